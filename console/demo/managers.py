@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 
 from team_console.console.demo import words
-from team_console.console.demo.actor import Actor
+from team_console.console.demo.simulated_agent import SimulatedAgent
 from team_console.store.desk.asking import ask_permission, ask_question, withdraw
 from team_console.store.desk.mail import broadcast, send
 from team_console.store.desk.requests import reject, submit_plan
@@ -14,7 +14,7 @@ from team_console.store.protocol.client_requests import Permission, answers_text
 from team_console.store.protocol.reading import Reading, reading
 
 
-class TaskManager(Actor):
+class TaskManager(SimulatedAgent):
     """Works in plan mode: nothing happens before its plan is approved; a refused plan comes back revised."""
 
     def begin(self) -> None:
@@ -82,7 +82,7 @@ class TaskManager(Actor):
         self.after(15, self.submit)
 
 
-class Manager(Actor):
+class Manager(SimulatedAgent):
     """Talks with colleagues now and then."""
 
     def begin(self) -> None:

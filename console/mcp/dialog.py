@@ -15,7 +15,7 @@ from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
 from mcp_types import ClientCapabilities, ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from team_console.console.mcp.seat import Seat
+from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.waiting import Tell, wait_for_verdict
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
@@ -64,7 +64,7 @@ def answers_of_round(ctx: Context, questions: Sequence[Question]) -> Answers:
 
 
 async def answers_beside(
-    ctx: Context, seat: Seat, questions: Sequence[Question], request_id: str, *, seconds: float, tell: Tell
+    ctx: Context, agent: ActingAgent, questions: Sequence[Question], request_id: str, *, seconds: float, tell: Tell
 ) -> Answers | Outcome:
     """The first of two: what the client's user answers, or how the request stands, at the latest after `seconds`.
 
@@ -77,19 +77,19 @@ async def answers_beside(
 
         async def there() -> None:
             nonlocal given
-            given = await _asked(ctx, seat.name, questions)
+            given = await _asked(ctx, agent.name, questions)
             if given is not None:  # answered or dismissed: nobody waits beside a dialog that is closed
                 group.cancel_scope.cancel()
 
         group.start_soon(there)
         try:
-            outcome = await wait_for_verdict(seat, request_id, seconds, tell)
+            outcome = await wait_for_verdict(agent, request_id, seconds, tell)
         except TeamError as error:  # a task group would hand it on inside a group of errors
             outcome = error
         group.cancel_scope.cancel()
     if isinstance(outcome, TeamError):
         raise outcome
-    return given or outcome or await wait_for_verdict(seat, request_id, 0)
+    return given or outcome or await wait_for_verdict(agent, request_id, 0)
 
 
 async def _asked(ctx: Context, asker: str, questions: Sequence[Question]) -> Answers | None:

@@ -13,8 +13,8 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ValidationError
 from team_console.console.app.faults import log, place_of
 from team_console.console.mcp import convert
+from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.results import Inbox
-from team_console.console.mcp.seat import Seat
 from team_console.console.mcp.tasks import Tasks
 from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
 from team_console.store.desk import inbox
@@ -65,13 +65,13 @@ class Server(MCPServer[None]):
             raise ResourceError(_words(_refusal(error, f"the resource {uri}"))) from error
 
 
-def make_server(seat: Seat, *, settled: float = SETTLED) -> Server:
-    """The server of the agent at this seat, ready to run.
+def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
+    """The server of this agent, ready to run.
 
     Args:
         settled: As for `Tools`.
     """
-    tools = Tools(seat, settled)
+    tools = Tools(agent, settled)
 
     @asynccontextmanager
     async def life(_: MCPServer[None]) -> AsyncIterator[None]:
@@ -79,10 +79,10 @@ def make_server(seat: Seat, *, settled: float = SETTLED) -> Server:
             tools.later = group
             yield
             group.cancel_scope.cancel()
-        seat.close()
+        agent.close()
 
     server = Server(
-        NAME, instructions=GUIDE, version=VERSION, lifespan=life, log_level="CRITICAL", extensions=[Tasks(seat)]
+        NAME, instructions=GUIDE, version=VERSION, lifespan=life, log_level="CRITICAL", extensions=[Tasks(agent)]
     )
     for look in (tools.whoami, tools.roster):
         server.add_tool(look, annotations=_LOOKS)
@@ -96,22 +96,22 @@ def make_server(seat: Seat, *, settled: float = SETTLED) -> Server:
         tools.report_done,
     ):
         server.add_tool(write, annotations=_WRITES)
-    _add_resources(server, seat)
+    _add_resources(server, agent)
     server.prompt("join", description="Take part in the team: who you are and how you work with it.")(
-        lambda: invitation(seat.name)
+        lambda: invitation(agent.name)
     )
     return server
 
 
-def _add_resources(server: Server, seat: Seat) -> None:
+def _add_resources(server: Server, agent: ActingAgent) -> None:
     async def roster() -> str:
-        return _json(convert.roster(await seat.view()))
+        return _json(convert.roster(await agent.view()))
 
     async def waiting() -> str:
-        return _json(await seat.run(_waiting))
+        return _json(await agent.run(_waiting))
 
     async def request(request_id: str) -> str:
-        outcome = await seat.run(lambda caller: verdict_of(caller.team, request_id, me=caller.actor))
+        outcome = await agent.run(lambda caller: verdict_of(caller.team, request_id, me=caller.actor))
         return _json(convert.verdict(outcome))
 
     looks: tuple[tuple[str, Callable[..., Awaitable[str]], str], ...] = (
@@ -172,7 +172,7 @@ def serve(name: str, location: str | None) -> int:
     Raises:
         TeamError: `TEAM_NOT_FOUND`, before anything is served.
     """
-    seat = Seat(name, location)
-    seat.open()
-    anyio.run(make_server(seat).run_stdio_async)
+    agent = ActingAgent(name, location)
+    agent.open()
+    anyio.run(make_server(agent).run_stdio_async)
     return 0

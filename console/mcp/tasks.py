@@ -17,8 +17,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 from team_console.console.mcp import convert
+from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.results import moment, told
-from team_console.console.mcp.seat import Seat
 from team_console.console.mcp.waiting import LONGEST, wait_for_verdict
 from team_console.store.desk import asking
 from team_console.store.desk.caller import Caller
@@ -51,12 +51,12 @@ def keeps_tasks(capabilities: ClientCapabilities | None, version: str | None) ->
 
 
 class Tasks(Extension):
-    """Open requests as tasks, for the agent at a seat."""
+    """Open requests as tasks, for one agent."""
 
     identifier = IDENTIFIER
 
-    def __init__(self, seat: Seat) -> None:
-        self._seat = seat
+    def __init__(self, agent: ActingAgent) -> None:
+        self._agent = agent
 
     def methods(self) -> Sequence[MethodBinding]:
         """Looking at a task, answering what it asks for (nothing), and giving it up."""
@@ -79,7 +79,7 @@ class Tasks(Extension):
 
     async def _get(self, ctx: ServerRequestContext[Any, Any], params: TaskParams) -> dict[str, Any]:
         await self._look(params.task_id)
-        await wait_for_verdict(self._seat, params.task_id, _HELD)
+        await wait_for_verdict(self._agent, params.task_id, _HELD)
         return _task(await self._look(params.task_id))
 
     async def _update(self, ctx: ServerRequestContext[Any, Any], params: TaskParams) -> dict[str, Any]:
@@ -90,16 +90,18 @@ class Tasks(Extension):
     async def _cancel(self, ctx: ServerRequestContext[Any, Any], params: TaskParams) -> dict[str, Any]:
         row = await self._look(params.task_id)
         if row.is_open:
-            await self._seat.run(lambda caller: _withdrawn(caller, params.task_id))
+            await self._agent.run(lambda caller: _withdrawn(caller, params.task_id))
         return {}
 
     async def _look(self, task_id: str) -> RequestRow:
         try:
-            row = await self._seat.run(lambda caller: _row(caller, task_id))
+            row = await self._agent.run(lambda caller: _row(caller, task_id))
         except TeamError as error:
             raise MCPError(INVALID_PARAMS, f"{error.code}: {error.message}", error.as_json()) from error
-        if row.asker != self._seat.name:
-            raise MCPError(INVALID_PARAMS, f"{task_id} was asked by {row.asker}, so it is no task of {self._seat.name}")
+        if row.asker != self._agent.name:
+            raise MCPError(
+                INVALID_PARAMS, f"{task_id} was asked by {row.asker}, so it is no task of {self._agent.name}"
+            )
         return row
 
 

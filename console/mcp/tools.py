@@ -16,8 +16,8 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import BaseModel, Field
 from team_console.console.mcp import convert, dialog
+from team_console.console.mcp.acting_agent import ActingAgent, view_of
 from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written, told
-from team_console.console.mcp.seat import Seat, view_of
 from team_console.console.mcp.waiting import LEASE, LONGEST, Tell, wait_for_mail, wait_for_verdict
 from team_console.store.desk import asking, inbox, mail, requests
 from team_console.store.desk.caller import Caller, Receipt
@@ -65,7 +65,7 @@ class Question(BaseModel):
 
 
 class Tools:
-    """The tools, at the seat of one agent.
+    """The tools of one agent.
 
     Args:
         settled: Seconds for which a call that took mail must not have been given up, before the mail counts as read.
@@ -74,18 +74,18 @@ class Tools:
         later: Where mail is acknowledged after its call: a task group that lives as long as the server.
     """
 
-    def __init__(self, seat: Seat, settled: float = SETTLED) -> None:
-        self._seat = seat
+    def __init__(self, agent: ActingAgent, settled: float = SETTLED) -> None:
+        self._agent = agent
         self._settled = settled
         self.later: TaskGroup | None = None
 
     async def whoami(self) -> ToldMe:
         """Who you are in this team, who leads it, and what waits for you. Call it first."""
-        return told(await self._seat.run(_me))
+        return told(await self._agent.run(_me))
 
     async def roster(self) -> ToldRoster:
         """Everybody in the team: role, state, what they last reported, unread messages."""
-        return told(convert.roster(await self._seat.view()))
+        return told(convert.roster(await self._agent.view()))
 
     async def inbox(
         self,
@@ -97,9 +97,9 @@ class Tools:
         ] = False,
     ) -> ToldInbox:
         """Take your messages, the most urgent first; each is handed out once and marked as read."""
-        take = partial(inbox.receive, agent=self._seat.name, lease=LEASE, limit=limit, delivered=delivered)
-        received = await wait_for_mail(self._seat, take, wait_seconds, _teller(ctx))
-        result = await self._seat.run(partial(inbox_of, received=received))
+        take = partial(inbox.receive, agent=self._agent.name, lease=LEASE, limit=limit, delivered=delivered)
+        received = await wait_for_mail(self._agent, take, wait_seconds, _teller(ctx))
+        result = await self._agent.run(partial(inbox_of, received=received))
         self._acknowledge_later(received)
         return told(result)
 
@@ -117,7 +117,7 @@ class Tools:
         fields: Annotated[dict[str, Any] | None, Field(description="what else this kind carries")] = None,
     ) -> ToldWritten:
         """Send a message, one delivery per recipient, all of them or none."""
-        receipt = await self._seat.run(
+        receipt = await self._agent.run(
             lambda caller: mail.send(
                 caller,
                 to=to,
@@ -143,7 +143,7 @@ class Tools:
 
         `state` says whether it was approved. While it is open nobody has answered: look again with `verdict`.
         """
-        receipt = await self._seat.run(
+        receipt = await self._agent.run(
             lambda caller: requests.submit_plan(caller, content=plan, summary=summary, **_origin())
         )
         return await self._answered(ctx, receipt, wait_seconds)
@@ -162,13 +162,13 @@ class Tools:
         if ctx.request_state is not None:
             given = dialog.answers_of_round(ctx, put)
             return await self._settled_by(given or await self._outcome(ctx, ctx.request_state, 0), ctx.request_state)
-        receipt = await self._seat.run(lambda caller: asking.ask_question(caller, questions=put, **_origin()))
-        if not wait_seconds or not dialog.has_dialog(ctx, put) or await self._seat.run(_is_human_awaited):
+        receipt = await self._agent.run(lambda caller: asking.ask_question(caller, questions=put, **_origin()))
+        if not wait_seconds or not dialog.has_dialog(ctx, put) or await self._agent.run(_is_human_awaited):
             return await self._answered(ctx, receipt, wait_seconds)
         ticket = receipt.request_id or ""
         if dialog.has_rounds(ctx):
-            return dialog.input_wanted(self._seat.name, put, ticket)
-        first = await dialog.answers_beside(ctx, self._seat, put, ticket, seconds=wait_seconds, tell=_teller(ctx))
+            return dialog.input_wanted(self._agent.name, put, ticket)
+        first = await dialog.answers_beside(ctx, self._agent, put, ticket, seconds=wait_seconds, tell=_teller(ctx))
         return await self._settled_by(first, ticket)
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> ToldVerdict:
@@ -182,7 +182,7 @@ class Tools:
         reason: Annotated[str, Field(description="needed when you do not agree: what must be finished first")] = "",
     ) -> ToldWritten:
         """Answer the lead's request that you stop. After agreeing finish nothing more: end your work."""
-        receipt = await self._seat.run(lambda caller: _answer_stop(caller, request_id, agree, reason))
+        receipt = await self._agent.run(lambda caller: _answer_stop(caller, request_id, agree, reason))
         return told(convert.written(receipt))
 
     async def report_done(
@@ -191,14 +191,14 @@ class Tools:
         details: Annotated[str, Field(description="what was made, what is left, where to look")] = "",
     ) -> ToldWritten:
         """Tell the lead that your work is done; it stands in the roster as your last report."""
-        receipt = await self._seat.run(lambda caller: _report(caller, summary, details))
+        receipt = await self._agent.run(lambda caller: _report(caller, summary, details))
         return told(convert.written(receipt))
 
     async def _settled_by(self, first: dialog.Answers | Outcome, request_id: str) -> CallToolResult:
         """The answers of the client's own dialog, unless the console was first."""
         if isinstance(first, Outcome):
             return told(convert.verdict(await self._seen(first)))
-        late = await self._seat.run(lambda caller: _ended_here(caller, request_id))
+        late = await self._agent.run(lambda caller: _ended_here(caller, request_id))
         return told(convert.verdict(await self._seen(late)) if late else convert.answered_here(request_id, first))
 
     async def _answered(self, ctx: Context, receipt: Receipt, seconds: float) -> CallToolResult:
@@ -207,14 +207,14 @@ class Tools:
         return told(convert.verdict(outcome, warnings))
 
     async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> Outcome:
-        return await self._seen(await wait_for_verdict(self._seat, request_id, seconds, _teller(ctx), asked=asked))
+        return await self._seen(await wait_for_verdict(self._agent, request_id, seconds, _teller(ctx), asked=asked))
 
     async def _seen(self, outcome: Outcome) -> Outcome:
         """The same, its answer marked as read."""
         answer = outcome.message
-        if answer is not None and answer.is_unread_by(self._seat.name):
+        if answer is not None and answer.is_unread_by(self._agent.name):
             # What the tool tells now would come once more as mail; it can be looked up again under its ticket.
-            await self._seat.run(
+            await self._agent.run(
                 lambda caller: inbox.read_message(caller, agent=caller.actor, message_id=answer.message_id)
             )
         return outcome
@@ -232,7 +232,7 @@ class Tools:
             await anyio.sleep(self._settled)
         finally:
             with anyio.CancelScope(shield=True):
-                await self._seat.run(lambda caller: _acknowledged(caller, ids))
+                await self._agent.run(lambda caller: _acknowledged(caller, ids))
 
 
 def _me(caller: Caller) -> Me:

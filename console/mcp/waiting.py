@@ -9,7 +9,7 @@ from threading import Event
 from typing import TypeVar
 
 import anyio
-from team_console.console.mcp.seat import Seat
+from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import Received
 from team_console.store.desk.waiting import wait_for_messages
@@ -28,13 +28,13 @@ _TOLD_EVERY = 5.0
 """Seconds from one sign of life to the next."""
 
 Take = Callable[[Caller], Received]
-"""A `receive` of the inbox with everything but its seat filled in; under a lease, for its call may be given up."""
+"""A `receive` of the inbox with everything but who calls filled in; under a lease, for its call may be given up."""
 Tell = Callable[[float, float, str], Awaitable[None]]
 """Sends progress: seconds waited, seconds at most, what is waited for."""
 
 
 async def wait_for_verdict(
-    seat: Seat, request_id: str, seconds: float, tell: Tell | None = None, *, asked: Message | None = None
+    agent: ActingAgent, request_id: str, seconds: float, tell: Tell | None = None, *, asked: Message | None = None
 ) -> Outcome:
     """How a request stands as soon as it is not open any more, at the latest after `seconds`.
 
@@ -47,12 +47,12 @@ async def wait_for_verdict(
     stop = Event()
     look = partial(_verdict, request_id=request_id, seconds=seconds, stop=stop, asked=asked)
     try:
-        return await _telling(tell, seconds, f"waiting for an answer to {request_id}", partial(seat.wait, look))
+        return await _telling(tell, seconds, f"waiting for an answer to {request_id}", partial(agent.wait, look))
     finally:
         stop.set()
 
 
-async def wait_for_mail(seat: Seat, take: Take, seconds: float, tell: Tell) -> Received:
+async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Tell) -> Received:
     """What `take` hands out as soon as there is anything; nothing when `seconds` are over.
 
     Raises:
@@ -63,7 +63,7 @@ async def wait_for_mail(seat: Seat, take: Take, seconds: float, tell: Tell) -> R
         end = anyio.current_time() + seconds
         while True:
             left = max(0.0, end - anyio.current_time())
-            received = await seat.wait(partial(_taken, take=take, seconds=min(left, _SLICE)))
+            received = await agent.wait(partial(_taken, take=take, seconds=min(left, _SLICE)))
             if received.messages or left <= _SLICE:
                 return received
 

@@ -1,4 +1,4 @@
-"""What scenarios with real clients need: those clients, a network of their own, and a stage."""
+"""What scenarios with real clients need: those clients, a network of their own, and a scenario."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from tests.clients import network, packages
 from tests.clients.model import Script, ScriptedModel
-from tests.clients.stage import Stage
+from tests.clients.scenario import Scenario
 
-SetUp = Callable[[Script], Stage]
+SetUp = Callable[[Script], Scenario]
 
 
 @pytest.fixture
@@ -38,11 +38,11 @@ def codex(own_network: None) -> None:
 
 @pytest.fixture
 def set_up(tmp_path: Path) -> Iterator[SetUp]:
-    """Sets a stage for a script."""
+    """Sets a scenario for a script."""
     with ExitStack() as ending:
 
-        def make(script: Script) -> Stage:
+        def make(script: Script) -> Scenario:
             model = ending.enter_context(ScriptedModel(script))
-            return ending.enter_context(Stage(tmp_path, model))
+            return ending.enter_context(Scenario(tmp_path, model))
 
         yield make

@@ -8,8 +8,8 @@ import pytest
 
 from tests.clients.conftest import SetUp
 from tests.clients.joining import join_claude
+from tests.clients.scenario import EDITED, Scenario, prompt
 from tests.clients.sessions import Claude
-from tests.clients.stage import EDITED, Stage, prompt
 from tests.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
@@ -18,12 +18,12 @@ _PLAN_FILE = re.compile(r"/\S+/\.claude/plans/[\w-]+\.md")
 FIRST, SECOND = "# Split the loader\n\n1. Split it\n", "# Split the loader and test it\n\n1. Split it\n2. Test it\n"
 
 
-def planning(stage: Stage) -> Terminal:
+def planning(scenario: Scenario) -> Terminal:
     """A session that plans first, ready for a prompt."""
-    claude = Claude(stage.place)
-    join_claude(stage)
-    client = stage.watch(claude.start(mode="plan"))
-    stage.wait_for(client, "plan mode on")
+    claude = Claude(scenario.place)
+    join_claude(scenario)
+    client = scenario.watch(claude.start(mode="plan"))
+    scenario.wait_for(client, "plan mode on")
     return client
 
 
@@ -40,48 +40,48 @@ def written(plan: str) -> list[Step]:
 
 def test_a_plan_is_refused_revised_and_approved_in_manual_mode(set_up: SetUp) -> None:
     turns: list[Step] = [*written(FIRST), *written(SECOND), (Say("I begin."),)]
-    stage = set_up({"": turns})
-    console = stage.open_console()
-    client = planning(stage)
-    prompt(stage, client, "Plan the work")
+    scenario = set_up({"": turns})
+    console = scenario.open_console()
+    client = planning(scenario)
+    prompt(scenario, client, "Plan the work")
     console.reject("Split the loader", "Test it as well")
     console.approve("Split the loader and test it", choose="1")
-    stage.wait_for(client, "I begin.", "manual mode on")
-    assert any("Test it as well" in result for result in stage.model.results)
-    assert stage.states() == [("plan", "rejected"), ("plan", "approved")]
+    scenario.wait_for(client, "I begin.", "manual mode on")
+    assert any("Test it as well" in result for result in scenario.model.results)
+    assert scenario.states() == [("plan", "rejected"), ("plan", "approved")]
 
 
 def test_a_plan_is_approved_with_edits_accepted(set_up: SetUp) -> None:
-    stage = set_up({"": [*written(FIRST), (Say("I begin."),)]})
-    console = stage.open_console()
-    client = planning(stage)
-    prompt(stage, client, "Plan the work")
+    scenario = set_up({"": [*written(FIRST), (Say("I begin."),)]})
+    console = scenario.open_console()
+    client = planning(scenario)
+    prompt(scenario, client, "Plan the work")
     console.approve("Split the loader", choose="2")
-    stage.wait_for(client, "I begin.", "accept edits on")
+    scenario.wait_for(client, "I begin.", "accept edits on")
 
 
 def test_a_plan_that_was_edited_first_is_what_the_model_reads(set_up: SetUp) -> None:
-    stage = set_up({"": [*written(FIRST), (Say("I begin."),)]})
-    console = stage.open_console()
-    client = planning(stage)
-    prompt(stage, client, "Plan the work")
+    scenario = set_up({"": [*written(FIRST), (Say("I begin."),)]})
+    console = scenario.open_console()
+    client = planning(scenario)
+    prompt(scenario, client, "Plan the work")
     console.edit("Split the loader", "Approve as edited")
-    stage.wait_for(client, "I begin.")
-    assert "edited by user" in stage.model.results[-1]
-    assert EDITED in stage.model.results[-1]
+    scenario.wait_for(client, "I begin.")
+    assert "edited by user" in scenario.model.results[-1]
+    assert EDITED in scenario.model.results[-1]
 
 
 def test_a_question_is_answered_by_the_keys_of_its_options(set_up: SetUp) -> None:
     options = [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL", "description": "a server"}]
     question = {"question": "Which database?", "header": "Database", "options": options, "multiSelect": False}
-    stage = set_up({"": [(Call("AskUserQuestion", {"questions": [question]}),), (Say("So be it."),)]})
-    console = stage.open_console()
-    claude = Claude(stage.place)
-    join_claude(stage)
-    client = stage.watch(claude.start())
-    stage.wait_for(client, "? for shortcuts")
-    prompt(stage, client, "Ask me")
+    scenario = set_up({"": [(Call("AskUserQuestion", {"questions": [question]}),), (Say("So be it."),)]})
+    console = scenario.open_console()
+    claude = Claude(scenario.place)
+    join_claude(scenario)
+    client = scenario.watch(claude.start())
+    scenario.wait_for(client, "? for shortcuts")
+    prompt(scenario, client, "Ask me")
     console.answer("Which database?", "2")
-    stage.wait_for(client, "So be it.")
-    assert "PostgreSQL" in stage.model.results[-1]
-    assert stage.states() == [("question", "answered")]
+    scenario.wait_for(client, "So be it.")
+    assert "PostgreSQL" in scenario.model.results[-1]
+    assert scenario.states() == [("question", "answered")]

@@ -6,8 +6,8 @@ import pytest
 
 from tests.clients.conftest import SetUp
 from tests.clients.joining import join_claude, join_codex
+from tests.clients.scenario import AGENT, OTHER, Scenario, prompt
 from tests.clients.sessions import Claude, Codex
-from tests.clients.stage import AGENT, OTHER, Stage, prompt
 from tests.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
@@ -21,47 +21,47 @@ def command(words: str) -> Call:
     return Call("exec_command", {"cmd": words, **more})
 
 
-def started(stage: Stage, name: str = AGENT) -> Terminal:
+def started(scenario: Scenario, name: str = AGENT) -> Terminal:
     """A session of the agent, ready for a prompt."""
-    codex = Codex(stage.place)
-    join_codex(stage, name)
-    client = stage.watch(codex.start())
-    stage.wait_for(client, READY)
+    codex = Codex(scenario.place)
+    join_codex(scenario, name)
+    client = scenario.watch(codex.start())
+    scenario.wait_for(client, READY)
     return client
 
 
 @pytest.mark.usefixtures("codex")
 def test_a_command_that_is_allowed_at_the_console_runs(set_up: SetUp) -> None:
-    stage = set_up({"": [(command("mkfifo made"),), (Say("It is made."),)]})
-    console = stage.open_console()
-    client = started(stage)
-    prompt(stage, client, "Make it")
+    scenario = set_up({"": [(command("mkfifo made"),), (Say("It is made."),)]})
+    console = scenario.open_console()
+    client = started(scenario)
+    prompt(scenario, client, "Make it")
     console.allow("mkfifo made")
-    stage.wait_for(client, "It is made.")
-    assert (stage.place.project / "made").is_fifo()
-    assert stage.states() == [("permission", "approved")]
+    scenario.wait_for(client, "It is made.")
+    assert (scenario.place.project / "made").is_fifo()
+    assert scenario.states() == [("permission", "approved")]
 
 
 @pytest.mark.usefixtures("codex")
 def test_a_command_that_is_refused_does_not_run_and_the_model_reads_why(set_up: SetUp) -> None:
-    stage = set_up({"": [(command("mkfifo made"),), (Say("I leave it."),)]})
-    console = stage.open_console()
-    client = started(stage)
-    prompt(stage, client, "Make it")
+    scenario = set_up({"": [(command("mkfifo made"),), (Say("I leave it."),)]})
+    console = scenario.open_console()
+    client = started(scenario)
+    prompt(scenario, client, "Make it")
     console.reject("mkfifo made", "Use an ordinary file")
-    stage.wait_for(client, "I leave it.")
-    assert "Use an ordinary file" in "\n".join(stage.model.results)
-    assert not (stage.place.project / "made").exists()
+    scenario.wait_for(client, "I leave it.")
+    assert "Use an ordinary file" in "\n".join(scenario.model.results)
+    assert not (scenario.place.project / "made").exists()
 
 
 @pytest.mark.usefixtures("codex")
 def test_nobody_at_a_console_leaves_the_terminal_alone(set_up: SetUp) -> None:
     """Codex shows no dialog while its hook runs, so the hook lets go at once."""
-    stage = set_up({"": [(command("mkfifo made"),), (Say("It is made."),)]})
-    client = started(stage)
-    prompt(stage, client, "Make it")
-    stage.wait_for(client, "Would you like to run the following command?")
-    stage.press_until(client, "y", lambda: "It is made." in client.text)
+    scenario = set_up({"": [(command("mkfifo made"),), (Say("It is made."),)]})
+    client = started(scenario)
+    prompt(scenario, client, "Make it")
+    scenario.wait_for(client, "Would you like to run the following command?")
+    scenario.press_until(client, "y", lambda: "It is made." in client.text)
 
 
 @pytest.mark.usefixtures("codex")
@@ -75,16 +75,16 @@ def test_a_plan_comes_by_mcp(set_up: SetUp) -> None:
             return (Call(HAND_IN, {"plan": "1. Split it", "summary": "Split the loader into its halves"}),)
         return (Say("I begin."),)
 
-    stage = set_up({"": [work] * 20})
-    console = stage.open_console()
-    client = started(stage)
-    while not stage.requests():
-        prompt(stage, client, f"Go {len(stage.model.heard)}")
-        stage.wait(lambda: bool(stage.requests()) or "not ready yet" in client.text, "turn")
+    scenario = set_up({"": [work] * 20})
+    console = scenario.open_console()
+    client = started(scenario)
+    while not scenario.requests():
+        prompt(scenario, client, f"Go {len(scenario.model.heard)}")
+        scenario.wait(lambda: bool(scenario.requests()) or "not ready yet" in client.text, "turn")
     console.approve("Split the loader into its halves")
-    stage.wait_for(client, "I begin.")
-    assert '"state":"approved"' in stage.model.results[-1]
-    assert stage.states() == [("plan", "approved")]
+    scenario.wait_for(client, "I begin.")
+    assert '"state":"approved"' in scenario.model.results[-1]
+    assert scenario.states() == [("plan", "approved")]
 
 
 @pytest.mark.usefixtures("claude", "codex")
@@ -94,21 +94,21 @@ def test_two_clients_at_once_each_get_their_own_verdict(set_up: SetUp) -> None:
         (Say("Claude is through."),),
     ]
     codex_turns: list[Step] = [(command("mkfifo by-codex"),), (Say("Codex is through."),)]
-    stage = set_up({"Work for Claude": claude_turns, "Work for Codex": codex_turns})
-    console = stage.open_console()
-    session = Claude(stage.place)
-    join_claude(stage)
-    claude = stage.watch(session.start())
-    stage.wait_for(claude, "? for shortcuts")
-    codex = started(stage, OTHER)
-    prompt(stage, claude, "Work for Claude")
+    scenario = set_up({"Work for Claude": claude_turns, "Work for Codex": codex_turns})
+    console = scenario.open_console()
+    session = Claude(scenario.place)
+    join_claude(scenario)
+    claude = scenario.watch(session.start())
+    scenario.wait_for(claude, "? for shortcuts")
+    codex = started(scenario, OTHER)
+    prompt(scenario, claude, "Work for Claude")
     console.wait_for("mkfifo by-claude")
-    prompt(stage, codex, "Work for Codex")
+    prompt(scenario, codex, "Work for Codex")
     console.wait_for("mkfifo by-claude", "mkfifo by-codex")
     console.allow("mkfifo by-claude")
-    stage.wait_for(claude, "Claude is through.")
+    scenario.wait_for(claude, "Claude is through.")
     console.reject("mkfifo by-codex", "Not from you")
-    stage.wait_for(codex, "Codex is through.")
-    made = {path.name for path in stage.place.project.iterdir() if path.is_fifo()}
+    scenario.wait_for(codex, "Codex is through.")
+    made = {path.name for path in scenario.place.project.iterdir() if path.is_fifo()}
     assert made == {"by-claude"}
-    assert {row["from"]: row["state"] for row in stage.requests()} == {AGENT: "approved", OTHER: "rejected"}
+    assert {row["from"]: row["state"] for row in scenario.requests()} == {AGENT: "approved", OTHER: "rejected"}

@@ -6,8 +6,8 @@ import pytest
 
 from tests.clients.conftest import SetUp
 from tests.clients.joining import join_claude
+from tests.clients.scenario import Scenario, prompt
 from tests.clients.sessions import Claude
-from tests.clients.stage import Stage, prompt
 from tests.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
@@ -16,11 +16,11 @@ _SERVER = "mcp__team-console__"
 PLAN = {"plan": "1. Split the loader\n2. Test it", "summary": "Split the loader and test both halves"}
 
 
-def session(stage: Stage) -> Terminal:
+def session(scenario: Scenario) -> Terminal:
     """Claude Code with the server of `AGENT`."""
-    claude = Claude(stage.place)
-    join_claude(stage)
-    return stage.watch(claude.start())
+    claude = Claude(scenario.place)
+    join_claude(scenario)
+    return scenario.watch(claude.start())
 
 
 def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
@@ -30,17 +30,17 @@ def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
         (Call(f"{_SERVER}hand_in_plan", better),),
         (Say("I go on."),),
     ]
-    stage = set_up({"": turns})
-    console = stage.open_console()
-    client = session(stage)
-    stage.wait_for(client, "? for shortcuts")
-    prompt(stage, client, "Plan the work")
+    scenario = set_up({"": turns})
+    console = scenario.open_console()
+    client = session(scenario)
+    scenario.wait_for(client, "? for shortcuts")
+    prompt(scenario, client, "Plan the work")
     console.reject(PLAN["summary"], "Say how it is undone")
-    stage.wait_for_result("Say how it is undone")
+    scenario.wait_for_result("Say how it is undone")
     console.approve(better["summary"])
-    stage.wait_for(client, "I go on.")
-    assert '"state":"approved"' in stage.model.results[-1].replace(" ", "")
-    assert stage.states() == [("plan", "rejected"), ("plan", "approved")]
+    scenario.wait_for(client, "I go on.")
+    assert '"state":"approved"' in scenario.model.results[-1].replace(" ", "")
+    assert scenario.states() == [("plan", "rejected"), ("plan", "approved")]
 
 
 def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
@@ -54,30 +54,30 @@ def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
         look_again,
         (Say("I go on."),),
     ]
-    stage = set_up({"": turns})
-    client = session(stage)
-    stage.wait_for(client, "? for shortcuts")
-    prompt(stage, client, "Plan the work")
-    stage.wait_for(client, "I wait for the verdict.")
-    stage.open_console().approve(PLAN["summary"])
-    stage.wait_for(client, "I go on.")
-    assert '"state":"approved"' in stage.model.results[-1].replace(" ", "")
+    scenario = set_up({"": turns})
+    client = session(scenario)
+    scenario.wait_for(client, "? for shortcuts")
+    prompt(scenario, client, "Plan the work")
+    scenario.wait_for(client, "I wait for the verdict.")
+    scenario.open_console().approve(PLAN["summary"])
+    scenario.wait_for(client, "I go on.")
+    assert '"state":"approved"' in scenario.model.results[-1].replace(" ", "")
 
 
 def test_a_question_is_put_in_the_clients_own_dialog_while_nobody_is_at_a_console(set_up: SetUp) -> None:
     options = [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL"}]
     question = {"question": "Which database?", "header": "Database", "options": options}
-    stage = set_up({"": [(Call(f"{_SERVER}ask_human", {"questions": [question]}),), (Say("So be it."),)]})
-    client = session(stage)
-    stage.wait_for(client, "? for shortcuts")
-    prompt(stage, client, "Ask me")
-    stage.wait_for(client, "requests your input", "- SQLite: a file")
+    scenario = set_up({"": [(Call(f"{_SERVER}ask_human", {"questions": [question]}),), (Say("So be it."),)]})
+    client = session(scenario)
+    scenario.wait_for(client, "? for shortcuts")
+    prompt(scenario, client, "Ask me")
+    scenario.wait_for(client, "requests your input", "- SQLite: a file")
     client.send("\x1b[B")
-    stage.wait_for(client, "Type something")
+    scenario.wait_for(client, "Type something")
     client.send("DuckDB")
-    stage.wait_for(client, "DuckDB")
+    scenario.wait_for(client, "DuckDB")
     client.send("\x1b[B")
-    stage.wait_for(client, "❯ Accept")
-    stage.press_until(client, "\r", lambda: "So be it." in client.text)
-    assert '"Which database?":"DuckDB"' in stage.model.results[-1].replace('": "', '":"')
-    assert [(row["state"], row["reason"]) for row in stage.requests()] == [("withdrawn", "answered in the session")]
+    scenario.wait_for(client, "❯ Accept")
+    scenario.press_until(client, "\r", lambda: "So be it." in client.text)
+    assert '"Which database?":"DuckDB"' in scenario.model.results[-1].replace('": "', '":"')
+    assert [(row["state"], row["reason"]) for row in scenario.requests()] == [("withdrawn", "answered in the session")]

@@ -33,7 +33,7 @@ def eventually(look: Callable[[], T | None], what: str) -> T:
 
 
 def processes_about(folder: Path) -> list[str]:
-    """The names of the agents whose processes work in this folder, and `stage` for the one that keeps them."""
+    """The names of the agents whose processes work in this folder, and `supervisor` for the one that keeps them."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -42,7 +42,7 @@ def processes_about(folder: Path) -> list[str]:
             continue
         if any(str(folder.parent) in argument for argument in arguments) and "-m" in arguments:
             module = arguments[arguments.index("-m") + 1]
-            found.append(arguments[arguments.index("-m") + 2] if module.endswith(".agent") else "stage")
+            found.append(arguments[arguments.index("-m") + 2] if module.endswith(".agent_process") else "supervisor")
     return found
 
 

@@ -15,7 +15,7 @@ pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not insta
 
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
-from team_console.console.mcp.seat import Seat
+from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -51,7 +51,7 @@ class Place:
 
     def inside(self, name: str = AGENT, **more: Any) -> AbstractAsyncContextManager[Client]:
         """A client of a server in this process; mail counts as read as soon as its call is over."""
-        return Client(make_server(Seat(name, self.location), settled=0.0), **more)
+        return Client(make_server(ActingAgent(name, self.location), settled=0.0), **more)
 
     @asynccontextmanager
     async def outside(self, name: str = AGENT, **more: Any) -> AsyncIterator[Client]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from team_console.console.mcp.seat import Seat
+from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.desk import requests
 from team_console.store.model.errors import TeamError
@@ -102,10 +102,10 @@ def test_a_team_that_cannot_be_read_is_an_error_and_not_an_empty_inbox(place: Pl
 def test_a_defect_is_told_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    async def broken(self: Seat) -> Any:
+    async def broken(self: ActingAgent) -> Any:
         raise ValueError("the password is hunter2")
 
-    monkeypatch.setattr(Seat, "view", broken)
+    monkeypatch.setattr(ActingAgent, "view", broken)
     error = run(place, lambda client: refused(client, "roster"))
     assert error["error"] == "INTERNAL_ERROR"
     assert "hunter2" not in str(error)
@@ -146,7 +146,7 @@ def test_mail_of_a_call_that_dies_with_its_server_is_not_lost(place: Place) -> N
     mail(place)
 
     async def take() -> None:
-        server = make_server(Seat(AGENT, place.location), settled=3600.0)
+        server = make_server(ActingAgent(AGENT, place.location), settled=3600.0)
         async with Client(server) as client:
             await told(client, "inbox")
             (message,) = await asyncio.to_thread(lambda: place.verb("inbox", AGENT)["messages"])

@@ -1,4 +1,4 @@
-"""Writes a given past into a team: records with given times and ids, through the team's own transactions."""
+"""Past of a team, written as if it had happened: records with given times and ids, in transactions of the team."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from team_console.store.protocol.seen import REQUEST, Face, digest_of, seen_of
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 
-class SceneLine(Struct, frozen=True):
+class PastRecord(Struct, frozen=True):
     """One record of the past, live or only in the archive of its reader."""
 
     message: Message
@@ -26,11 +26,11 @@ class SceneLine(Struct, frozen=True):
     live: bool = True
 
 
-class Scene(Struct):
+class GivenPast(Struct):
     """Collects the past of a team whose present moment is `now`; ids depend on nothing but the order of calls."""
 
     now: datetime
-    lines: list[SceneLine] = field(default_factory=list)
+    lines: list[PastRecord] = field(default_factory=list)
 
     def at(self, minutes: float) -> datetime:
         """The moment so many minutes ago."""
@@ -63,7 +63,7 @@ class Scene(Struct):
         )
         if read is not None:
             message = message.with_changes(status="read", read_at=to_text(self.at(read)))
-        self.lines.append(SceneLine(message, to if read is not None else None, live))
+        self.lines.append(PastRecord(message, to if read is not None else None, live))
         return message
 
     def note(self, minutes: float, sender: str, to: str, summary: str, content: str, **more: Any) -> Message:
@@ -95,17 +95,17 @@ def make_team(root: Path, *, name: str, lead: str, agents: Iterable[Agent]) -> N
     (root / QUEUE_NAME).write_text("messages: []\n", encoding="utf-8")
 
 
-def write(root: Path, scene: Scene) -> None:
-    """Put the scene into the team at `root`, a transaction for everything up to each record's moment.
+def write(root: Path, past: GivenPast) -> None:
+    """Put the past into the team at `root`, a transaction for everything up to each record's moment.
 
     What was asked and decided is written as the desk writes it, when it was, so that the audit trail vouches for it;
     what is only in the archives leaves the queue before anything recent comes.
     """
-    ordered = sorted(scene.lines, key=lambda line: line.message.created)
-    past = [line for line in ordered if not line.live]
-    asked = [line for line in past if _is_asked(line.message)]
+    ordered = sorted(past.lines, key=lambda line: line.message.created)
+    archived = [line for line in ordered if not line.live]
+    asked = [line for line in archived if _is_asked(line.message)]
     writer = _Writer(root, ordered)
-    writer.put([line for line in past if line not in asked], waits=False)
+    writer.put([line for line in archived if line not in asked], waits=False)
     for line in asked:
         writer.put([line])
     writer.let_go(asked)
@@ -118,7 +118,7 @@ def write(root: Path, scene: Scene) -> None:
 class _Writer:
     """Writes lines at the moment of the first of them."""
 
-    def __init__(self, root: Path, lines: Iterable[SceneLine]) -> None:
+    def __init__(self, root: Path, lines: Iterable[PastRecord]) -> None:
         from team_console.store.backends.open import open_team
 
         self._moment = utc_now()
@@ -126,7 +126,7 @@ class _Writer:
         messages = (line.message for line in lines)
         self._questions = {reading(item).request_id: item for item in messages if reading(item).opens is not None}
 
-    def put(self, lines: Sequence[SceneLine], *, waits: bool = True) -> None:
+    def put(self, lines: Sequence[PastRecord], *, waits: bool = True) -> None:
         """Write lines in one transaction; without `waits` only into the archives of their readers."""
         if not lines:
             return
@@ -141,7 +141,7 @@ class _Writer:
             ids = [line.message.message_id for line in lines]
             tx.record(action, ids=ids, **self._decided(first))
 
-    def let_go(self, lines: Sequence[SceneLine]) -> None:
+    def let_go(self, lines: Sequence[PastRecord]) -> None:
         """Let archived messages leave the queue."""
         if not lines:
             return

@@ -1,15 +1,15 @@
-"""The process of one simulated agent: `python -m team_console.console.demo.agent NAME LOCATION SEED SPEED`."""
+"""The process of one simulated agent: `python -m team_console.console.demo.agent_process NAME LOCATION SEED SPEED`."""
 
 from __future__ import annotations
 
 import signal
 import sys
 
-from team_console.console.demo.actor import Actor
 from team_console.console.demo.managers import FileManager, KnowledgeManager, ScheduleManager, TaskManager
-from team_console.console.demo.sprinters import Debugger, Developer, Inspector, Runner, ScrumMaster, Slave
+from team_console.console.demo.simulated_agent import SimulatedAgent
+from team_console.console.demo.sprint_agents import Debugger, Developer, Inspector, Runner, ScrumMaster, Slave
 
-CAST: dict[str, type[Actor]] = {
+ROLES: dict[str, type[SimulatedAgent]] = {
     "task-manager": TaskManager,
     "schedule-manager": ScheduleManager,
     "file-manager": FileManager,
@@ -20,7 +20,7 @@ CAST: dict[str, type[Actor]] = {
     "inspector-1": Inspector,
     "slave-batch-2": Slave,
 }
-"""Who plays whom; a name that is not here is a temporary developer."""
+"""Name -> what it does; a name that is not here is a temporary developer."""
 
 
 def main(arguments: list[str]) -> int:
@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
     name, location, seed, speed = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     team = open_team(location)
-    actor = CAST.get(name, Developer)(team, name, parent=sys.stdin.fileno(), seed=int(seed), speed=float(speed))
+    actor = ROLES.get(name, Developer)(team, name, parent=sys.stdin.fileno(), seed=int(seed), speed=float(speed))
     actor.live()
     team.close()
     return 0

@@ -1,4 +1,4 @@
-"""A stage: a team, its console on a terminal, real clients on others, and the model that the clients believe in."""
+"""A scenario: a team, its console on a terminal, real clients on others, and the model that the clients believe in."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ EDITED = " as-edited"
 """What the editor of the human at the console adds."""
 _AGAIN = "press it again"
 """What the console says of a key that came right after the list had changed, or while a form was closing."""
+_KEYS = ("enter ", "^e ")
+"""How a key at the foot of a form begins."""
 LEAD, AGENT, OTHER = "ceo", "file-manager", "schedule-manager"
 
 
-class Stage:
+class Scenario:
     """Everything of one scenario; what was started ends with its `with` block.
 
     Attributes:
@@ -43,7 +45,7 @@ class Stage:
         self._ending = ExitStack()
         self.verb("init", str(self.team), "--name", "sprint-42", "--lead", LEAD, "--agent", AGENT, team=False)
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> Scenario:
         return self
 
     def __exit__(self, *details: object) -> None:
@@ -138,19 +140,21 @@ class Stage:
     def _report(self) -> str:
         screens = [f"--- terminal {number}\n{_lines(each.text)}" for number, each in enumerate(self._terminals, 1)]
         heard = [f"{each.turns} turns, results {each.results}" for each in self.model.heard]
-        return "\n".join([*screens, "--- the model heard", *heard, f"stray: {self.model.stray}", *self.model.problems])
+        inbox = [f"{mail['status']} {mail['message_id']}" for mail in self.verb("inbox", AGENT)["messages"]]
+        stray = f"stray: {self.model.stray}"
+        return "\n".join([*screens, "--- inbox", *inbox, "--- the model heard", *heard, stray, *self.model.problems])
 
 
 class Console:
     """The human's keys."""
 
-    def __init__(self, stage: Stage, terminal: Terminal) -> None:
+    def __init__(self, scenario: Scenario, terminal: Terminal) -> None:
         self.terminal = terminal
-        self._stage = stage
+        self._scenario = scenario
 
     def wait_for(self, *texts: str) -> None:
         """Wait until the texts stand on the screen."""
-        self._stage.wait_for(self.terminal, *texts)
+        self._scenario.wait_for(self.terminal, *texts)
 
     def allow(self, what: str, *, choose: str = "1", verb: str = "allow once") -> None:
         """Allow the first thing on the list, which must show `what`, in one of the ways of the form."""
@@ -173,32 +177,31 @@ class Console:
         self._decide("a", what, "^e edit first", "\x05", verb)
 
     def _decide(self, key: str, what: str, form: str, keys: str, ready: str) -> None:
+        """Ready says that the form has the keys; the form is gone with its own keys: what was typed may come again."""
         self.wait_for(what)
         self._open_form(key, form)
         self.terminal.send(keys)
         self.wait_for(ready)
+        hints = [text for text in (form, ready) if text.startswith(_KEYS)]
         self.terminal.send("\r")
-        self._stage.wait(lambda: not self._seen(form, ready), "answer written")
-
-    def _seen(self, *texts: str) -> set[str]:
-        return {text for text in texts if text in self.terminal.text}
+        self._scenario.wait(lambda: not any(text in self.terminal.text for text in hints), "answer written")
 
     def _open_form(self, key: str, ready: str) -> None:
         """Press a deciding key; the console wants a second look at a row that has just come under the cursor."""
         while True:
             self.terminal.send(key)
-            self._stage.wait(lambda: ready in self.terminal.text or _AGAIN in self.terminal.text, repr(ready))
+            self._scenario.wait(lambda: ready in self.terminal.text or _AGAIN in self.terminal.text, repr(ready))
             if ready in self.terminal.text:
                 return
-            self._stage.wait(lambda: _AGAIN not in self.terminal.text, "end of the warning")
+            self._scenario.wait(lambda: _AGAIN not in self.terminal.text, "end of the warning")
 
 
-def prompt(stage: Stage, terminal: Terminal, words: str) -> None:
+def prompt(scenario: Scenario, terminal: Terminal, words: str) -> None:
     """Hand a prompt to a client once it is ready for one."""
     terminal.send(words)
-    stage.wait_for(terminal, words)
-    before = len(stage.model.heard)
-    stage.press_until(terminal, "\r", lambda: len(stage.model.heard) > before, every=10.0)
+    scenario.wait_for(terminal, words)
+    before = len(scenario.model.heard)
+    scenario.press_until(terminal, "\r", lambda: len(scenario.model.heard) > before, every=10.0)
 
 
 def _lines(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Seat of an agent that takes part by MCP: who it is, at which team, and how its work at the desk runs in threads."""
+"""Agent that acts through MCP tools: who it is, in which team, and how its work at the desk runs in threads."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _IDLE = 3
 """Open teams that are kept for the next calls; calls at the same time beyond that open and close their own."""
 
 
-class Seat:
-    """An agent's place at a team. Any number of calls may be under way: each has a thread and an open team of its own.
+class ActingAgent:
+    """One agent of a team. Any number of calls may be under way: each has a thread and an open team of its own.
 
     Attributes:
         name: Who acts; it comes from the environment of the process and is no argument of any tool.
@@ -38,7 +38,7 @@ class Seat:
         self._lock = Lock()
 
     async def run(self, act: Callable[[Caller], T]) -> T:
-        """The result of `act` with this agent's seat at the desk, in a thread; a call that is given up is finished.
+        """The result of `act` on behalf of this agent, in a thread; a call that is given up is finished.
 
         Raises:
             TeamError: What `act` raises, or `TEAM_NOT_FOUND`.

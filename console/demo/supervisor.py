@@ -1,6 +1,6 @@
-"""The process that keeps the demo going: it starts agents, plays the delivery, and clears up when its parent is gone.
+"""The process that keeps the demo going: it starts agents, runs the router, and clears up when its parent is gone.
 
-`python -m team_console.console.demo.stage FOLDER SEED SPEED keep|remove`; its life ends with standard input.
+`python -m team_console.console.demo.supervisor FOLDER SEED SPEED keep|remove`; its life ends with standard input.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from team_console.console.demo.agent import CAST
-from team_console.console.demo.courier import Courier
+from team_console.console.demo.agent_process import ROLES
+from team_console.console.demo.member_out_of_reach import Router
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
@@ -34,7 +34,7 @@ def team_folder(folder: Path) -> Path:
     return folder / "team"
 
 
-class Stage:
+class Supervisor:
     """The agents' processes and what the world around them does."""
 
     def __init__(self, folder: Path, *, seed: int, speed: float) -> None:
@@ -43,21 +43,21 @@ class Stage:
         self.seed = seed
         self.speed = speed
         self.team: Team = open_team(self.location)
-        self.courier = Courier(self.team)
+        self.router = Router(self.team)
         self.agents: dict[str, subprocess.Popen[bytes]] = {}
         self._log = (folder / LOG).open("ab")
         self._seen = ""
 
     def run(self) -> None:
         """Play until standard input ends."""
-        for name in CAST:
+        for name in ROLES:
             self.start(name)
         while not select.select([sys.stdin], [], [], _LOOK_EVERY)[0]:
             for process in self.agents.values():
                 process.poll()
             with suppress(TeamError):
                 self.look()
-                self.courier.round()
+                self.router.round()
 
     def look(self) -> None:
         """Start the temporary agents that the lead created since the last look."""
@@ -76,7 +76,7 @@ class Stage:
             sys.executable,
             "-P",
             "-m",
-            "team_console.console.demo.agent",
+            "team_console.console.demo.agent_process",
             name,
             self.location,
             str(self.seed),
@@ -133,12 +133,12 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    stage = Stage(Path(folder), seed=int(seed), speed=float(speed))
+    supervisor = Supervisor(Path(folder), seed=int(seed), speed=float(speed))
     try:
-        stage.run()
+        supervisor.run()
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        stage.stop()
+        supervisor.stop()
         if keep != "keep":
             shutil.rmtree(folder, ignore_errors=True)
     return 0

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from team_console.console.demo import words
-from team_console.console.demo.scene import carried
+from team_console.console.demo.given_past import carried
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.inbox import receive, waiting_for
@@ -27,7 +27,7 @@ _LOOK_EVERY = 0.15
 _TRY_AGAIN = 0.7
 
 
-class Actor:
+class SimulatedAgent:
     """The life every agent of the demo shares. A role overrides `begin` and the `on_...` methods it has words for.
 
     Args:

@@ -1,4 +1,4 @@
-"""Runs the real router for the one member of the demo that has a command: it is out of reach now and then."""
+"""A member that is out of reach now and then: its delivery command, and the real router that tries it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from team_console.store.model.errors import TeamError
 ABSENT = "architect"
 """The member without a process of its own; its messages go through a command that fails four times, then works."""
 TRIES = "tries.json"
-"""Beside the team's folder: how often each message was brought to the door."""
+"""Beside the team's folder: how often each message was handed to the command."""
 _LOOK_EVERY = 1.0
 
 
 def command(folder: Path) -> list[str]:
     """The command that takes the absent member's messages, for its settings."""
-    return [sys.executable, "-P", str(Path(__file__).with_name("doorman.py")), str(folder / TRIES)]
+    return [sys.executable, "-P", str(Path(__file__).with_name("failing_command.py")), str(folder / TRIES)]
 
 
 def seed_tries(folder: Path, message_ids: list[str], tries: int) -> None:
@@ -28,7 +28,7 @@ def seed_tries(folder: Path, message_ids: list[str], tries: int) -> None:
     (folder / TRIES).write_text(json.dumps(dict.fromkeys(message_ids, tries)), encoding="utf-8")
 
 
-class Courier:
+class Router:
     """One router, for one member."""
 
     def __init__(self, team: Team) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from team_console.console.demo import words
-from team_console.console.demo.actor import Actor
+from team_console.console.demo.simulated_agent import SimulatedAgent
 from team_console.store.desk.mail import send
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.protocol.reading import Reading
 
 
-class ScrumMaster(Actor):
+class ScrumMaster(SimulatedAgent):
     """Plans the batches, and plans them again when a course correction is asked for."""
 
     def begin(self) -> None:
@@ -44,7 +44,7 @@ class ScrumMaster(Actor):
         self.sprint(self.lead, "COURSE_CORRECTION", body, "Batch 3 planned again without 5-3")
 
 
-class Debugger(Actor):
+class Debugger(SimulatedAgent):
     """Finds the cause of what others run into."""
 
     def on_debug_request(self, message: Message, read: Reading) -> None:
@@ -66,7 +66,7 @@ class Debugger(Actor):
         self.sprint(requester, "DEBUG_RESULT", body, f"{debug_id}: the root cause is found")
 
 
-class _Batch(Actor):
+class _Batch(SimulatedAgent):
     """Runs a batch story by story.
 
     Attributes:
@@ -198,7 +198,7 @@ class Runner(_Batch):
         self.after(6, self.go_on if self.stories else self.report)
 
 
-class Inspector(Actor):
+class Inspector(SimulatedAgent):
     """Takes one story after the other; the second one fails at first, as stories do."""
 
     def begin(self) -> None:
@@ -218,7 +218,7 @@ class Inspector(Actor):
         self.sprint(str(task.get("report_to")), "AGENT_COMPLETE", body, f"Story {task.get('story_key')} {word}")
 
 
-class Developer(Actor):
+class Developer(SimulatedAgent):
     """A temporary agent: one story, sometimes a fault that only the human can decide about, then gone."""
 
     def begin(self) -> None:

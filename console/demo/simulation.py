@@ -17,9 +17,9 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.console.demo import words
-from team_console.console.demo.courier import ABSENT, command, seed_tries
-from team_console.console.demo.scene import Scene, make_team, write
-from team_console.console.demo.stage import environment, team_folder
+from team_console.console.demo.given_past import GivenPast, make_team, write
+from team_console.console.demo.member_out_of_reach import ABSENT, command, seed_tries
+from team_console.console.demo.supervisor import environment, team_folder
 from team_console.store.model.clock import utc_now
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
@@ -40,7 +40,7 @@ _PATIENCE = 8.0
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
-class Performance(Struct, frozen=True):
+class Simulation(Struct, frozen=True):
     """How the demo is to run: same seed, same words; `speed` 2 is twice as fast."""
 
     seed: int
@@ -49,27 +49,27 @@ class Performance(Struct, frozen=True):
 
 
 @contextmanager
-def performance(how: Performance) -> Iterator[Path]:
+def simulation(how: Simulation) -> Iterator[Path]:
     """A running team; yields its folder. However the block is left, the agents end and the folder goes."""
     with _orderly_end():
         folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
-        stage: subprocess.Popen[bytes] | None = None
+        supervisor: subprocess.Popen[bytes] | None = None
         try:
             build(folder)
-            stage = _start(folder, how)
+            supervisor = _start(folder, how)
             yield team_folder(folder)
         finally:
-            _close(folder, stage, how)
+            _close(folder, supervisor, how)
 
 
 def build(folder: Path) -> None:
-    """The team before the curtain rises: its members, two days of archived talk, one delivery that failed."""
+    """The team as the demo opens: its members, two days of archived talk, one delivery that failed."""
     root = team_folder(folder)
     make_team(root, name=words.TEAM, lead=words.LEAD, agents=AGENTS)
     _give_command(root, command(folder))
-    scene = Scene(utc_now())
-    archived_talk(scene, days=2)
-    failed = scene.say(
+    past = GivenPast(utc_now())
+    archived_talk(past, days=2)
+    failed = past.say(
         *(12, "scrum-master", ABSENT, "review"),
         payload={
             "artifact_path": "specs/SPEC-030-reminders.md",
@@ -82,51 +82,51 @@ def build(folder: Path) -> None:
         retry_count=3,
         error_message="exit status 75: architect is in a meeting until the hour",
     )
-    _first_decision(scene)
-    write(root, scene)
+    _first_decision(past)
+    write(root, past)
     seed_tries(folder, [failed.message_id], 4)
 
 
-def archived_talk(scene: Scene, *, days: int) -> None:
+def archived_talk(past: GivenPast, *, days: int) -> None:
     """Earlier talk, only in the archives."""
     for day in range(days, 0, -1):
         for number, (sender, to, summary, content) in enumerate(words.CHATTER):
             minutes = day * 1440 - number * 47
-            scene.note(minutes, sender, to, summary, content, read=minutes - 2, live=False)
+            past.note(minutes, sender, to, summary, content, read=minutes - 2, live=False)
             reply = words.REPLIES[to][day % len(words.REPLIES[to])]
-            scene.note(minutes - 4, to, sender, f"Re: {summary}"[:80], reply, read=minutes - 5, live=False)
+            past.note(minutes - 4, to, sender, f"Re: {summary}"[:80], reply, read=minutes - 5, live=False)
         plan = words.PLANS[-day % len(words.PLANS)]
         asked = day * 1440 - 300
-        request_id = scene.request_id("plan_approval", asked, "task-manager", words.TEAM)
+        request_id = past.request_id("plan_approval", asked, "task-manager", words.TEAM)
         question = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
-        scene.say(
+        past.say(
             asked, "task-manager", words.LEAD, "plan_approval_request", payload=question, read=asked - 5, live=False
         )
         answer = {"request_id": request_id, "approve": True}
-        scene.say(
+        past.say(
             asked - 6, words.LEAD, "task-manager", "plan_approval_response", payload=answer, read=asked - 7, live=False
         )
 
 
-def _first_decision(scene: Scene) -> None:
+def _first_decision(past: GivenPast) -> None:
     """A plan that was refused for a reason, and waits revised: what the human sees first is something to decide."""
     plan = words.PLANS[0]
-    first = scene.request_id("plan_approval", 6, "task-manager", words.TEAM)
-    scene.say(
+    first = past.request_id("plan_approval", 6, "task-manager", words.TEAM)
+    past.say(
         *(6, "task-manager", words.LEAD, "plan_approval_request"),
         payload={"request_id": first, "content": plan.content, "summary": plan.summary},
         priority="high",
         read=4,
     )
-    scene.say(
+    past.say(
         *(4, words.LEAD, "task-manager", "plan_approval_response"),
         payload={"request_id": first, "approve": False, "content": words.FIRST_REASON, "summary": plan.summary},
         priority="high",
         read=3.9,
     )
     again = words.revised(plan, words.FIRST_REASON, 2)
-    second = scene.request_id("plan_approval", 1, "task-manager", words.TEAM)
-    scene.say(
+    second = past.request_id("plan_approval", 1, "task-manager", words.TEAM)
+    past.say(
         *(1, "task-manager", words.LEAD, "plan_approval_request"),
         payload={"request_id": second, "content": again.content, "summary": again.summary},
         priority="high",
@@ -148,10 +148,10 @@ def wait(seconds: float) -> None:
         time.sleep(min(left, 1.0))
 
 
-def _start(folder: Path, how: Performance) -> subprocess.Popen[bytes]:
+def _start(folder: Path, how: Simulation) -> subprocess.Popen[bytes]:
     arguments = [str(folder), str(how.seed), str(how.speed), "keep" if how.keep else "remove"]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "team_console.console.demo.stage", *arguments],
+        [sys.executable, "-P", "-m", "team_console.console.demo.supervisor", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -160,19 +160,19 @@ def _start(folder: Path, how: Performance) -> subprocess.Popen[bytes]:
     )
 
 
-def _close(folder: Path, stage: subprocess.Popen[bytes] | None, how: Performance) -> None:
+def _close(folder: Path, supervisor: subprocess.Popen[bytes] | None, how: Simulation) -> None:
     """A second signal must not leave the agents or the folder behind, so nothing interrupts this."""
     for number in (*_ENDINGS, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
-    if stage is not None:
-        if stage.stdin is not None:
+    if supervisor is not None:
+        if supervisor.stdin is not None:
             with suppress(OSError):
-                stage.stdin.close()
+                supervisor.stdin.close()
         try:
-            stage.wait(_PATIENCE)
+            supervisor.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
-            stage.kill()
-            stage.wait()
+            supervisor.kill()
+            supervisor.wait()
     if not how.keep:
         shutil.rmtree(folder, ignore_errors=True)
 

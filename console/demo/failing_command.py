@@ -1,4 +1,4 @@
-"""The absent member's command: `doorman.py TRIES` with a record on standard input. It turns each away four times."""
+"""A delivery command that fails four times: `failing_command.py TRIES`, with a record on standard input."""
 
 from __future__ import annotations
 
