@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from asyncio import TimerHandle
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from datetime import datetime
@@ -28,6 +29,7 @@ from team_console.console.notices.notifier import Notifier
 from team_console.console.preferences.file import load
 from team_console.console.screens.main import MainScreen, Outside
 from team_console.console.terminal.canvas import Canvas
+from team_console.console.terminal.compositor import paint_now
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import STARTING, Team, WatchHint
 from team_console.store.desk.caller import Caller
@@ -39,6 +41,7 @@ from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import asker_of
 from team_console.store.views.rows import View
 from team_console.store.views.truth import is_in_the_way
+from team_console.widgets.later import later
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -103,8 +106,8 @@ class ConsoleApp(FollowingApp[int]):
         )
         self.situation = ScreenState(root=str(team.root or ""))
         self._keys = KeyQueue(self, super().on_event)
-        self._ending: Timer | None = None
-        self._holding: Timer | None = None
+        self._ending: TimerHandle | None = None
+        self._holding: TimerHandle | None = None
         for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
@@ -220,6 +223,7 @@ class ConsoleApp(FollowingApp[int]):
         self._look_while_held(sight)
         self._look_when_one_ends(sight.view, now)
         self._tell_news(sight.view)
+        paint_now(self.main)
         if first:
             self.call_after_refresh(self.watch_store)
             self.call_after_refresh(_collect_as_usual)
@@ -227,8 +231,8 @@ class ConsoleApp(FollowingApp[int]):
     def _look_while_held(self, sight: ReadResult) -> None:
         """Look again while somebody holds the lock; a write that is over needs no further look."""
         if self._holding is not None:
-            self._holding.stop()
-        self._holding = self.set_timer(HOLDER_LOOK, self.look) if sight.snapshot.holder is not None else None
+            self._holding.cancel()
+        self._holding = later(self, HOLDER_LOOK, self.look) if sight.snapshot.holder is not None else None
 
     def _tell_news(self, view: View | None) -> None:
         """Tell of new decisions, what comes within a while together."""
@@ -255,12 +259,12 @@ class ConsoleApp(FollowingApp[int]):
     def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
         """What expires leaves the list when it does, not at the next look."""
         if self._ending is not None:
-            self._ending.stop()
+            self._ending.cancel()
         waiting = takewhile(lambda row: row.is_open, view.requests if view is not None else ())
         end = min((row.expires_at for row in waiting if row.expires_at is not None), default=None)
         self._ending = None
         if end is not None:
-            self._ending = self.set_timer(max(0.0, (end - now).total_seconds()) + _SOON, self.look)
+            self._ending = later(self, max(0.0, (end - now).total_seconds()) + _SOON, self.look)
 
     def failed(self, error: BaseException) -> None:
         """See `FollowingApp.failed`."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from team_console.console.app.faults import Fault, Faults
@@ -33,8 +34,14 @@ class ContainedApp(App[ReturnT]):
         return sparing(super().get_driver_class())
 
     async def _dispatch_message(self, message: Message) -> None:
-        try:
+        with self._contained():
             await super()._dispatch_message(message)
+
+    @contextmanager
+    def _contained(self) -> Iterator[None]:
+        """What fails in it is told and does not end the app."""
+        try:
+            yield
         except Exception as error:
             self._handle_exception(error)
 

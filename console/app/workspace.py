@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
@@ -12,9 +12,11 @@ from team_console.console.input.subject import Mode
 from team_console.console.panes.pane import Pane
 from team_console.store.desk.caller import Caller
 from team_console.store.views.rows import View
-from team_console.widgets.forms.form import Form
 from textual.app import App
 from textual.widget import Widget
+
+if TYPE_CHECKING:  # the first picture does not wait for forms that may never open
+    from team_console.widgets.forms.form import Form
 
 ResultT = TypeVar("ResultT")
 

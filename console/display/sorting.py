@@ -46,3 +46,11 @@ _KEYS: Mapping[str, Callable[[Any], Any]] = {
     "kind": lambda row: str(row.kind) if isinstance(row, RequestRow) else _message(row).type,
     "state": _state,
 }
+
+
+def next_sort(mode: str, present: str) -> str | None:
+    """What a list is sorted by after `present`: in the end by nothing, which is ""; None where there is no choice."""
+    names = ("", *sorts_of(mode))
+    if len(names) == 1:
+        return None
+    return names[(names.index(present) + 1) % len(names)] if present in names else ""

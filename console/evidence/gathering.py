@@ -11,8 +11,9 @@ from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import PATH_KEYS, origin_of, permission_of
 from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.views.evidence.beside import names_to_look_for, plan_evidence, report_evidence
+from team_console.store.views.evidence.beside import plan_evidence, report_evidence
 from team_console.store.views.evidence.facts import NOT_FOUND_OUT, Evidence, FileFact, FileState, Looked
+from team_console.store.views.evidence.naming import named_files
 from team_console.store.views.rows import Batch, RequestRow
 
 _OFFICE = "_bmad-output"
@@ -91,7 +92,7 @@ def project_folder(team: Team, question: Message) -> tuple[str, str]:
 
 def _names(wish: Wish, row: RequestRow) -> tuple[str, ...]:
     if row.kind is not RequestKind.PERMISSION:
-        return names_to_look_for(wish.text)
+        return named_files(wish.text)
     given = permission_of(wish.message.payload).input
     path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str) and given[key]), None)
     return (path,) if path is not None else ()

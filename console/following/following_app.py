@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
+from asyncio import Future, TimerHandle
 from dataclasses import dataclass
 from threading import Event
 from time import monotonic
@@ -14,10 +15,10 @@ from team_console.console.app.feed import Feed, ReadResult
 from team_console.console.display.wording import reason_of
 from team_console.console.following.pace import Pace
 from team_console.store.contract.team import Team, WatchHint, WatchState
+from team_console.widgets.guarded import defect_in
+from team_console.widgets.later import later
 from textual import on, work
 from textual.message import Message
-from textual.timer import Timer
-from textual.worker import Worker, WorkerState, get_current_worker
 
 ReturnT = TypeVar("ReturnT")
 
@@ -73,8 +74,8 @@ class FollowingApp(ContainedApp[ReturnT]):
         self.team, self.feed = team, feed
         self._pace = Pace()
         self._reading = self._again = self._urgent = False
-        self._resting: Timer | None = None
-        self._beside: Timer | None = None
+        self._resting: TimerHandle | None = None
+        self._beside: TimerHandle | None = None
         self._reported = 0.0
 
     @property
@@ -125,45 +126,55 @@ class FollowingApp(ContainedApp[ReturnT]):
     def _look_beside(self) -> None:
         """Look when the next reading would not have seen it anyway."""
         if self._beside is None:
-            self._beside = self.set_timer(BESIDE, self.look)
+            self._beside = later(self, BESIDE, self.look)
 
     def _begin_reading(self) -> None:
         if self._beside is not None:
-            self._beside.stop()
+            self._beside.cancel()
             self._beside = None
         self._reading, self._urgent = True, False
         self._pace.begin()
-        self._read()
+        # Not a worker of Textual's: its states are messages, and all of them take longer than a short reading.
+        reading = asyncio.get_running_loop().run_in_executor(None, self._read)
+        reading.add_done_callback(self._read_ended)
 
     def _read_later(self) -> None:
         """Read once the processor had its rest from the reading before."""
         if self._resting is None:
-            self._resting = self.set_timer(self._pace.rest, self._rested)
+            self._resting = later(self, self._pace.rest, self._rested)
 
     def _rested(self) -> None:
         self._resting = None
         self.look()
 
-    @work(thread=True, exit_on_error=False, group="read")
     def _read(self) -> ReadResult:
-        worker = get_current_worker()
+        """One reading; in a thread."""
         if self.is_read:
             self.feed.deepen()
         elif (glimpse := self.feed.glimpse()) is not None:
             self.post_message(self.Glimpsed(glimpse, shown := Event()))
             shown.wait(GLIMPSE_WAIT)
-        return self.feed.read(lambda done, total: self._report(done, total) and not worker.is_cancelled)
+        return self.feed.read(lambda done, total: self._report(done, total) and self._goes_on)
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the app is not being left."""
+        return self._running and not self._exit
+
+    def _read_ended(self, reading: Future[ReadResult]) -> None:
         """A reading ended: show what it saw, then read again if more changed meanwhile."""
-        if event.worker.group != "read" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
+        error = asyncio.CancelledError() if reading.cancelled() else reading.exception()
+        if not self._goes_on:
             return
         self._reading = False
-        self.call_after_refresh(self._painted)
-        if event.state is WorkerState.SUCCESS and event.worker.result is not None:
-            self.saw(event.worker.result)
-        elif event.worker.error is not None:
-            self.failed(event.worker.error)
+        with self._contained():
+            self.screen._invoke_later(self._painted, self)
+            if error is None:
+                self.saw(reading.result())
+            else:
+                self.failed(error)
+                if (defect := defect_in(error)) is not None:
+                    raise defect
 
     def _painted(self) -> None:
         """What was read is on the screen."""
@@ -198,7 +209,8 @@ class FollowingApp(ContainedApp[ReturnT]):
         while True:
             try:
                 async for hint in self.team.watch():
-                    self.post_message(self.StoreChanged(hint))
+                    with self._contained():  # no message: the watch gathers already what comes together
+                        self._changed(self.StoreChanged(hint))
             except Exception as error:
                 self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
             await asyncio.sleep(self.WATCH_AGAIN)

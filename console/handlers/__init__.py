@@ -12,7 +12,7 @@ Handler = Callable[[Workspace, Subject], None]
 
 
 def handlers() -> Mapping[str, Handler]:
-    """Action id -> what it does; the modules are imported when the first key is pressed, not at the start."""
+    """Action id -> what it does; all of it is imported when the first key is pressed, not at the start."""
     table: dict[str, Handler] = {}
     for module in (deciding, writing, delivering, looking, exporting, moving, watching):
         table.update(module.HANDLERS)

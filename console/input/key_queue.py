@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 from textual.app import App
 from textual.events import Event, Key, MouseDown, MouseUp, Paste
 from textual.message_pump import MessagePump
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 _PATIENCE = 1.0
 """Seconds after which a key that got stuck on its way holds the next one back no longer."""
@@ -87,7 +88,7 @@ class KeyQueue:
         while self._waiting:
             event = self._waiting[0]
             target = (self._app.focused or self._app.screen) if isinstance(event, Key | Paste) else None
-            is_typing = _is_letter(event) and isinstance(target, Input | TextArea)
+            is_typing = _is_letter(event) and _is_typed_in(target)
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._wait_for(self._last)
                 return
@@ -123,6 +124,12 @@ class KeyQueue:
 
 def _leaves(event: Event) -> bool:
     return isinstance(event, Key) and event.key == _LEAVE
+
+
+def _is_typed_in(target: object) -> bool:
+    """Whether letters are text there. Loading the editor of many lines takes a start 10 ms, so it is not asked for."""
+    many_lines = sys.modules.get("textual.widgets._text_area")
+    return isinstance(target, Input) or (many_lines is not None and isinstance(target, many_lines.TextArea))
 
 
 def _is_letter(event: Event) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from team_console.console.panes.beside import beside, is_ready
 from team_console.console.panes.pane import Pane
+from team_console.console.terminal.compositor import paint_now
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.rows.row_list import RowList
 from textual.timer import Timer
@@ -59,6 +60,7 @@ class Cursor:
             self._prepare()
         self._resting = self._pane.set_timer(_REST, self._draw)
         self._pane.call_after_refresh(self._draw_if_ready)
+        paint_now(self._pane.screen)
 
     def stop(self) -> None:
         """What it is on is drawn now: wait no longer."""
@@ -103,3 +105,26 @@ class Cursor:
             request = self._request_of(row)
             if request is not None and not is_ready(self._pane, request):
                 beside(self._pane, request)
+
+
+class DrawnFrom:
+    """What the thing under a cursor was last drawn from: its row, and what else its document tells.
+
+    Attributes:
+        row: The row, None before the first and where there is none.
+    """
+
+    def __init__(self) -> None:
+        self.row: object = None
+        self._others: tuple[object, ...] = ()
+
+    def note(self, row: object, others: tuple[object, ...]) -> None:
+        """It is drawn from these now."""
+        self.row, self._others = row, others
+
+    def is_still(self, row: object, others: tuple[object, ...]) -> bool:
+        """Whether only its age can be another than what is drawn; equal rows are one row from then on."""
+        if row is None or row != self.row or others != self._others:
+            return False
+        self.row = row
+        return True

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from rich.cells import cell_len
 from team_console.console.display.screen_state import ScreenState, pulse_of, truth_of
 from team_console.console.display.wording import reason_of
 from team_console.console.input.subject import NOTHING, Mode, Selection
@@ -27,7 +26,7 @@ from team_console.widgets.details.document import Block, Document, Fact, Form, L
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.findings import finding_lines
 from team_console.widgets.text.ages import ago, clock_time
-from team_console.widgets.text.cells import Line, pad
+from team_console.widgets.text.cells import Line, cell_len, pad
 from team_console.widgets.text.glyphs import SEVERITIES
 from textual import work
 from textual.worker import Worker, WorkerState

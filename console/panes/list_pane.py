@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from msgspec.structs import replace
 from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_unwritten
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
-from team_console.console.display.sorting import sorted_rows, sorts_of
+from team_console.console.display.sorting import next_sort, sorted_rows
 from team_console.console.display.team import names_of
 from team_console.console.input.subject import Selection
 from team_console.console.panes.attachments import AttachmentCache
-from team_console.console.panes.cursor import Cursor
+from team_console.console.panes.cursor import Cursor, DrawnFrom
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.pane import Pane
 from team_console.store.protocol.seen import Seen
@@ -52,7 +52,7 @@ class ListPane(Pane, Generic[RowT]):
         super().__init__(shelf)
         self.query_text = ""
         self._cursor = Cursor(self, lambda: self.rows, self.request_of, self.draw_now)
-        self._shown: RowT | None = None
+        self._drawn = DrawnFrom()
         self._all: tuple[RowT, ...] = ()
         self._sought = ""
         self.sort = shelf.preferences.sort.get(str(self.MODE), "")
@@ -225,7 +225,7 @@ class ListPane(Pane, Generic[RowT]):
     def is_drawn(self) -> bool:
         """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
         document = self.detail.document
-        return self._shown is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
+        return self._drawn.row is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
 
     def filter(self) -> None:
         """Ask for words to filter by."""
@@ -263,12 +263,11 @@ class ListPane(Pane, Generic[RowT]):
 
     def sort_next(self) -> str | None:
         """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
-        names = ("", *sorts_of(self.MODE))
-        if len(names) == 1:
-            return None
-        self.sort = names[(names.index(self.sort) + 1) % len(names)] if self.sort in names else ""
-        self._fill()
-        return self.sort
+        name = next_sort(self.MODE, self.sort)
+        if name is not None:
+            self.sort = name
+            self._fill()
+        return name
 
     @property
     def is_asking(self) -> bool:
@@ -343,7 +342,7 @@ class ListPane(Pane, Generic[RowT]):
 
     def _fill(self, *, again: bool = True) -> None:
         shown = self._filtered()
-        empty = empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
+        empty = () if shown else empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
         self.set_class(self.situation.is_read and not self._all, "-empty")
         self.rows.set_rows(shown, now=self.now, empty=empty, names=names_of(self.situation.view), again=again)
         if self._sought and self.rows.select(self._sought):
@@ -352,8 +351,14 @@ class ListPane(Pane, Generic[RowT]):
         is_moving = again and self._cursor.is_moving
         if again:
             self._cursor.more_is_known()
-        if not is_moving:
+        if not is_moving and (
+            again or not self._drawn.is_still(self.rows.cursor_row, self.drawn_from(self.situation.view))
+        ):
             self._show_detail()
+
+    def drawn_from(self, view: View | None) -> tuple[object, ...]:
+        """What of a view, beside the row under the cursor, its document is drawn from."""
+        return (view,)
 
     def first_step(self) -> str:
         """The command that would put something into an empty list; empty when there is something."""
@@ -381,7 +386,8 @@ class ListPane(Pane, Generic[RowT]):
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
     def _show_detail(self) -> None:
-        row = self._shown = self.rows.cursor_row
+        row = self.rows.cursor_row
+        self._drawn.note(row, self.drawn_from(self.situation.view))
         try:
             document = self.document_of(row) if row is not None else None
         except Exception as error:

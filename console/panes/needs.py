@@ -139,6 +139,10 @@ class NeedsPane(ListPane[AttentionItem]):
             )
         return _plain_document(row)
 
+    def drawn_from(self, view: View | None) -> tuple[object, ...]:
+        """Earlier plans, the story asked about, what departs from a protocol; not what else was written meanwhile."""
+        return (view.me, view.snapshot.config, view.requests, view.batches, view.findings) if view is not None else ()
+
     def request_of(self, row: AttentionItem) -> RequestRow | None:
         """The request that waits, if it is one."""
         return row.request

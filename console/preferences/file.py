@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from math import isfinite
@@ -74,6 +73,8 @@ def load(actions: Mapping[str, tuple[str, ...]]) -> Checked:
 
 def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
     """The preferences that `text` says, and every mistake in it."""
+    import tomllib
+
     try:
         given = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

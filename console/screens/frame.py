@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.console.app.faults import Fault
 from team_console.console.app.unwritten import Unwritten
 from team_console.console.display.screen_state import ScreenState, notice_of, pulse_of
@@ -48,6 +50,20 @@ class Shown(Struct, frozen=True):
     has_column: bool
 
 
+class _Bars(NamedTuple):
+    """What the frame is made of."""
+
+    status: StatusLine
+    tabs: TabBar
+    strip: TeamStrip
+    banner: Banner
+    fault: Banner
+    column: TeamColumn
+    tip: TipBar
+    grace: GraceBar
+    keys: KeyBar
+
+
 class Frame:
     """Draws what stands around the pane of one screen.
 
@@ -59,11 +75,27 @@ class Frame:
         self._screen, self._caller = screen, caller
         self._events = Events()
         self._counting: Timer | None = None
+        self._keys_about: tuple[object, ...] = ()
         self.tip: int | None = None
+
+    @cached_property
+    def _bars(self) -> _Bars:
+        part = self._screen.query_one
+        return _Bars(
+            part(StatusLine),
+            part(TabBar),
+            part(TeamStrip),
+            part("#banner", Banner),
+            part("#fault", Banner),
+            part(TeamColumn),
+            part(TipBar),
+            part(GraceBar),
+            part(KeyBar),
+        )
 
     def show(self, shown: Shown) -> None:
         """Show all of it but the keys."""
-        situation, screen = shown.situation, self._screen
+        situation = shown.situation
         snapshot = situation.snapshot
         standing = Standing(
             team=safe_line(snapshot.config.name if snapshot else "team-console", 40),
@@ -73,9 +105,9 @@ class Frame:
             read_only=shown.cannot_write,
             busy=shown.busy,
         )
-        screen.query_one(StatusLine).show(standing)
-        screen.query_one(TabBar).show(tabs_of(situation.view if situation.is_read else None), str(shown.mode))
-        screen.query_one("#banner", Banner).show(notice_of(situation, shown.now))
+        self._bars.status.show(standing)
+        self._bars.tabs.show(tabs_of(situation.view if situation.is_read else None), str(shown.mode))
+        self._bars.banner.show(notice_of(situation, shown.now))
         self._show_team(shown)
 
     def _show_team(self, shown: Shown) -> None:
@@ -83,27 +115,32 @@ class Frame:
         view = shown.situation.view
         if self.tip is not None:
             self.tip = step_of(view, shown.mode, self.tip)
-            self._screen.query_one(TipBar).show(tip_line(self.tip))
+            self._bars.tip.show(tip_line(self.tip))
         self._events.take(view)
         cells, events = cells_of(view), self._events.newest
-        self._screen.query_one(TeamStrip).show(cells, events[0] if events else None)
+        self._bars.strip.show(cells, events[0] if events else None)
         if shown.has_column:
-            self._screen.query_one(TeamColumn).show(cells, events, shown.now)
+            self._bars.column.show(cells, events, shown.now)
 
     def show_keys(self, subject: Subject, *, cannot_write: bool, is_filtering: bool = False) -> None:
         """The keys that do something to `subject`; none while something stands in front that has its own."""
         if self._screen.app.screen is not self._screen or is_filtering:
-            self._screen.query_one(KeyBar).show(_OF_THE_FILTER if is_filtering else ())
+            self._keys_about = ()
+            self._bars.keys.show(_OF_THE_FILTER if is_filtering else ())
             return
+        about = _of_keys(subject, cannot_write=cannot_write)
+        if about == self._keys_about:
+            return
+        self._keys_about = about
         here = (action for action in actions_in(subject.mode, read_only=cannot_write) if action.footer)
         usable = (action for action in here if action.disabled(subject) is None)
         hints = tuple(KeyHint(shown_key(action), action.label_on(subject)) for action in usable)
         pinned = tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in PINNED)
-        self._screen.query_one(KeyBar).show(hints, pinned)
+        self._bars.keys.show(hints, pinned)
 
     def show_fault(self, fault: Fault) -> None:
         """Say that a part of the console failed and where that is logged; of several the first, the others follow."""
-        banner = self._screen.query_one("#fault", Banner)
+        banner = self._bars.fault
         if banner.notice is not None:
             return
         where = f" in {fault.where}" if fault.where else ""
@@ -114,21 +151,28 @@ class Frame:
 
     def hide_fault(self) -> None:
         """Take the banner of a defect away."""
-        self._screen.query_one("#fault", Banner).show(None)
+        self._bars.fault.show(None)
 
     def dismiss_tip(self) -> bool:
         """Take the tip away for good; False when there was none."""
-        return self._screen.query_one(TipBar).dismiss()
+        return self._bars.tip.dismiss()
 
     def count_down(self, unwritten: Unwritten) -> None:
         """What is not written yet and the seconds left, each second anew while something waits."""
         last = unwritten.last
         words = safe_line(last.words, 200) if last is not None else ""
         more = len(unwritten) - len(last.acts) if last is not None else 0
-        self._screen.query_one(GraceBar).show(words, unwritten.seconds, more=more)
-        self._screen.query_one(TipBar).set_class(bool(words), "-behind")  # one line for both, so that nothing jumps
+        self._bars.grace.show(words, unwritten.seconds, more=more)
+        self._bars.tip.set_class(bool(words), "-behind")  # one line for both, so that nothing jumps
         if last is not None and self._counting is None:
             self._counting = self._screen.set_interval(1.0, lambda: self.count_down(unwritten))
         elif last is None and self._counting is not None:
             self._counting.stop()
             self._counting = None
+
+
+def _of_keys(subject: Subject, *, cannot_write: bool) -> tuple[object, ...]:
+    """All that the keys are chosen by: of the view only what waits for the human, which few changes touch."""
+    view = subject.view
+    waits = (view.attention, view.requests) if view is not None else ()
+    return replace(subject, view=None), waits, cannot_write

@@ -30,6 +30,7 @@ from team_console.console.screens.performer import Performer
 from team_console.console.screens.reading import ReadingScreen
 from team_console.console.screens.standing_forms import StandingForms
 from team_console.console.screens.toasts import Toasts
+from team_console.console.terminal.compositor import SparingCompositor
 from team_console.store.desk.caller import Caller
 from team_console.widgets.bars.banner import Banner
 from team_console.widgets.bars.grace_bar import GraceBar
@@ -92,6 +93,7 @@ class MainScreen(Guarded, Screen[None]):
         place: Place | None = None,
     ) -> None:
         super().__init__()
+        self._compositor = SparingCompositor()
         self.preferences, self._place = preferences or Preferences(), place or Place()
         self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from team_console.console.app.workspace import Workspace
-from team_console.console.handlers import handlers
 from team_console.console.input.action import Action
 from team_console.console.input.subject import Subject
 from team_console.console.screens.standing_forms import StandingForms
@@ -88,5 +87,7 @@ class Performer:
                 self._workspace.toast(f"{_CHANGED} Look again, then press it again.", severity="warning")
                 return
             self._forms.warning = _CHANGED
+        from team_console.console.handlers import handlers
+
         with self._contained():
             handlers()[action.id](self._workspace, subject)

@@ -207,7 +207,8 @@ async def test_always_hands_back_the_suggestion_of_the_client(team: MemoryTeam, 
         await desk.until(lambda: "Allow always" in desk.text, "the button")
         await desk.press("enter")
         answer = await answered(desk, team)
-        assert any("permission of task-manager, always" in toast for toast in desk.toasts)
+        told = "permission of task-manager, always"
+        await desk.until(lambda: any(told in toast for toast in desk.toasts), "what was written")
     assert (answer.payload["scope"], answer.payload["suggestion"]) == ("always", suggestion)
 
 

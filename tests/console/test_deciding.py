@@ -95,7 +95,10 @@ async def test_keys_typed_ahead_go_to_the_form_they_open_and_decide_what_it_is_a
         assert [(verdict.request_id, verdict.content) for verdict in verdicts(team)] == [(request_id, "good")]
 
 
-async def test_three_plans_are_approved_by_three_pairs_of_keys_typed_in_a_row(team: MemoryTeam) -> None:
+async def test_three_plans_are_approved_by_three_pairs_of_keys_typed_in_a_row(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(performer, "GUARD", 0.0)  # whether a verdict of ours or the clock moved the list is chance
     names = ("task-manager", "schedule-manager", "file-manager")
     asked = [
         requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today").request_id

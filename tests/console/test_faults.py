@@ -140,7 +140,7 @@ async def test_a_defect_in_a_handler_leaves_the_others(team: MemoryTeam, monkeyp
     hand_in_plan(team)
     table = dict(team_console.console.handlers.handlers())
     async with opened(team, faults=None) as desk:
-        monkeypatch.setattr("team_console.console.screens.performer.handlers", lambda: table)
+        monkeypatch.setattr("team_console.console.handlers.handlers", lambda: table)
         for action in ACTIONS if EXHAUSTIVE else ACTIONS[::3]:
             mode = next(iter(sorted(action.modes)), Mode.NEEDS)
             await desk.press(str(list(Mode).index(mode) + 1))

@@ -87,6 +87,7 @@ def edit(terminal: Terminal, typed: str) -> None:
     terminal.wait_until(lambda: terminal.output.count(b"\x1b[?1049l") > given, "the editor's turn")
     terminal.send(f"{typed}\r")
     terminal.wait_until(lambda: terminal.output.count(b"\x1b[?1049h") > taken, "the console's turn")
+    terminal.wait_until(lambda: terminal.is_raw, "keys that are its own")  # before that Enter is the end of a line
 
 
 def _words(folder: Path) -> list[str]:

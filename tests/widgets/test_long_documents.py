@@ -70,7 +70,8 @@ async def test_a_search_finds_what_was_not_laid_out_yet() -> None:
 async def test_a_document_that_changes_keeps_its_place_far_down() -> None:
     async with shown(_LONG) as (detail, pilot):
         detail.action_scroll_end()
-        await pilot.pause()
+        while not detail.scroll_offset.y:
+            await pilot.pause()
         before = detail.scroll_offset.y
         detail.show(Document(key="k", title="t", token="t", headline="later", blocks=_LONG.blocks))
         assert detail.virtual_size.height >= _LINES

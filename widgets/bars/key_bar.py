@@ -40,7 +40,21 @@ class KeyBar(OneLine):
 
     def show(self, hints: tuple[KeyHint, ...], pinned: tuple[KeyHint, ...] = ()) -> None:
         """Show these keys."""
-        self._hints, self._pinned = hints, pinned
+        if (hints, pinned) != (self._hints, self._pinned):
+            self._hints, self._pinned = hints, pinned
+            self._choose()
+
+    def on_click(self, event: Click) -> None:
+        """Press the key under the mouse."""
+        if key := self.under(event):
+            self.post_message(self.Pressed(key))
+
+    def on_resize(self, event: Resize) -> None:
+        """Choose what fits."""
+        self._choose()
+
+    def _choose(self) -> None:
+        hints, pinned = self._hints, self._pinned
         last = [(hint.key, _piece(hint)) for hint in pinned]
         right = _line(last)
         begin = self.size.width - width_of(right)
@@ -54,15 +68,6 @@ class KeyBar(OneLine):
             first.append((hint.key, piece))
         # Before the first key, and between those at both ends, there is nothing to press.
         self.set_line(_line(first), right, ends=((0, ""), *ends_of(first), (begin, ""), *ends_of(last, begin)))
-
-    def on_click(self, event: Click) -> None:
-        """Press the key under the mouse."""
-        if key := self.under(event):
-            self.post_message(self.Pressed(key))
-
-    def on_resize(self, event: Resize) -> None:
-        """Choose what fits."""
-        self.show(self._hints, self._pinned)
 
 
 def _piece(hint: KeyHint) -> Line:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import eq
 
 from team_console.widgets.text.cells import Line, spread, width_of
 from team_console.widgets.text.tones import Inked
 from textual.events import Click
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -21,6 +23,7 @@ class OneLine(Inked, Widget):
         self._left: Line = ()
         self._right: Line = ()
         self._ends: tuple[tuple[int, str], ...] = ()
+        self._spread: tuple[Line, Line, int, Line] | None = None
 
     @property
     def text(self) -> str:
@@ -35,8 +38,10 @@ class OneLine(Inked, Widget):
         """
         self._ends = tuple(ends)
         if (left, right) != (self._left, self._right):
-            self._left, self._right = left, right
-            self.refresh()
+            before, self._left, self._right = self._whole(), left, right
+            start, stop = changed_cells(before, self._whole())
+            changed = Region(start, 0, stop - start, 1)  # within the padding, which Textual adds by itself
+            self.refresh(*([changed] if changed else []))
 
     def under(self, event: Click) -> str:
         """The name of the part under the mouse; empty for none."""
@@ -45,8 +50,29 @@ class OneLine(Inked, Widget):
 
     def render_line(self, y: int) -> Strip:
         """The line, as wide as the widget."""
+        return self.strip(self._whole(), self.size.width)
+
+    def _whole(self) -> Line:
+        """The line in all its width; it is asked for when it changes and when it is painted."""
         width = self.size.width
-        return self.strip(spread(self._left, self._right, width), width)
+        if self._spread is None or self._spread[:3] != (self._left, self._right, width):
+            self._spread = self._left, self._right, width, spread(self._left, self._right, width)
+        return self._spread[3]
+
+
+def changed_cells(before: Line, after: Line) -> tuple[int, int]:
+    """The first cell in which two lines differ, and the cell after the last one, as far as whole parts tell."""
+    first = _alike(before, after)
+    old, new = before[first:], after[first:]
+    last = _alike(old[::-1], new[::-1])
+    start = width_of(after[:first])
+    return start, start + max(width_of(old[: len(old) - last]), width_of(new[: len(new) - last]))
+
+
+def _alike(line: Line, other: Line) -> int:
+    """How many parts both begin with."""
+    same = list(map(eq, line, other))
+    return same.index(False) if False in same else len(same)
 
 
 def ends_of(pieces: Iterable[tuple[str, Line]], at: int = 0) -> list[tuple[int, str]]:

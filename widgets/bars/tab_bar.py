@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.widgets.bars.one_line import OneLine, ends_of
+from team_console.widgets.bars.one_line import OneLine
 from team_console.widgets.text.cells import Line, width_of
 from textual.events import Click, Resize
 from textual.message import Message
@@ -45,11 +48,13 @@ class TabBar(OneLine):
     def show(self, tabs: tuple[Tab, ...], active: str) -> None:
         """Show `tabs` with the one named `active` set apart."""
         self._tabs, self._active = tabs, active
+        width = self.size.width
         for label in (_airy, _full, _short, _tight, _active_only):
-            pieces = [(tab.id, label(tab, tab.id == active)) for tab in tabs]
-            if sum(width_of(piece) for _, piece in pieces) <= self.size.width:
+            labels = [_measured(label, tab, tab.id == active) for tab in tabs]
+            if sum([cells for _, cells in labels]) <= width:
                 break
-        self.set_line(tuple(part for _, piece in pieces for part in piece), ends=ends_of(pieces))
+        ends = zip(accumulate([cells for _, cells in labels]), [tab.id for tab in tabs], strict=True)
+        self.set_line(tuple([part for piece, _ in labels for part in piece]), ends=ends)
 
     def on_resize(self, event: Resize) -> None:
         """Choose labels that fit."""
@@ -59,6 +64,13 @@ class TabBar(OneLine):
         """Choose the mode under the mouse."""
         if name := self.under(event):
             self.post_message(self.Chosen(name))
+
+
+@lru_cache(maxsize=64)
+def _measured(label: Callable[[Tab, bool], Line], tab: Tab, active: bool) -> tuple[Line, int]:
+    """The label of a tab and its cells; most tabs say the same as before."""
+    line = label(tab, active)
+    return line, width_of(line)
 
 
 def _airy(tab: Tab, active: bool) -> Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import accumulate
 
 from msgspec import Struct
 from team_console.widgets.text.cells import Line, width_of
@@ -89,56 +90,54 @@ class StripPart(Struct, frozen=True):
     key: str = ""
 
 
-def strip_parts(cells: Sequence[AgentCell], width: int, moved: frozenset[str] = frozenset()) -> tuple[StripPart, ...]:
+def strip_parts(cells: Sequence[AgentCell], width: int) -> tuple[StripPart, ...]:
     """The agents in at most `width` cells: all by name, the urgent by name and the others by sign, then a number."""
     forms = short_names(tuple(cell.name for cell in cells))
-    if parts := _named(cells, forms, width, moved):
+    if parts := _named(cells, forms, width):
         return parts
     order = sorted(cells, key=lambda cell: (not cell.urgent, cell.is_gone))
-    signs = [_sign(cell, moved) for cell in order]
+    signs = [_sign(cell) for cell in order]
     urgent = sum(cell.urgent for cell in order)
     for number in range(urgent, 0, -1):
         rest = signs[number:]
-        if parts := _named(order[:number], forms, width - _width(rest), moved, least=_LEAST_NAME):
-            return _more_named(order, (*parts, *rest), forms, width, moved)
-    return _overflowing(order[:urgent], signs, forms, width, moved)
+        if parts := _named(order[:number], forms, width - _width(rest), least=_LEAST_NAME):
+            return _more_named(order, (*parts, *rest), forms, width)
+    return _overflowing(order[:urgent], signs, forms, width)
 
 
 def _overflowing(
-    urgent: Sequence[AgentCell], signs: Sequence[StripPart], forms: ShortNames, width: int, moved: frozenset[str]
+    urgent: Sequence[AgentCell], signs: Sequence[StripPart], forms: ShortNames, width: int
 ) -> tuple[StripPart, ...]:
     """More agents than there is room for: names of the urgent in a part of it, signs, and how many more there are."""
     shortest: ShortNames = {name: (names[-1],) for name, names in forms.items()}
     for number in range(len(urgent) if _width(signs) > width else 0, 0, -1):
         room = round(width * _NAMED_SHARE)
-        if parts := _named(urgent[:number], shortest, room, moved, least=_LEAST_NAME):
+        if parts := _named(urgent[:number], shortest, room, least=_LEAST_NAME):
             return (*parts, *_as_many_as_fit(signs[number:], width - _width(parts)))
     return tuple(signs) if _width(signs) <= width else _as_many_as_fit(signs, width)
 
 
 def _more_named(
-    order: Sequence[AgentCell], parts: tuple[StripPart, ...], forms: ShortNames, width: int, moved: frozenset[str]
+    order: Sequence[AgentCell], parts: tuple[StripPart, ...], forms: ShortNames, width: int
 ) -> tuple[StripPart, ...]:
     """The same with names in place of signs, one after the other, as long as there is room and the agent is there."""
     shown, left = list(parts), width - _width(parts)
     for place, cell in enumerate(order):
         if len(shown[place].line) > _SIGN_PARTS or cell.is_gone:
             continue
-        named = _named_part(cell, forms[cell.name][-1], moved)
+        named = _named_part(cell, forms[cell.name][-1])
         if (more := width_of(named.line) - width_of(shown[place].line)) > left:
             break
         shown[place], left = named, left - more
     return tuple(shown)
 
 
-def _named(
-    cells: Sequence[AgentCell], forms: ShortNames, width: int, moved: frozenset[str], *, least: int = 0
-) -> tuple[StripPart, ...]:
+def _named(cells: Sequence[AgentCell], forms: ShortNames, width: int, *, least: int = 0) -> tuple[StripPart, ...]:
     """Each by its name, in the longest forms that fit; empty when they do not."""
     names = fitting_names([cell.name for cell in cells], forms, width - _AROUND * len(cells), least)
     if not names:
         return ()
-    return tuple(_named_part(cell, name, moved) for cell, name in zip(cells, names, strict=True))
+    return tuple(_named_part(cell, name) for cell, name in zip(cells, names, strict=True))
 
 
 def _as_many_as_fit(parts: Sequence[StripPart], width: int) -> tuple[StripPart, ...]:
@@ -157,14 +156,25 @@ def _width(parts: Sequence[StripPart]) -> int:
     return sum(map(_width_of_part, parts))
 
 
+def standing_out(part: StripPart) -> StripPart:
+    """The same with its name, or its sign where it has none, in the tone of what something happened to."""
+    place = 1 if len(part.line) > _SIGN_PARTS else 0
+    line = (*part.line[:place], (part.line[place][0], "moved"), *part.line[place + 1 :])
+    return StripPart(line, part.key)
+
+
+def ends_of_parts(parts: Sequence[StripPart]) -> list[tuple[int, str]]:
+    """The cell before which each part ends, and the agent it means."""
+    return list(zip(accumulate(map(_width_of_part, parts)), [part.key for part in parts], strict=True))
+
+
 @lru_cache(_PARTS)
 def _width_of_part(part: StripPart) -> int:
     return width_of(part.line)
 
 
-def _named_part(cell: AgentCell, name: str, moved: frozenset[str]) -> StripPart:
-    tone = "moved" if cell.key in moved else "" if cell.urgent else "muted"
-    return _part_of(cell.key, name, cell.sign, tone)
+def _named_part(cell: AgentCell, name: str) -> StripPart:
+    return _part_of(cell.key, name, cell.sign, "" if cell.urgent else "muted")
 
 
 @lru_cache(_PARTS)
@@ -172,5 +182,5 @@ def _part_of(key: str, name: str, sign: Sign, tone: str) -> StripPart:
     return StripPart(((f"{sign.glyph} ", sign.tone), (name, tone), ("  ", "")), key)
 
 
-def _sign(cell: AgentCell, moved: frozenset[str]) -> StripPart:
-    return StripPart(((cell.sign.glyph, "moved" if cell.key in moved else cell.sign.tone), (" ", "")), cell.key)
+def _sign(cell: AgentCell) -> StripPart:
+    return StripPart(((cell.sign.glyph, cell.sign.tone), (" ", "")), cell.key)

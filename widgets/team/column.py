@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from rich.cells import cell_len
 from team_console.widgets.team.cells import AgentCell, TeamEvent, event_line
 from team_console.widgets.text.ages import age
-from team_console.widgets.text.cells import Line, fit, pad_name, spread
+from team_console.widgets.text.cells import Line, cell_len, fit, pad_name, spread
 from team_console.widgets.text.short_names import short_names
 from team_console.widgets.text.tones import Inked
 from textual.events import Click, Resize

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from asyncio import TimerHandle
 from dataclasses import dataclass
 from typing import ClassVar
 
-from team_console.widgets.bars.one_line import OneLine, ends_of
-from team_console.widgets.team.cells import AgentCell, TeamEvent, event_line, strip_parts
+from team_console.widgets.bars.one_line import OneLine
+from team_console.widgets.later import later
+from team_console.widgets.team.cells import (
+    AgentCell,
+    StripPart,
+    TeamEvent,
+    ends_of_parts,
+    event_line,
+    standing_out,
+    strip_parts,
+)
 from team_console.widgets.text.cells import Line, fit
 from team_console.widgets.text.short_names import short_names
 from textual.events import Click, Resize
 from textual.message import Message
-from textual.timer import Timer
 
 MOVED_FOR = 1.5
 """Seconds an agent stands out after something happened to it."""
@@ -38,7 +47,8 @@ class TeamStrip(OneLine):
         self._cells: tuple[AgentCell, ...] = ()
         self._event: TeamEvent | None = None
         self._moved: frozenset[str] = frozenset()
-        self._calming: Timer | None = None
+        self._calming: TimerHandle | None = None
+        self._known: tuple[object, tuple[StripPart, ...], list[tuple[int, str]]] | None = None
 
     def show(self, cells: tuple[AgentCell, ...], event: TeamEvent | None) -> None:
         """Show these agents and the last event; those something happened to stand out for a moment."""
@@ -49,8 +59,8 @@ class TeamStrip(OneLine):
         if moved and self.moves and self.app.animation_level != "none":
             self._moved |= moved
             if self._calming is not None:
-                self._calming.stop()
-            self._calming = self.set_timer(MOVED_FOR, self._calm)
+                self._calming.cancel()
+            self._calming = later(self, MOVED_FOR, self._calm)
         self._lay_out()
 
     def on_resize(self, event: Resize) -> None:
@@ -76,10 +86,19 @@ class TeamStrip(OneLine):
     def _lay_out(self) -> None:
         width = self.size.width
         least = width - _LEAST_TICKER if width >= 2 * _LEAST_TICKER and self._event is not None else width
-        parts = strip_parts(self._cells, least, self._moved)
-        ends = ends_of((part.key, part.line) for part in parts)
+        parts, ends = self._agents(least)
+        if self._moved:
+            parts = tuple([standing_out(part) if part.key in self._moved else part for part in parts])
         room = width - (ends[-1][0] if ends else 0)
-        self.set_line(tuple(piece for part in parts for piece in part.line), self._ticker(room), ends=ends)
+        self.set_line(tuple([piece for part in parts for piece in part.line]), self._ticker(room), ends=ends)
+
+    def _agents(self, width: int) -> tuple[tuple[StripPart, ...], list[tuple[int, str]]]:
+        """All agents and where each ends; unread mail, which most changes are, is not among what is shown of them."""
+        shown = [(cell.key, cell.name, cell.sign, cell.urgent, cell.is_gone) for cell in self._cells]
+        if self._known is None or self._known[0] != (shown, width):
+            parts = strip_parts(self._cells, width)
+            self._known = (shown, width), parts, ends_of_parts(parts)
+        return self._known[1:]
 
     def _ticker(self, room: int) -> Line:
         if self._event is None or room < _LEAST_TICKER:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from rich.cells import cell_len, set_cell_size, split_graphemes
+from rich.cells import cell_len as _cell_len
+from rich.cells import set_cell_size, split_graphemes
 
 Part = tuple[str, str]
 """Safe text and its tone, one of `team_console.widgets.text.tones.TONES` or an empty string."""
@@ -22,9 +23,14 @@ _WIDE = (
 _WORDS = re.compile(r"[ \t]+|[^ \t]+")
 
 
+def cell_len(text: str) -> int:
+    """Cells the text takes; nearly all text is letters of one cell each, which need no table."""
+    return len(text) if text.isascii() and text.isprintable() else _cell_len(text)
+
+
 def width_of(line: Line) -> int:
     """Cells the line takes."""
-    return sum(cell_len(text) for text, _ in line)
+    return sum([cell_len(text) for text, _ in line])
 
 
 def text_of(line: Line) -> str:

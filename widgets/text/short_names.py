@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from rich.cells import cell_len
-from team_console.widgets.text.cells import crop, pad, shorten
+from team_console.widgets.text.cells import cell_len, crop, pad, shorten
 
 _WORD = re.compile(r"[-_. ]+")
 _FIGURE = re.compile(r"\d")

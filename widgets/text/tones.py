@@ -6,8 +6,8 @@ walk through the whole stylesheet for every widget that has it, and there are ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from msgspec import Struct
 from rich.segment import Segment
@@ -15,6 +15,7 @@ from rich.style import Style
 from team_console.widgets.guarded import Guarded
 from team_console.widgets.text.cells import Line
 from textual.color import Color, ColorParseError
+from textual.geometry import Region
 from textual.strip import Strip
 
 if TYPE_CHECKING:
@@ -56,31 +57,56 @@ TONES: Mapping[str, Tone] = {
 """Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""
 
 
+class _Inks(dict[str, Style]):
+    """Tone -> style."""
+
+    def __init__(self, make: Callable[[str], Style]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, tone: str) -> Style:
+        style = self[tone] = self._make(tone)
+        return style
+
+
 class Inked(Guarded):
     """What a widget with a line API is mixed with: lines of parts become strips in the tones of the theme."""
 
     CURSOR: ClassVar[str] = "-none-"
     """The component class of what is selected; where colours lack it is shown reversed in all of its width."""
-    _inks: dict[tuple[object, ...], Style] | None = None
+    _inks: dict[tuple[object, ...], _Inks] | None = None
 
-    def ink(self, tone: str, *states: str) -> Style:
-        """The terminal style of `tone` in a place with the component classes `states`."""
-        inks = self._inks
+    def inks(self, *states: str) -> Mapping[str, Style]:
+        """The terminal style of each tone in a place with the component classes `states`, made when first asked for."""
+        if self._inks is None:
+            self._inks = {}
+        place = (self.has_focus, *states)
+        inks = self._inks.get(place)
         if inks is None:
-            inks = self._inks = {}
-        key = (self.has_focus, tone, *states)
-        style = inks.get(key)
-        if style is None:
-            place = self.get_visual_style(*states)
-            style = place.rich_style + _style(self.app, TONES.get(tone), place.background)
-            if self.has_focus and self.CURSOR in states and has_few_colours(self.app):
-                style = Style(reverse=True, bold=style.bold)
-            inks[key] = style
+            inks = self._inks[place] = _Inks(lambda tone: self._ink(tone, *states))
+        return inks
+
+    def _ink(self, tone: str, *states: str) -> Style:
+        place = self.get_visual_style(*states)
+        style = place.rich_style + _style(self.app, TONES.get(tone), place.background)
+        if self.has_focus and self.CURSOR in states and has_few_colours(self.app):
+            return Style(reverse=True, bold=style.bold)
         return style
 
     def strip(self, line: Line, width: int, *states: str) -> Strip:
         """The line as a strip of exactly `width` cells; it must have that width already."""
-        return Strip([Segment(text, self.ink(tone, *states)) for text, tone in line if text], width)
+        inks = self.inks(*states)
+        return Strip([Segment(text, inks[tone]) for text, tone in line if text], width)
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Paint again: the screen is told at once, where Textual has two messages for each widget that changed."""
+        if not repaint or layout or recompose or not self.is_mounted or not self.is_attached or not self.display:
+            return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        self._set_dirty(*regions)
+        screen = self.screen
+        screen._dirty_widgets.add(self)
+        screen.check_idle()
+        return self
 
     def notify_style_update(self) -> None:
         """Forget styles that a new theme or state made wrong."""

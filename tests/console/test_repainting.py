@@ -1,0 +1,109 @@
+"""What was painted in parts, one change after the other, is the screen as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyte
+import pytest
+from team_console.console.app.application import ConsoleApp
+from team_console.store.backends.open import open_team
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from textual._compositor import CompositorUpdate
+
+from tests import showcase
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> pyte.Screen:
+    """A terminal to which the console writes its updates as they come; a test may give it another size."""
+    screen = pyte.Screen(120, 40)
+    stream = pyte.Stream(screen)
+    display = ConsoleApp._display
+
+    def displayed(app: ConsoleApp, shown: Any, update: Any) -> None:
+        display(app, shown, update)
+        if isinstance(update, CompositorUpdate) and not app._batch_count:
+            stream.feed(update.render_segments(app.console).replace("\n", ""))
+
+    monkeypatch.setattr(ConsoleApp, "_display", displayed)
+    return screen
+
+
+async def is_painted(desk: Desk, terminal: pyte.Screen) -> None:
+    """Fail unless the terminal shows, cell by cell, what stands on the screen."""
+    await desk.until(lambda: desk.app.main.panes.shown_in_front is desk.app.situation, "the newest reading")
+    await desk.pilot.pause()
+    assert [line.rstrip() for line in terminal.display] == [line.rstrip() for line in desk.text.splitlines()]
+
+
+async def changed(desk: Desk, terminal: pyte.Screen, act: Callable[[], object]) -> None:
+    """Let somebody else act, and see the change painted."""
+    before = desk.app.situation
+    await in_thread(act)
+    await desk.until(lambda: desk.app.situation is not before, "a new reading")
+    await is_painted(desk, terminal)
+
+
+@pytest.mark.parametrize("modes", ["1", "2", "36", "12345678"])
+async def test_changes_are_painted_from_their_first_cell_to_their_last(
+    team: MemoryTeam, clock: Clock, terminal: pyte.Screen, modes: str
+) -> None:
+    async with opened(team) as desk:
+        await is_painted(desk, terminal)
+        for number in range(6):
+            if modes[number % len(modes)] not in "18":
+                await desk.press(modes[number % len(modes)])
+            clock.advance(70 * number)
+            sender = ("file-manager", AUTHOR, "schedule-manager")[number % 3]
+            to = (LEAD, "file-manager", AUTHOR)[number % 3]
+            text = "Word for word " * (number % 4 + 1)
+            send = partial(mail.send, Caller(team, sender), to=to, summary=text.strip(), content=text)
+            await changed(desk, terminal, send)
+        request_id = hand_in_plan(team)
+        desk.app.look()
+        await desk.until(lambda: "Refactor the report" in desk.text or modes != "1", "the plan")
+        await is_painted(desk, terminal)
+        await changed(
+            desk, terminal, lambda: requests.reject(Caller(team, LEAD), request_id=request_id, reason="No, not so")
+        )
+
+
+async def test_a_form_and_what_it_leaves_are_painted(team: MemoryTeam, terminal: pyte.Screen) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("r")
+        await desk.form()
+        await desk.press(*"why not")
+        await is_painted(desk, terminal)
+        await desk.press("escape")
+        await is_painted(desk, terminal)
+
+
+_KEYS = (
+    *("j", "j", "tab", "j", "pagedown", "G", "home", "shift+tab", "space", "asterisk", "asterisk", "v"),
+    *("2", "j", "tab", "j", "j", "pagedown", "3", "j", "slash", "p", "l", "a", "n", "enter", "escape", "end"),
+    *("4", "j", "enter", "pagedown", "5", "j", "j", "enter", "6", "j", "pagedown", "end", "c", "escape"),
+    *("7", "j", "8", "j", "question_mark", "pagedown", "escape", "colon", "t", "h", "escape", "1", "j", "r", "x"),
+    *("escape", "b", "a", "escape", "m", "escape", "home"),
+)
+"""Through every mode, lists and details up and down, filters, forms, overlays."""
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 55)])
+async def test_every_key_is_painted_in_whole(tmp_path: Path, terminal: pyte.Screen, size: tuple[int, int]) -> None:
+    terminal.resize(size[1], size[0])
+    showcase.build(tmp_path)
+    async with opened(open_team(str(tmp_path)), size=size) as desk:
+        for key in _KEYS:
+            await desk.pilot.press(key)
+            await desk.until(lambda: desk.app.is_running)
+            await is_painted(desk, terminal)
