@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -89,12 +91,10 @@ def test_mail_that_no_event_proved_read_is_named_to_the_next_session(client: Cli
 
 
 def test_what_a_killed_hook_took_and_never_said_comes_again(client: Client, office: CommandLine) -> None:
-    import json
-
     write(office, "Mind the tests of the loader")
     client.tell(STOP)
     (path,) = [path for path in session_files(client).iterdir() if path.name.startswith("handed-")]
-    path.write_text(json.dumps({**json.loads(path.read_text()), "said": False}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "said": False}))  # the process that took it is gone
     assert "Mind the tests of the loader." in client.tell(STOP).reply["reason"]
     assert client.tell(STOP).out == ""
     assert statuses(office) == ["read"]
@@ -179,6 +179,27 @@ def test_mail_wakes_a_session_that_rests(client: Client, office: CommandLine) ->
     assert statuses(office) == ["delivered"]
     assert client.tell(USED).out == ""
     assert statuses(office) == ["read"]
+
+
+def test_mail_that_wakes_a_session_does_not_hide_what_it_had_read_before(client: Client, office: CommandLine) -> None:
+    client.tell(STOP)
+    write(office, "Stop using the old loader at once", "--priority", "critical")
+    assert "old loader" in client.tell(USED).context
+    write(office, "There is one more thing to do")
+    assert "one more thing" in client.end(wake(client)).err
+    client.tell(STOP)
+    assert statuses(office) == ["read", "read"]
+
+
+def test_mail_that_a_process_is_about_to_say_is_not_said_by_another(client: Client, office: CommandLine) -> None:
+    write(office, "Mind the tests of the loader")
+    client.tell(STOP)
+    (path,) = [path for path in session_files(client).iterdir() if path.name.startswith("handed-")]
+    known = {**json.loads(path.read_text()), "said": False}
+    path.write_text(json.dumps({**known, "by": os.getpid()}))
+    assert client.tell(STOP).out == ""
+    path.write_text(json.dumps({**known, "by": os.getpid(), "at": known["at"] - 3600}))
+    assert "Mind the tests of the loader." in client.tell(STOP).reply["reason"]
 
 
 def test_a_session_that_goes_on_or_ends_is_not_waited_for(client: Client, office: CommandLine) -> None:

@@ -341,7 +341,6 @@ def test_the_file_is_kept_as_it_was_when_the_edit_was_asked_for(
 
 
 def test_a_team_in_a_database_decides_as_well(client: Client, office: CommandLine, tmp_path: Path) -> None:
-    pytest.importorskip("sqlalchemy")
     place = str(tmp_path / "team.db")
     office.ok("init", place, "--lead", "ceo", "--agent", "alice")
     client.location = place

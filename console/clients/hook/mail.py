@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from team_console.console.clients.commands import command_of
@@ -24,6 +26,8 @@ from team_console.store.protocol.verdicts.trust import MEANINGS
 
 _LONGEST = 6_000
 """Characters of one message that a model is given; the rest is in the store."""
+_SAYING = 30.0
+"""Seconds after which a process that took mail and still did not say it will not: its number may be another's."""
 _HEAD_ROOM = 1_000
 """Characters kept for what stands around the messages."""
 
@@ -32,41 +36,44 @@ def take_mail(session: ClientSession, *, urgent: bool) -> str:
     """The words for what waits and was not handed over before; empty for nothing. It counts as delivered from here on.
 
     Follow it with `handed` once the client has the words: what a process took that was killed before it could say them
-    comes again.
+    comes again. Each process keeps a file of its own for that: a hook that wakes a session takes mail beside the one
+    that runs at the same end of a turn, and neither may forget what the other was told.
 
     Raises:
         TeamError: The store's own.
     """
     room = session.client.LONGEST_CONTEXT - _HEAD_ROOM
-    messages = _unsaid(session) or hand_over(
+    unsaid = _unsaid(session)
+    messages = _still_delivered(session, unsaid) or hand_over(
         session.caller(),
         session=session.event.session,
         room=room,
         size=lambda message: len(message_words(session, message)),
         urgent=urgent,
     )
+    if messages:
+        _keep(session, [message.message_id for message in messages], said=False)
+    for name in unsaid:  # only now: until this process has them on record, another can still say them
+        session.files.remove(name)
     if not messages:
         return ""
-    ids = [message.message_id for message in messages]
-    session.files.write(HANDED + session.name, {"ids": ids, "thread": session.event.thread, "said": False})
     keep_allowed(session, messages)
     return mail_words(session, messages)
 
 
 def handed(session: ClientSession) -> None:
     """The client has the words: the next event of the same thread shows that they were read."""
-    known = session.files.read(HANDED + session.name)
+    known = session.files.read(HANDED + session.token)
     if known is not None:
-        session.files.write(HANDED + session.name, {**known, "said": True})
+        _keep(session, _ids(known), said=True)
 
 
 def acknowledge_handed(session: ClientSession) -> None:
     """This event shows that the turn went on with what its thread was handed before, so that is read."""
-    known = session.files.read(HANDED + session.name)
-    if known is None or known.get("thread", "") != session.event.thread or known.get("said") is not True:
-        return
-    _acknowledge(session, _ids(known))
-    session.files.remove(HANDED + session.name)
+    for name, known in _handed(session):
+        if known.get("thread", "") == session.event.thread and known.get("said") is True:
+            _acknowledge(session, _ids(known))
+            session.files.remove(name)
 
 
 def _acknowledge(session: ClientSession, ids: list[str]) -> None:
@@ -79,17 +86,45 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
                 acknowledge(session.caller(), ids=[message_id])
 
 
-def _unsaid(session: ClientSession) -> tuple[Message, ...]:
-    """What an earlier process of this session took and never said."""
-    known = session.files.read(HANDED + session.name)
-    if known is None or known.get("said") is True:
-        return ()
-    ids = set(_ids(known))
-    messages = session.team.snapshot().messages
+def _unsaid(session: ClientSession) -> dict[str, list[str]]:
+    """Ids of what earlier processes of this session took and never said, by the names of the files that say so."""
+    left = [(name, known) for name, known in _handed(session) if known.get("said") is not True]
+    return {name: _ids(known) for name, known in left if not _is_at_work(known)}
+
+
+def _still_delivered(session: ClientSession, unsaid: Mapping[str, list[str]]) -> tuple[Message, ...]:
+    """The messages that nobody took out of the inbox meanwhile."""
+    ids = {message_id for some in unsaid.values() for message_id in some}
+    messages = session.team.snapshot().messages if ids else ()
     return tuple(message for message in messages if message.message_id in ids and message.is_delivered_to(session.name))
 
 
-def _ids(known: dict[str, object]) -> list[str]:
+def _keep(session: ClientSession, ids: Sequence[str], *, said: bool) -> None:
+    facts = {"agent": session.name, "thread": session.event.thread, "ids": list(ids), "said": said}
+    session.files.write(HANDED + session.token, {**facts, "by": os.getpid(), "at": time.time()})
+
+
+def _handed(session: ClientSession) -> list[tuple[str, dict[str, object]]]:
+    """What the agent of this event was handed, by the names of the files that say so."""
+    known = [(name, session.files.read(name)) for name in session.files.names(HANDED)]
+    return [(name, facts) for name, facts in known if facts is not None and facts.get("agent") == session.name]
+
+
+def _is_at_work(known: Mapping[str, object]) -> bool:
+    """Whether the process that took the mail may be about to say it."""
+    taker, at = known.get("by"), known.get("at")
+    if not isinstance(taker, int) or not isinstance(at, float) or time.time() - at > _SAYING or taker == os.getpid():
+        return False
+    try:
+        os.kill(taker, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _ids(known: Mapping[str, object]) -> list[str]:
     ids = known.get("ids")
     return [str(message_id) for message_id in ids] if isinstance(ids, list) else []
 

@@ -14,6 +14,7 @@ from team_console.console.clients.quick.invocation import Invocation
 from team_console.console.clients.quick.proof import Data
 from team_console.console.clients.quick.session_files import LOOK, TEAMMATE, SessionFiles
 from team_console.store.backends.open import open_team
+from team_console.store.contract.presence import new_name
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.sessions.mail import is_urgent, mail_waiting
 from team_console.store.desk.sessions.notes import note_session
@@ -39,6 +40,7 @@ class ClientSession:
         client: The module that speaks the client's language.
         me: The member whose session it is.
         name: Who acts: the member, or a teammate in its session.
+        token: Tells this process from others that act in the session at the same time.
     """
 
     def __init__(self, call: Invocation, files: SessionFiles | None) -> None:
@@ -46,6 +48,7 @@ class ClientSession:
         self.client = client_of(call.data, call.client)
         self.event: Event = self.client.event_of(call.data)
         self.files = files or SessionFiles(os.devnull)
+        self.token = new_name()
         self.team = open_team(call.location or None)
         self.config = self.team.config()
         self.me = check_name(call.actor, field="TEAM_CONSOLE_AS")

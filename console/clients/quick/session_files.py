@@ -16,7 +16,7 @@ MOST_DAYS = 14
 LOOK = "look"
 """What is known of the store, and how to see that it still holds."""
 HANDED = "handed-"
-"""Mail that was handed to each agent of the session, and whether it left the process that took it."""
+"""One for each process that took mail for an agent of the session: which, and whether it left that process."""
 TURN = "turn"
 """Counts events, so that whoever waits for mail sees that the session went on."""
 WAITS = "waits"
