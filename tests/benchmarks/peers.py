@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "benchmark-peers"
 """A virtual environment of its own: what peers depend on never meets what we depend on."""
+AGENT_MAIL = ROOT / "build" / "benchmark-agent-mail"
+"""And one for mcp_agent_mail alone, which brings 130 packages (half a gigabyte)."""
 
 
 _PROGRAMS = {"neomutt": "neomutt", "inotifywait": "inotify-tools"}
@@ -58,13 +60,18 @@ def set_up() -> int:
 
 
 def _install_packages() -> str:
-    python = FOLDER / "bin/python"
+    """Install each group of packages into its environment; says what failed."""
+    return "; ".join(filter(None, (_install("bench", FOLDER), _install("bench-agent-mail", AGENT_MAIL))))
+
+
+def _install(group: str, folder: Path) -> str:
+    python = folder / "bin/python"
     steps: list[tuple[str | Path, ...]] = [
-        (sys.executable, "-m", "venv", FOLDER),
+        (sys.executable, "-m", "venv", folder),
         (python, "-m", "pip", "install", "--quiet", "--upgrade", "pip>=25.1"),
-        (python, "-m", "pip", "install", "--quiet", "--group", f"{ROOT / 'pyproject.toml'}:bench"),
+        (python, "-m", "pip", "install", "--quiet", "--group", f"{ROOT / 'pyproject.toml'}:{group}"),
     ]
-    print(f"installing litequeue, persist-queue, ClawTeam and agenttakt into {FOLDER}")
+    print(f"installing the packages of group {group} into {folder}")
     for step in steps:
         if subprocess.run(step).returncode:
             return f"'{' '.join(map(str, step))}' failed; what it installs is left out of comparisons"

@@ -17,6 +17,7 @@ from tests.benchmarks.peers import ROOT, Peers
 from tests.benchmarks.samples import Samples, take_turns
 from tests.benchmarks.soak import Sample, table
 from tests.benchmarks.table import Table, number, ratio, spread
+from tests.benchmarks.targets import REFERENCE, Targets, bare_python
 from tests.benchmarks.terminal import Terminal
 
 pytestmark = pytest.mark.slow
@@ -105,6 +106,19 @@ def test_growth_is_told_as_a_power_of_the_size() -> None:
     assert exponent((100, 10_000), (2.0, 200.0)) == "1.0"
     assert exponent((100, 1_000), (1.0, 100.0)) == "2.0"
     assert exponent((100, 1_000), (0.0, 100.0)) == "-"
+
+
+def test_a_limit_of_time_is_that_of_the_machine_and_any_other_is_not() -> None:
+    targets = Targets("Limits", bare=1.5 * REFERENCE)
+    targets.add("quick here", 140.0, 100.0, "ms")
+    targets.add("slow everywhere", 2.0, 1.0, "s")
+    targets.add("too large", 140.0, 100.0, "MB")
+    targets.add("too often", 1.4, 1.0, "x")
+    assert [(row[3], row[4]) for row in targets.table.rows] == [
+        *(("150 ms", "yes"), ("1.5 s", "NO"), ("100 MB", "NO"), ("1.0 x", "NO"))
+    ]
+    assert "1.5 times" in targets.table.notes[0]
+    assert bare_python() > 0
 
 
 def test_the_long_run_tells_growth_by_the_hour() -> None:
