@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +41,9 @@ def open_team(
             Code.TEAM_NOT_FOUND, f"{redact(given)}: Claude Code teams cannot be opened by this version", _HINT
         )
     if "://" in given or given.endswith(DATABASE_SUFFIXES):
-        return _open_database(given, read_only=read_only, clock=clock)
+        from team_console.store.backends.sql.open_database import open_database
+
+        return open_database(given, read_only=read_only, clock=clock)
     if given:
         return _open_folder(Path(given).expanduser(), read_only=read_only, clock=clock)
     here = (start or Path.cwd()).resolve()
@@ -114,26 +114,3 @@ def _project_of(folder: Path) -> Path | None:
     if resolved != root / PROJECT_QUEUE.parent:
         return None
     return root if (root / PROJECT_CONFIG).is_file() or not (folder / CONFIG_NAME).is_file() else None
-
-
-def _open_database(location: str, *, read_only: bool, clock: Clock) -> Team:
-    with needing_packages(location):
-        from team_console.store.backends.sql.open_database import open_database
-    return open_database(location, read_only=read_only, clock=clock)
-
-
-@contextmanager
-def needing_packages(location: str) -> Iterator[None]:
-    """Say what a team at `location` needs installed when an import in the block fails.
-
-    Raises:
-        TeamError: `TEAM_NOT_FOUND`, with the command that installs it.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise TeamError(
-            Code.TEAM_NOT_FOUND,
-            f"{redact(location)}: teams in a database need {error.name}",
-            "Install them with: pip install 'team-console[sql]' (or [postgresql]).",
-        ) from error

@@ -171,11 +171,13 @@ class Addressed(Struct, frozen=True):
         messages: In stored order, whatever their status is.
         is_empty: Whether the queue holds no message at all, for nobody.
         damaged: Entries of the queue that cannot be read, so that nobody knows whom they are for.
+        is_complete: Whether nothing is missing or damaged for certain: one of us left the queue as it is.
     """
 
     messages: tuple[Message, ...] = ()
     is_empty: bool = False
     damaged: int = 0
+    is_complete: bool = False
 
 
 Tidying = Callable[["Transaction"], object]

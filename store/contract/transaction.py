@@ -315,12 +315,9 @@ class Transaction(ABC):
 
     def _handle(self, message: Message) -> Message:
         """The stored message behind `message`, which must be live and as this transaction has it now."""
-        origin = self._origins.get(message)
-        if origin is not None:
-            return origin
-        changes = self.changes
-        if message in changes.replaced or message in changes.removed:
-            raise LookupError(message.message_id)
-        if not any(stored is message for stored in self.stored_named(message.message_id)):
+        if message in self._origins:
+            return self._origins[message]
+        is_gone = message in self.changes.replaced or message in self.changes.removed
+        if is_gone or not any(stored is message for stored in self.stored_named(message.message_id)):
             raise LookupError(message.message_id)
         return message

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("sqlalchemy")
-
 from team_console.store.backends.sql.open_database import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 

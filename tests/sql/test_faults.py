@@ -186,9 +186,9 @@ def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None
     team = opened(str(file))
     _fill(team)
     with team.transaction(actor="ceo", action="look", wait=1.0) as tx:
-        pages = tx.connection.exec_driver_sql("PRAGMA page_count").scalar()  # type: ignore[attr-defined]
+        pages = tx.connection.scalar("PRAGMA page_count")  # type: ignore[attr-defined]
         limit = f"PRAGMA max_page_count = {pages + 1}"
-        tx.connection.exec_driver_sql(limit)  # type: ignore[attr-defined]
+        tx.connection.run(limit)  # type: ignore[attr-defined]
     with pytest.raises(TeamError) as caught:
         put(team, make_message(2, payload={"content": "x" * 200_000}))
     assert caught.value.code is Code.STORE_FAILED

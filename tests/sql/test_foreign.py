@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
 from team_console.store.backends.sql.open_database import open_database
 from team_console.store.contract.team import Condition
 from team_console.store.desk import inbox, mail
@@ -42,16 +44,31 @@ PAYLOAD = '{"task_id": "TASK-31-1",   "spec_id": "SPEC-031", "priority": "high"}
 
 def execute(place: str, *statements: str, **values: Any) -> list[Any]:
     """What another program does, with its own connection; the rows of the last statement."""
-    url = place.replace("postgresql://", "postgresql+psycopg://") if "://" in place else f"sqlite:///{place}"
-    engine = create_engine(url)
-    try:
-        with engine.begin() as connection:
-            results = [
-                connection.execute(text(statement), values if ":" in statement else {}) for statement in statements
-            ]
-            return list(results[-1].fetchall()) if results[-1].returns_rows else []
-    finally:
-        engine.dispose()
+    return _execute(place, *statements, **values)[1]
+
+
+def named_rows(place: str, statement: str, **values: Any) -> list[dict[str, Any]]:
+    """As `execute`, each row by the names of its columns."""
+    names, rows = _execute(place, statement, **values)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _execute(place: str, *statements: str, **values: Any) -> tuple[list[str], list[Any]]:
+    """As `execute`, after the names of the columns."""
+    connection: Any
+    if "://" in place:
+        import psycopg
+
+        connection = psycopg.connect(place)
+        given = "|".join(values) or "(?!)"
+        statements = tuple(re.sub(rf":({given})\b", r"%(\1)s", statement) for statement in statements)
+    else:
+        connection = sqlite3.connect(place)
+    with closing(connection), connection:
+        for statement in statements:
+            cursor = connection.execute(statement, *([values] if values else []))
+        names = [column[0] for column in cursor.description or ()]
+        return names, cursor.fetchall() if names else []
 
 
 def insert(place: str, message_id: str, at: str = "2026-02-24 10:30:00", *, payload: str = PAYLOAD) -> None:
@@ -68,8 +85,8 @@ def foreign(empty_place: str) -> str:
 
 
 def _row(place: str, message_id: str = "msg-001") -> dict[str, Any]:
-    (row,) = execute(place, "SELECT * FROM agent_message WHERE message_id = :id", id=message_id)
-    return dict(row._mapping)
+    (row,) = named_rows(place, "SELECT * FROM agent_message WHERE message_id = :id", id=message_id)
+    return row
 
 
 def _tables(place: str) -> set[str]:

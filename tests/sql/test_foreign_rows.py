@@ -14,7 +14,7 @@ from team_console.store.desk.delivery.push import deliver
 from team_console.store.desk.maintenance.clearing import clear
 
 from tests.sql.conftest import Open
-from tests.sql.test_foreign import SEED, execute
+from tests.sql.test_foreign import SEED, execute, named_rows
 from tests.store.contract import FakeClock
 
 pytestmark = pytest.mark.slow
@@ -58,7 +58,7 @@ def foreign(empty_place: str) -> str:
 
 def _dump(place: str, *but: str) -> list[tuple[Any, ...]]:
     """Every row but those named, every value with its type."""
-    rows = [dict(item._mapping) for item in execute(place, "SELECT * FROM agent_message")]
+    rows = named_rows(place, "SELECT * FROM agent_message")
     if "://" not in place:
         types = ", ".join(f"typeof({name}) || quote({name})" for name in rows[0])
         exact = [tuple(item) for item in execute(place, f"SELECT {types} FROM agent_message")]

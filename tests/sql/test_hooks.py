@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
 from team_console.store.backends.open import open_team
 from team_console.store.backends.sql.open_database import create_database
 from team_console.store.contract.presence import Presence, new_name
@@ -19,6 +18,7 @@ from team_console.store.desk.presence import announce_presence, human_present
 
 from tests.conftest import CommandLine, Result
 from tests.hook.conftest import Client, Human
+from tests.sql.test_foreign import execute
 from tests.store.test_presence import another_process, wait_until
 
 pytestmark = pytest.mark.slow
@@ -88,11 +88,7 @@ def rows(office: Office, *words: str) -> list[dict[str, Any]]:
 
 def seen(postgres: str) -> Any:
     """When each process that is present was last heard of, by the server's clock."""
-    engine = create_engine(postgres.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.connect() as connection:
-        times = connection.execute(text("SELECT presence, name, seen_at FROM team_console_presence")).all()
-    engine.dispose()
-    return times
+    return execute(postgres, "SELECT presence, name, seen_at FROM team_console_presence")
 
 
 def test_a_process_is_present_as_long_as_it_beats(server_team: Team, postgres: str) -> None:

@@ -55,7 +55,7 @@ def test_a_password_in_the_query_opens_the_team_and_stays_out_of_its_trail(
     create_database(postgres, SETTINGS)
     location = f"{postgres}?password={SECRET}"
     team = opened(location)
-    assert (SECRET in team.location, SECRET in repr(vars(team._dialect)["engine"])) == (False, False)
+    assert (SECRET in team.location, SECRET in repr(vars(team._dialect)["address"])) == (False, False)
     assert (
         run(["-t", location, "send", "--to", "architect", "--summary", "one two three four five", "--content", "c"])
         == 0

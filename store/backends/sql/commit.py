@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, insert, select, update
-from sqlalchemy.sql.selectable import TableClause
+from team_console.store.backends.sql.engines.connection import Connection
+from team_console.store.backends.sql.engines.statement import insert
 from team_console.store.backends.sql.history import (
     archive_key,
     archived_row,
@@ -17,14 +17,13 @@ from team_console.store.backends.sql.history import (
 from team_console.store.backends.sql.recorded_reader import with_recorded
 from team_console.store.backends.sql.rows import RowEntry, changed_row, dump, new_row
 from team_console.store.backends.sql.settings import write_settings
-from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, find_inbox
+from team_console.store.backends.sql.shape import find_inbox
+from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE
 from team_console.store.backends.sql.transaction import SqlTransaction
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.copies import is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-
-_CHUNK = 500
 
 
 class Writer:
@@ -35,7 +34,7 @@ class Writer:
         self._tx = tx
         self._shape = tx.shape
         self._arrivals = 0
-        self._inboxes: dict[str, TableClause | None] = {}
+        self._inboxes: dict[str, str | None] = {}
 
     def write(self, changes: Changes, *, actor: str, at: str) -> int:
         """Write everything; the caller commits. Returns the number of the first line on the audit trail.
@@ -43,27 +42,29 @@ class Writer:
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
-        state = self._connection.execute(select(STATE).with_for_update()).one()
-        if not all(isinstance(number, int) for number in (state.arrivals, state.audit_seq)):
+        kept = f"SELECT arrivals, audit_seq, audit_hash FROM {STATE}{self._tx.dialect.keeping(STATE)}"
+        arrivals, reached, prev = self._connection.first(kept) or (None, None, None)
+        if not (isinstance(arrivals, int) and isinstance(reached, int)):
             hint = (
                 "Put the numbers of its last write back: the highest seq of team_console_audit, and that many arrivals."
             )
             raise TeamError(Code.STORE_FAILED, "team_console_state holds no numbers; nothing was changed", hint)
-        self._arrivals = state.arrivals
+        self._arrivals = arrivals
         self._add(changes)
         self._replace(changes)
         self._remove(changes)
         self._archive(changes)
         self._push(changes, at)
         for reference, data in changes.attachments.items():
-            self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, reference=reference)
+            self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, "reference")
         if changes.settings is not None:
             write_settings(self._connection, changes.settings)
-        records, end = with_recorded(changes), {"seq": state.audit_seq, "prev": as_text(state.audit_hash)}
-        lines = audit_rows(records, **end, at=at, actor=actor, key=self._tx.config.key)
-        self._connection.execute(insert(AUDIT), lines)
-        reached = {"audit_seq": lines[-1]["seq"], "audit_hash": lines[-1]["hash"], "changed_at": at}
-        self._connection.execute(update(STATE).values(arrivals=self._arrivals, **reached))
+        records, key = with_recorded(changes), self._tx.config.key
+        lines = audit_rows(records, seq=reached, prev=as_text(prev), at=at, actor=actor, key=key)
+        self._insert(AUDIT, lines)
+        end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}
+        columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
+        self._connection.change(f"UPDATE {STATE} SET {columns}", end)
         return int(lines[0]["seq"])
 
     def _number(self) -> int:
@@ -73,8 +74,7 @@ class Writer:
     def _add(self, changes: Changes) -> None:
         rows = [new_row(message, arrival=self._number()) for message in changes.added.values()]
         if rows:
-            statement = insert(self._shape.messages).values(self._shape.values(rows[0]))
-            self._connection.execute(statement, rows)
+            self._connection.change_all(self._shape.insertion(rows[0]), rows)
 
     def _replace(self, changes: Changes) -> None:
         """Only columns that change, rows with the same ones together."""
@@ -82,25 +82,23 @@ class Writer:
         for old, new in changes.replaced.items():
             entry, is_shared = self._tx.entry(old), bool(self._tx.twins(old))
             columns, note = changed_row(entry, new, shared=is_shared)
-            given = {f"new_{name}": value for name, value in columns.items() if name in self._shape.types}
+            given = {name: value for name, value in columns.items() if name in self._shape.types}
             if given:
                 groups.setdefault(tuple(given), []).append({**given, **_row_of(entry)})
             if not is_shared:
                 self._note(entry, new.message_id, note)
-        messages = self._shape.messages
         for names, rows in groups.items():
-            values = {name.removeprefix("new_"): self._shape.bound(name.removeprefix("new_"), name) for name in names}
-            done = self._connection.execute(update(messages).where(self._shape.is_row()).values(values), rows)
-            self._check(done.rowcount, rows)
+            self._check(self._connection.change_all(self._shape.change(names), rows), rows)
 
     def _note(self, entry: RowEntry, message_id: str, note: str | None) -> None:
         known = entry.row.note
         if note == known and message_id == entry.row.message_id:
             return
         if known is not None:
-            self._connection.execute(delete(NOTES).where(NOTES.c.message_id == entry.row.message_id))
+            old = {"message_id": entry.row.message_id}
+            self._connection.change(f"DELETE FROM {NOTES} WHERE message_id = :message_id", old)
         if note is not None:
-            self._connection.execute(insert(NOTES), {"message_id": message_id, "note": note})
+            self._insert(NOTES, [{"message_id": message_id, "note": note}])
 
     def _remove(self, changes: Changes) -> None:
         """Messages that leave, and further copies of those that changed or leave."""
@@ -111,8 +109,7 @@ class Writer:
         rows = [_row_of(entry) for entry in gone]
         if rows:
             self._keep_others(changes)
-            statement = delete(self._shape.messages).where(self._shape.is_row())
-            self._check(self._connection.execute(statement, rows).rowcount, rows)
+            self._check(self._connection.change_all(self._shape.removal(), rows), rows)
         for message in changes.removed:
             if not self._tx.twins(message):
                 self._note(self._tx.entry(message), message.message_id, None)
@@ -122,15 +119,11 @@ class Writer:
         if not self._shape.others:
             return
         ids = [message.message_id for message in changes.removed]
-        wanted = self._shape.select_others()
-        for start in range(0, len(ids), _CHUNK):
-            some = self._shape.messages.c.message_id.in_(ids[start : start + _CHUNK])
-            for message_id, *values in self._connection.execute(wanted.where(some)):
-                held = {
-                    name: other for name, other in zip(self._shape.others, values, strict=True) if other is not None
-                }
-                if held:
-                    changes.records.append(("columns", {"ids": [message_id], "columns": held}))
+        for message_id, *others in self._connection.rows_among(self._shape.other_columns(), ids):
+            pairs = zip(self._shape.others, others, strict=True)
+            held = {name: other for name, other in pairs if other is not None}
+            if held:
+                changes.records.append(("columns", {"ids": [message_id], "columns": held}))
 
     def _archive(self, changes: Changes) -> None:
         rows: list[dict[str, Any]] = []
@@ -139,13 +132,13 @@ class Writer:
             key = self._free_key(ARCHIVE, agent, message, taken) if self._shape.place else message.message_id
             taken.add((agent, key))
             rows.append(archived_row(agent, message, n=self._number(), key=key))
-        if rows:
-            self._connection.execute(insert(ARCHIVE), rows)
+        self._insert(ARCHIVE, rows)
 
-    def _free_key(self, into: Table, agent: str, message: Message, taken: Collection[tuple[str, str]] = ()) -> str:
+    def _free_key(self, into: str, agent: str, message: Message, taken: Collection[tuple[str, str]] = ()) -> str:
         """The message's id, or one made of its content where a different message of that id is there already."""
-        there = select(into.c.record).where(into.c.agent == agent, into.c.message_id == message.message_id)
-        held = self._connection.execute(there).scalar()
+        place = {"agent": agent, "message_id": message.message_id}
+        there = f"SELECT record FROM {into} WHERE agent = :agent AND message_id = :message_id"
+        held = self._connection.scalar(there, place)
         other = message_of(held) if held is not None else None
         is_taken = (agent, message.message_id) in taken or (other is not None and not is_copy(other, message))
         return archive_key(message) if is_taken else message.message_id
@@ -156,23 +149,27 @@ class Writer:
             own = self._own_inbox(agent)
             if own is not None:
                 row = {"message_id": message.message_id, "payload": dump(dict(message.payload))}
-                self._insert_once(own, row, message_id=message.message_id)
+                self._insert_once(own, row, "message_id")
                 continue
             record = dump(dict(message.record))
             key = self._free_key(INBOX, agent, message) if self._shape.place else message.message_id
             row = {"agent": agent, "message_id": key, "pushed_at": at, "record": record}
-            self._insert_once(INBOX, {"n": self._number(), **row}, agent=agent, message_id=key)
+            self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id")
 
-    def _own_inbox(self, agent: str) -> TableClause | None:
+    def _own_inbox(self, agent: str) -> str | None:
         """Looked for at every write: agents make theirs when they start."""
         if agent not in self._inboxes:
             self._inboxes[agent] = find_inbox(self._connection, agent)
         return self._inboxes[agent]
 
-    def _insert_once(self, into: Any, row: Mapping[str, Any], **key: str) -> None:
-        there = select(*(into.c[name] for name in key)).filter_by(**key)
-        if self._connection.execute(there).first() is None:
-            self._connection.execute(insert(into), dict(row))
+    def _insert_once(self, into: str, row: Mapping[str, Any], *key: str) -> None:
+        condition = " AND ".join(f"{name} = :{name}" for name in key)
+        if self._connection.first(f"SELECT 1 FROM {into} WHERE {condition}", row) is None:
+            self._insert(into, [row])
+
+    def _insert(self, into: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            self._connection.change_all(insert(into, rows[0]), rows)
 
     def _check(self, count: int, rows: Sequence[Mapping[str, Any]]) -> None:
         if count != len(rows):
@@ -182,5 +179,5 @@ class Writer:
 
 
 def _row_of(entry: RowEntry) -> dict[str, Any]:
-    """The parameters of `Shape.is_row`."""
+    """The parameters that tell which row `Shape.change` and `Shape.removal` mean."""
     return {"old_id": entry.row.message_id, "old_place": entry.row.place}

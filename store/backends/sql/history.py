@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select, tuple_
-from sqlalchemy.sql import ColumnElement
+from team_console.store.backends.sql.engines.connection import Connection, Values
 from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
 from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, seal
@@ -21,6 +20,9 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
 
 _STEP = 2000
+_LINE = ("seq", "at", "actor", "action", "facts", "prev", "hash")
+LINES = f"SELECT {', '.join(_LINE)} FROM {AUDIT}"
+"""The select of audit rows, for `line_of`."""
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
 _HIDDEN = frozenset({"recorded", "seal"})
 """Facts of an audit line that are not for people."""
@@ -44,9 +46,9 @@ def archived_row(agent: str, message: Message, *, n: int, key: str | None = None
     }
 
 
-def archived_messages(connection: Connection, condition: ColumnElement[bool]) -> list[Message]:
+def archived_messages(connection: Connection, condition: str, values: Values) -> list[Message]:
     """Archived messages that fit, each id once, in the order they were archived."""
-    rows = connection.execute(select(ARCHIVE.c.record).where(condition).order_by(ARCHIVE.c.n)).scalars()
+    rows = connection.scalars(f"SELECT record FROM {ARCHIVE} WHERE {condition} ORDER BY n", values)
     found = [message for text in rows if (message := message_of(text)) is not None]
     return list({message.message_id: message for message in found}.values())
 
@@ -57,31 +59,33 @@ def page(connection: Connection, *, agent: str | None, cursor: str | None, limit
     Raises:
         TeamError: `INVALID_FIELD` for a cursor that is none.
     """
-    place = (ARCHIVE.c.created, ARCHIVE.c.message_id)
-    latest = select(func.max(ARCHIVE.c.n).label("n"), *place).group_by(*place)
+    conditions, values = ["1 = 1"], {"limit": limit + 1, "agent": agent}
     if agent is not None:
-        latest = latest.where(ARCHIVE.c.agent == agent)
+        conditions.append("agent = :agent")
     if cursor is not None:
-        latest = latest.where(tuple_(*place) < tuple_(*_cursor(cursor)))
-    latest = latest.order_by(*(item.desc() for item in place)).limit(limit + 1)
-    numbers = connection.execute(latest).all()
-    shown = numbers[:limit]
-    wanted = select(ARCHIVE.c.n, ARCHIVE.c.record).where(ARCHIVE.c.n.in_([item.n for item in shown]))
-    records = {item.n: item.record for item in connection.execute(wanted)}
+        conditions.append("(created, message_id) < (:created, :message_id)")
+        values.update(zip(("created", "message_id"), _cursor(cursor), strict=True))
+    latest = f"""
+        SELECT max(n), created, message_id FROM {ARCHIVE} WHERE {" AND ".join(conditions)}
+        GROUP BY created, message_id ORDER BY created DESC, message_id DESC LIMIT :limit
+    """
+    places = connection.rows(latest, values)
+    shown = places[:limit]
+    numbers = [n for n, _, _ in shown]
+    records = dict(connection.rows_among(f"SELECT n, record FROM {ARCHIVE} WHERE n IN", numbers))
     messages, problems = _page(shown, records)
-    last = shown[-1] if len(numbers) > limit else None
-    return Page(messages, None if last is None else json.dumps([last.created, last.message_id]), problems)
+    return Page(messages, json.dumps(shown[-1][1:]) if len(places) > limit else None, problems)
 
 
 def _page(shown: Sequence[Any], records: Mapping[int, str]) -> tuple[tuple[Message, ...], tuple[Problem, ...]]:
     messages, problems = [], []
-    for item in shown:
-        message = message_of(records.get(item.n, ""))
+    for n, _, message_id in shown:
+        message = message_of(records.get(n, ""))
         if message is not None:
             messages.append(message)
         else:
-            text = f"archive row {item.n} is no message"
-            problems.append(Problem("DAMAGED_ARCHIVE", "warning", item.message_id, text, "Look at the row by hand."))
+            text = f"archive row {n} is no message"
+            problems.append(Problem("DAMAGED_ARCHIVE", "warning", message_id, text, "Look at the row by hand."))
     return tuple(messages), tuple(problems)
 
 
@@ -109,10 +113,10 @@ def chained(prev: str, line: Mapping[str, Any]) -> str:
     return hashlib.sha256(_said(prev, line, line["facts"])).hexdigest()
 
 
-def line_of(row: Any) -> dict[str, Any]:
+def line_of(row: Sequence[Any]) -> dict[str, Any]:
     """An audit row with the types its columns should have; SQLite keeps whatever somebody puts there."""
-    texts = {name: as_text(getattr(row, name)) for name in ("at", "actor", "action", "facts", "prev", "hash")}
-    return {"seq": row.seq if isinstance(row.seq, int) else 0, **texts}
+    seq, *texts = row
+    return {"seq": seq if isinstance(seq, int) else 0, **dict(zip(_LINE[1:], map(as_text, texts), strict=True))}
 
 
 def as_text(value: object) -> str:
@@ -157,10 +161,10 @@ class Chain:
     def lines(self, connection: Connection, *, limit: int) -> list[AuditLine]:
         """The last lines, newest first, each with whether the chain and the seals hold up to it."""
         self._verify(connection)
-        rows = connection.execute(select(AUDIT).order_by(AUDIT.c.seq.desc()).limit(limit)).all()
+        rows = connection.rows(f"{LINES} ORDER BY seq DESC LIMIT :limit", {"limit": limit})
         return [self._line(row) for row in rows]
 
-    def _line(self, row: Any) -> AuditLine:
+    def _line(self, row: Sequence[Any]) -> AuditLine:
         line = line_of(row)
         seq, at, actor, action = line["seq"], line["at"], line["actor"], line["action"]
         found = seal_of(line, self.key)
@@ -171,8 +175,8 @@ class Chain:
 
     def _verify(self, connection: Connection) -> None:
         while self._broken_at is None:
-            following = select(AUDIT).where(AUDIT.c.seq > self._seq).order_by(AUDIT.c.seq).limit(_STEP)
-            rows = connection.execute(following).all()
+            following = f"{LINES} WHERE seq > :seq ORDER BY seq LIMIT {_STEP}"
+            rows = connection.rows(following, {"seq": self._seq})
             if not rows:
                 return
             for row in rows:
@@ -202,7 +206,7 @@ def audit_rows(
 
 def attachment(connection: Connection, reference: str) -> bytes | None:
     """The bytes behind a reference, None when there is no such thing."""
-    data = connection.execute(select(ATTACHMENTS.c.data).where(ATTACHMENTS.c.reference == reference)).scalar()
+    data = connection.scalar(f"SELECT data FROM {ATTACHMENTS} WHERE reference = :reference", {"reference": reference})
     return data if data is None or isinstance(data, bytes) else as_text(data).encode("utf-8", "surrogateescape")
 
 

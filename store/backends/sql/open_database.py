@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError
 from team_console.store.backends.redact import redact
+from team_console.store.backends.sql.engines.address import Address, parse_address
 from team_console.store.backends.sql.engines.dialect import Dialect, Mode
-from team_console.store.backends.sql.engines.postgres import Postgres
-from team_console.store.backends.sql.engines.sqlite import Sqlite, create_sqlite
 from team_console.store.backends.sql.settings import stored_settings, write_settings
-from team_console.store.backends.sql.tables import CREATE_MESSAGES, create_ours, find_shape
+from team_console.store.backends.sql.shape import find_shape
+from team_console.store.backends.sql.tables import CREATE_MESSAGES, create_ours
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
@@ -43,12 +41,13 @@ def create_database(location: str, settings: str) -> bool:
     """
     place = _place(location)
     if isinstance(place, Path):
-        create_sqlite(place)
+        _make_file(place)
     dialect = _dialect(place, read_only=False)
     try:
         with dialect.connect() as connection:
             if find_shape(connection) is None:
-                connection.exec_driver_sql(CREATE_MESSAGES)
+                dialect.prepare(connection)
+                connection.run(CREATE_MESSAGES.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
             dialect.begin(connection, Mode.WRITE, wait=10.0, label="create")
             create_ours(connection)
             is_new = stored_settings(connection) is None
@@ -60,29 +59,48 @@ def create_database(location: str, settings: str) -> bool:
         dialect.close()
 
 
-def _dialect(place: Path | URL, *, read_only: bool) -> Dialect:
-    if isinstance(place, Path):
-        return Sqlite(place, read_only=read_only)
+def _dialect(place: Path | Address, *, read_only: bool) -> Dialect:
+    """With the driver of this kind of database, and no other.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND`, with what to install.
+    """
     try:
+        if isinstance(place, Path):
+            from team_console.store.backends.sql.engines.sqlite import Sqlite
+
+            return Sqlite(place, read_only=read_only)
+        from team_console.store.backends.sql.engines.postgres import Postgres
+
         return Postgres(place, read_only=read_only)
-    except ModuleNotFoundError as error:
-        raise TeamError(
-            Code.TEAM_NOT_FOUND,
-            f"teams in PostgreSQL need {error.name}",
-            "Install it with: pip install 'team-console[postgresql]'",
-        ) from error
+    except ImportError as error:
+        kind, hint = "PostgreSQL", "Install it with: pip install 'team-console[postgresql]'"
+        if isinstance(place, Path):
+            kind, hint = "SQLite", "Run team-console with a Python that has it, as nearly all have."
+        raise TeamError(Code.TEAM_NOT_FOUND, f"teams in {kind} need {error.name or error}", hint) from error
 
 
-def _place(location: str) -> Path | URL:
+def _place(location: str) -> Path | Address:
     if "://" not in location:
         return Path(location).expanduser().absolute()
     try:
-        url = make_url(location)
-    except (ArgumentError, ValueError) as error:
+        address = parse_address(location)
+    except ValueError as error:
         raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
-    backend = url.get_backend_name()
-    if backend == "sqlite" and url.database:
-        return Path(url.database).expanduser().absolute()
-    if backend in ("postgresql", "postgres"):
-        return url
-    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {backend!r} are not teams", _FORMS)
+    if address.kind == "sqlite" and "dbname" in address.options:
+        return Path(address.options["dbname"]).expanduser().absolute()
+    if address.kind == "postgresql":
+        return address
+    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {address.kind!r} are not teams", _FORMS)
+
+
+def _make_file(path: Path) -> None:
+    """An empty file that only its owner may read.
+
+    Raises:
+        TeamError: `STORE_FAILED` when it cannot be made.
+    """
+    try:
+        path.touch(mode=0o600, exist_ok=True)
+    except OSError as error:
+        raise TeamError(Code.STORE_FAILED, f"{path}: {error}", "Choose another place.") from error

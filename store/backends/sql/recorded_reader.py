@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, cast, func, or_, select
-from team_console.store.backends.sql.history import facts_of, line_of, seal_of
+from team_console.store.backends.sql.engines.connection import Connection
+from team_console.store.backends.sql.engines.statement import containing
+from team_console.store.backends.sql.history import LINES, facts_of, line_of, seal_of
 from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.tables import AUDIT
 from team_console.store.backends.sql.transaction import SqlTransaction
@@ -60,9 +61,9 @@ class RecordedReader:
 
         Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
         """
-        last = connection.execute(select(func.max(AUDIT.c.seq))).scalar() or 0
+        last = connection.scalar(f"SELECT max(seq) FROM {AUDIT}") or 0
         if not isinstance(last, int):
-            last = connection.execute(select(func.max(cast(AUDIT.c.seq, BigInteger)))).scalar() or 0
+            last = connection.scalar(f"SELECT max(CAST(seq AS BIGINT)) FROM {AUDIT}") or 0
         if last < self._reached or key != self._key:
             self._forget()
             self._key = key
@@ -72,8 +73,10 @@ class RecordedReader:
         return self._facts
 
     def _go_on(self, connection: Connection, last: int) -> None:
-        some = AUDIT.c.seq.between(self._reached + 1, last) & or_(*(AUDIT.c.facts.contains(item) for item in _SOUGHT))
-        for row in connection.execute(select(AUDIT).where(some).order_by(AUDIT.c.seq)):
+        patterns = {f"sought_{number}": containing(item) for number, item in enumerate(_SOUGHT)}
+        either = " OR ".join(f"facts LIKE :{name} ESCAPE '/'" for name in patterns)
+        wanted = f"{LINES} WHERE seq > :reached AND seq <= :last AND ({either}) ORDER BY seq"
+        for row in connection.rows(wanted, {"reached": self._reached, "last": last, **patterns}):
             line = line_of(row)
             if line["action"] == ACCEPT_KEYS and self._is_trusted(line):
                 self._facts.take_on_record(line["seq"], facts_of(line["facts"]))
@@ -84,8 +87,8 @@ class RecordedReader:
     def _find_first_seal(self, connection: Connection) -> None:
         """A quote in a text of a line is escaped, so that no text looks like a seal."""
         if self._key and self._sealed_from is None:
-            is_sealed = AUDIT.c.facts.contains(f'"seal":"{key_name(self._key)}-')
-            first = connection.execute(select(func.min(AUDIT.c.seq)).where(is_sealed)).scalar()
+            sealed = {"sealed": containing(f'"seal":"{key_name(self._key)}-')}
+            first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
             self._sealed_from = first if isinstance(first, int) else None
 
     def _is_trusted(self, line: Mapping[str, Any]) -> bool:

@@ -8,15 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import Connection, select
+from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Progress
 from team_console.store.backends.sql.ordering import State, state_after
 from team_console.store.backends.sql.rows import Row, RowEntry, read_row, row_key
-from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, Shape
+from team_console.store.backends.sql.shape import Shape
+from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES
 from team_console.store.model.problem import Problem
-
-_SOME = 500
-"""So many ids are asked for at once."""
 
 
 class RowReader:
@@ -66,9 +64,8 @@ class RowReader:
             return
         gone = sorted(missing for missing in self._gone | self._missing if missing not in self._state.entries)
         if self._gone and shape.has_ours:
-            for start in range(0, len(gone), _SOME):
-                asked = ARCHIVE.c.message_id.in_(gone[start : start + _SOME])
-                self._gone.difference_update(connection.execute(select(ARCHIVE.c.message_id).where(asked)).scalars())
+            kept = connection.rows_among(f"SELECT message_id FROM {ARCHIVE} WHERE message_id IN", gone)
+            self._gone.difference_update(message_id for (message_id,) in kept)
         known = self._gone | self._missing
         self._missing = frozenset(missing for missing in gone if missing in known)
         self._gone.clear()
@@ -79,7 +76,7 @@ class RowReader:
             return False
         entries = {**self._state.entries, **self._understood(fetched.rows)}
         if len(entries) != fetched.count:
-            there = set(connection.execute(select(shape.messages.c.message_id)).scalars())
+            there = set(connection.scalars(f"SELECT message_id FROM {MESSAGES}"))
             entries = {key: entry for key, entry in entries.items() if key in there}
         self._take(entries)
         return len(entries) == fetched.count
@@ -87,7 +84,7 @@ class RowReader:
     def alone(self, rows: Iterable[Any]) -> list[RowEntry]:
         """Single rows, understood, or remembered when they are as they were."""
         with self.guard:
-            entries = [self._entry(row, row_key(row), MESSAGES) for row in map(tuple, rows)]
+            entries = [self._entry(row, row_key(row), MESSAGES) for row in rows]
             self._read_alone.update({entry.key: entry for entry in entries if entry.key})
             return entries
 

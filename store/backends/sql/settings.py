@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import asdict
-from sqlalchemy import Connection, delete, insert, select
-from team_console.store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
+from team_console.store.backends.sql.engines.connection import Connection
+from team_console.store.backends.sql.engines.statement import containing, insert
+from team_console.store.backends.sql.shape import Shape
+from team_console.store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, check_version
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.in_force import InForce, Names, judge
 from team_console.store.settings.loss import digest, from_record
@@ -44,6 +46,16 @@ class ReadSettings(InForce, frozen=True):
         text = super().to_record
         return None if text is None or digest(text) == self.recorded else text
 
+    def checked(self) -> TeamConfig:
+        """The settings.
+
+        Raises:
+            TeamError: Why they cannot be understood.
+        """
+        if self.error is not None:
+            raise self.error
+        return self.config
+
 
 class Settings:
     """Reads the settings; they are understood again only when they changed.
@@ -56,7 +68,7 @@ class Settings:
         self._root = root
         self.file = None if root is None else root.with_name(CONFIG_NAME)
         self._location = location
-        self._place = (Path() if root is None else root.parent) / str(SETTINGS.name)
+        self._place = (Path() if root is None else root.parent) / SETTINGS
         self._source: object = None
         self._known = ReadSettings(TeamConfig())
         self._seen: bytes | None = None
@@ -84,10 +96,7 @@ class Settings:
         Raises:
             TeamError: `STORE_UNREADABLE` naming table or file, line and key, or as for `stored_settings`.
         """
-        settings = self.look(connection, shape)
-        if settings.error is not None:
-            raise settings.error
-        return settings.config
+        return self.look(connection, shape).checked()
 
     def look(self, connection: Connection, shape: Shape) -> ReadSettings:
         """The settings now, with what is wrong with them; while they cannot be understood, the last good ones.
@@ -186,15 +195,16 @@ def put_back(path: Path, text: bytes, stamp: str) -> str:
 
 
 def _stored(connection: Connection) -> dict[str, str]:
-    wanted = select(SETTINGS.c.key, SETTINGS.c.value).where(SETTINGS.c.key.in_((KEY, VERSION_KEY, IN_FORCE)))
-    stored = {row.key: str(row.value) for row in connection.execute(wanted)}
+    rows = connection.rows_among(f"SELECT key, value FROM {SETTINGS} WHERE key IN", (KEY, VERSION_KEY, IN_FORCE))
+    stored = {key: str(value) for key, value in rows}
     check_version(stored.get(VERSION_KEY))
     return stored
 
 
 def _write(connection: Connection, key: str, value: str) -> None:
-    connection.execute(delete(SETTINGS).where(SETTINGS.c.key == key))
-    connection.execute(insert(SETTINGS), {"key": key, "value": value})
+    row = {"key": key, "value": value}
+    connection.change(f"DELETE FROM {SETTINGS} WHERE key = :key", row)
+    connection.change(insert(SETTINGS, row), row)
 
 
 def _pointer(words: str) -> tuple[int, str, str]:
@@ -207,9 +217,10 @@ def _pointer(words: str) -> tuple[int, str, str]:
 
 def _text_on_record(connection: Connection, line: int, recorded: str) -> bytes | None:
     """The text on the audit trail: in the line that is pointed to, else in the newest that has one."""
-    rows = select(AUDIT.c.facts).order_by(AUDIT.c.seq.desc()).limit(1)
-    for wanted in (rows.where(AUDIT.c.seq == line), rows.where(AUDIT.c.facts.contains('"settings":{"sha256"'))):
-        kept = _kept(connection.execute(wanted).scalar())
+    values = {"line": line, "pattern": containing('"settings":{"sha256"')}
+    for condition in ("seq = :line", "facts LIKE :pattern ESCAPE '/'"):
+        wanted = f"SELECT facts FROM {AUDIT} WHERE {condition} ORDER BY seq DESC LIMIT 1"
+        kept = _kept(connection.scalar(wanted, values))
         if kept and recorded in ("", kept.get("sha256")):
             return from_record(kept)
     return None

@@ -7,14 +7,15 @@ from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Connection, select
+from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Progress
 from team_console.store.backends.sql.history import as_text
 from team_console.store.backends.sql.ordering import State
 from team_console.store.backends.sql.recorded_reader import RecordedReader
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.settings import Settings
-from team_console.store.backends.sql.tables import MESSAGES, STATE, Shape, find_shape, our_tables
+from team_console.store.backends.sql.shape import Shape, find_shape
+from team_console.store.backends.sql.tables import MESSAGES, STATE, our_tables
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.copies import copy_problems, distinct
@@ -122,7 +123,7 @@ class SnapshotView:
         return self._recorded.read(connection, key) if shape.has_ours else self._nothing_recorded
 
     def _changed_at(self, connection: Connection, shape: Shape, state: State) -> datetime | None:
-        at = connection.execute(select(STATE.c.changed_at)).scalar() if shape.has_ours else None
+        at = connection.scalar(f"SELECT changed_at FROM {STATE}") if shape.has_ours else None
         moments = [moment for text in (as_text(at), state.newest) if text and (moment := from_text(text)) is not None]
         return max(moments, default=None)
 

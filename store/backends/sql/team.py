@@ -9,17 +9,18 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, or_, select
-from sqlalchemy.exc import DBAPIError
 from team_console.store.backends.sql.commit import Writer
+from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Mode
+from team_console.store.backends.sql.engines.statement import containing
 from team_console.store.backends.sql.history import Chain, archived_messages, attachment, page
 from team_console.store.backends.sql.recorded_reader import restore
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.settings import FILE, TABLE, Settings, put_back, write_pointer, write_settings
+from team_console.store.backends.sql.shape import Shape, find_shape
 from team_console.store.backends.sql.snapshot_view import SnapshotView
-from team_console.store.backends.sql.tables import ARCHIVE, Shape, create_ours, find_shape
-from team_console.store.backends.sql.transaction import SqlTransaction, may_address
+from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, create_ours
+from team_console.store.backends.sql.transaction import MAY_ADDRESS, SqlTransaction, to_recipient
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
     Addressed,
@@ -73,11 +74,10 @@ class SqlTeam(Team):
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`; what has been read is left out."""
         with self._reading() as (connection, shape):
-            status = shape.messages.c.status
-            unread = or_(status.is_(None), status != Status.READ)
-            rows = shape.select_rows().where(may_address(shape, agent), unread)
-            entries = self._reader.alone(connection.execute(rows))
-            anything = connection.execute(select(shape.messages.c.message_id).limit(1)).first() is not None
+            unread = f"{MAY_ADDRESS} AND (status IS NULL OR status <> :read)"
+            rows = connection.rows(shape.rows(unread), {**to_recipient(agent), "read": Status.READ})
+            entries = self._reader.alone(rows)
+            anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
         messages = [entry.message for entry in entries if entry.message is not None]
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
         return Addressed(mine, is_empty=not anything, damaged=len(entries) - len(messages))
@@ -112,7 +112,7 @@ class SqlTeam(Team):
             if not shape.has_ours:
                 return []
             quoted = json.dumps(word, ensure_ascii=False)[1:-1]
-            return archived_messages(connection, ARCHIVE.c.record.contains(quoted, autoescape=True))
+            return archived_messages(connection, "record LIKE :pattern ESCAPE '/'", {"pattern": containing(quoted)})
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
@@ -135,11 +135,11 @@ class SqlTeam(Team):
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
         with self._writing(Mode.WRITE, actor, "delete_archived", wait) as tx:
             live = [message.message_id for message in tx.everything()]
-            old = (ARCHIVE.c.created != "") & (ARCHIVE.c.created < to_text(before))
-            ids = sorted(set(tx.connection.execute(select(ARCHIVE.c.message_id).where(old)).scalars()) - set(live))
-            for start in range(0, len(ids), 500):
-                tx.connection.execute(delete(ARCHIVE).where(ARCHIVE.c.message_id.in_(ids[start : start + 500])))
+            old = f"SELECT message_id FROM {ARCHIVE} WHERE created <> '' AND created < :before"
+            ids = sorted(set(tx.connection.scalars(old, {"before": to_text(before)})) - set(live))
             if ids:
+                rows = [{"message_id": message_id} for message_id in ids]
+                tx.connection.change_all(f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id", rows)
                 tx.record("delete_archived", count=len(ids), before=to_text(before))
         return len(ids)
 
@@ -229,6 +229,7 @@ class SqlTeam(Team):
                 shape,
                 alone=mode is Mode.WRITE,
                 now=self.clock(),
+                config=settings.checked(),
                 settings=self._settings,
             )
             tx.to_record = settings.to_record
@@ -254,11 +255,11 @@ class SqlTeam(Team):
             if tx.to_record is not None:
                 write_pointer(connection, line, tx.to_record, place)
             self._dialect.announce(connection)
-        except DBAPIError as error:
+        except connection.error as error:
             raise self._failed(error) from error
         self._dialect.commit(connection)
 
-    def _failed(self, error: DBAPIError) -> TeamError:
+    def _failed(self, error: Exception) -> TeamError:
         known = self._dialect.translate(error)
         if known.code in (Code.READ_ONLY, Code.STORE_LOCKED):
             return known

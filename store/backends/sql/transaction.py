@@ -6,29 +6,36 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 
-from sqlalchemy import Connection, Select, or_, select
-from sqlalchemy.sql import ColumnElement
+from team_console.store.backends.sql.engines.connection import Connection, Values
 from team_console.store.backends.sql.engines.dialect import Dialect
+from team_console.store.backends.sql.engines.statement import listed
 from team_console.store.backends.sql.history import archive_key, archived_messages, message_of
-from team_console.store.backends.sql.ordering import State
+from team_console.store.backends.sql.ordering import State, in_order
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.rows import RowEntry
 from team_console.store.backends.sql.settings import Settings
-from team_console.store.backends.sql.tables import ARCHIVE, Shape
+from team_console.store.backends.sql.shape import Shape
+from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.copies import distinct, is_copy
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
+from team_console.store.settings.team_config import TeamConfig
+
+MAY_ADDRESS = "(recipient = :recipient OR recipient = :everybody OR recipient LIKE '%,%')"
+"""Rows among which are all that are for somebody; the values are those of `to_recipient`."""
 
 
-def may_address(shape: Shape, recipient: str) -> ColumnElement[bool]:
-    """Rows among which are all that are for `recipient`."""
-    column = shape.messages.c.recipient
-    return or_(column == recipient, column == ALL, column.like("%,%"))
+def to_recipient(recipient: str) -> Values:
+    """The values of `MAY_ADDRESS`."""
+    return {"recipient": recipient, "everybody": ALL}
 
 
+_ID, _CREATED = f"{MESSAGES}.message_id", f"{MESSAGES}.created_at"
+"""With their table: alone they would also mean the columns that a select gives, which are texts."""
+_TYPE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
+_OWNERS = f"SELECT message_id, agent FROM {ARCHIVE}"
 _FEW, _MANY = 4, 200
 """After so many single looks for ids in one transaction, those of its messages, or all there are, are read at once."""
 _CHUNK = 500
@@ -49,12 +56,13 @@ class SqlTransaction(Transaction):
         *,
         alone: bool,
         now: datetime,
+        config: TeamConfig,
         settings: Settings,
     ) -> None:
-        super().__init__(now=now, config=settings.read(connection, shape))
+        super().__init__(now=now, config=config)
         self._settings = settings
         self.connection = connection
-        self._dialect = dialect
+        self.dialect = dialect
         self._reader = reader
         self.shape = shape
         self.alone = alone
@@ -111,7 +119,19 @@ class SqlTransaction(Transaction):
             return
         wanted = sorted(set(ids) - self._entries.keys())
         for start in range(0, len(wanted), _CHUNK):
-            self._read(self.shape.messages.c.message_id.in_(wanted[start : start + _CHUNK]), by_id=True)
+            some, values = listed("id", wanted[start : start + _CHUNK])
+            self._read(f"{_ID} IN {some}", values, by_id=True)
+
+    def candidates(self, types: frozenset[str]) -> Sequence[Message]:
+        """Rows of these types alone, while no more was read; with a row of others all, among which it has its place."""
+        is_whole = self._state is not None or self.shape.place or "message_type" not in self.shape.types
+        if is_whole or not (types and self.alone):
+            return self.everything()
+        some, values = listed("type", types)
+        entries = self._understood(self.shape.rows(f"{_TYPE} IN {some}"), values)
+        if any(entry.arrival is None for entry in entries):
+            return self.everything()
+        return self.changes.apply(distinct(in_order(entries)))
 
     def stored_named(self, message_id: str) -> Sequence[Message]:
         if self.shape.place:
@@ -126,7 +146,7 @@ class SqlTransaction(Transaction):
         if message_id not in self._entries:
             if self.alone and (self._state is not None or self._often()):
                 return self.state.by_id.get(message_id)
-            self._read(self.shape.messages.c.message_id == message_id)
+            self._read(f"{_ID} = :message_id", {"message_id": message_id})
         found = self._entries.get(message_id)
         return None if found is None else found.message
 
@@ -134,13 +154,14 @@ class SqlTransaction(Transaction):
         """Rows locked for this transaction: all that fit, awaiting others; when `enough` is said, any free ones."""
         if self.alone:
             return super().reserve(recipient, statuses)
-        columns = self.shape.messages.c
-        condition = may_address(self.shape, recipient) & columns.status.in_(frozenset(statuses))
+        some, values = listed("status", frozenset(statuses))
+        condition = f"{MAY_ADDRESS} AND status IN {some}"
         reserved: dict[str, Message] = {}
         while True:
             wanted = None if enough is None else enough - len(reserved)
-            fresh = columns.message_id.not_in(list(reserved)) if reserved else columns.message_id.is_not(None)
-            read = self._read(condition & fresh, limit=wanted)
+            taken, ids = listed("id", reserved)
+            fresh = f"{_ID} NOT IN {taken}" if reserved else f"{_ID} IS NOT NULL"
+            read = self._read(f"{condition} AND {fresh}", {**to_recipient(recipient), **values, **ids}, limit=wanted)
             reserved.update({message.message_id: message for message in read if message.is_addressed_to(recipient)})
             if wanted is None or len(read) < wanted or len(reserved) >= (enough or 0):
                 return list(reserved.values())
@@ -151,21 +172,25 @@ class SqlTransaction(Transaction):
         read = [entry.message for entry in self._entries.values() if entry.message is not None]
         return self.changes.apply(read)
 
-    def _read(self, condition: ColumnElement[bool], *, limit: int | None = None, by_id: bool = False) -> list[Message]:
+    def _read(self, condition: str, values: Values, *, limit: int | None = None, by_id: bool = False) -> list[Message]:
         """Messages as they are now, oldest first; when others run beside, their rows are kept for this transaction.
 
         Everybody takes rows in one of two orders, and those of one inbox always in the same: no two can wait for
         each other.
         """
-        statement = self.shape.select_rows().where(condition)
+        statement = self.shape.rows(condition)
         if not self.alone:
-            columns = self.shape.messages.c
-            age = None if by_id else columns.get("created_at")
-            statement = statement.order_by(columns.message_id if age is None else self._dialect.by_age(age))
-            statement = self._dialect.lock_rows(statement.limit(limit), self.shape, skip=limit is not None)
-        entries = self._reader.alone(self.connection.execute(statement))
-        self._entries.update({entry.row.message_id: entry for entry in entries})
+            by_age = not by_id and "created_at" in self.shape.types
+            statement += f" ORDER BY {self.dialect.by_age(_CREATED) if by_age else _ID}"
+            statement += "" if limit is None else " LIMIT :limit"
+            statement += self.dialect.keeping(MESSAGES, skip=limit is not None)
+        entries = self._understood(statement, {**values, "limit": limit})
         return [entry.message for entry in entries if entry.message is not None]
+
+    def _understood(self, statement: str, values: Values) -> list[RowEntry]:
+        entries = self._reader.alone(self.connection.rows(statement, values))
+        self._entries.update({entry.row.message_id: entry for entry in entries})
+        return entries
 
     def stored_settings(self) -> str:
         return self._settings.text(self.connection, self.shape)
@@ -173,11 +198,12 @@ class SqlTransaction(Transaction):
     def archived_message(self, message_id: str) -> Message | None:
         if not self._owners(message_id):
             return None
-        return next(iter(archived_messages(self.connection, ARCHIVE.c.message_id == message_id)), None)
+        condition = "message_id = :message_id"
+        return next(iter(archived_messages(self.connection, condition, {"message_id": message_id})), None)
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
-        either = or_(ARCHIVE.c.message_id == request_id, ARCHIVE.c.request_id == request_id)
-        return archived_messages(self.connection, either)
+        either = "message_id = :request_id OR request_id = :request_id"
+        return archived_messages(self.connection, either, {"request_id": request_id})
 
     def archived_for(self, agent: str, message: Message) -> bool:
         return agent in (self._owners_of_copies(message) if self.shape.place else self._owners(message.message_id))
@@ -197,8 +223,8 @@ class SqlTransaction(Transaction):
     def _owners_of_copies(self, message: Message) -> set[str]:
         """The agents with this very message in their archive, not merely one of its id."""
         keys = (message.message_id, archive_key(message))
-        rows = self.connection.execute(select(ARCHIVE.c.agent, ARCHIVE.c.record).where(ARCHIVE.c.message_id.in_(keys)))
-        kept = ((row.agent, message_of(row.record)) for row in rows)
+        rows = self.connection.rows_among(f"SELECT agent, record FROM {ARCHIVE} WHERE message_id IN", keys)
+        kept = ((agent, message_of(record)) for agent, record in rows)
         return {agent for agent, other in kept if other is not None and is_copy(other, message)}
 
     def _owners(self, message_id: str) -> AbstractSet[str]:
@@ -217,20 +243,18 @@ class SqlTransaction(Transaction):
             self._load(mine - self._archives.keys())
         elif often and self.alone:
             self._all_archives = True
-            self._note_archives(select(ARCHIVE.c.message_id, ARCHIVE.c.agent))
+            self._note_archives(self.connection.rows(_OWNERS))
         else:
             self._load({message_id})
 
     def _load(self, ids: AbstractSet[str]) -> None:
         wanted = sorted(ids)
         self._archives.update(dict.fromkeys(wanted, frozenset()))
-        for start in range(0, len(wanted), _CHUNK):
-            some = ARCHIVE.c.message_id.in_(wanted[start : start + _CHUNK])
-            self._note_archives(select(ARCHIVE.c.message_id, ARCHIVE.c.agent).where(some))
+        self._note_archives(self.connection.rows_among(f"{_OWNERS} WHERE message_id IN", wanted))
 
-    def _note_archives(self, statement: Select[Any]) -> None:
-        for message in self.connection.execute(statement):
-            self._archives[message.message_id] = self._archives.get(message.message_id, frozenset()) | {message.agent}
+    def _note_archives(self, owners: Iterable[Sequence[str]]) -> None:
+        for message_id, agent in owners:
+            self._archives[message_id] = self._archives.get(message_id, frozenset()) | {agent}
 
     def _often(self) -> bool:
         """Whether reading everything is cheaper by now than one more look."""

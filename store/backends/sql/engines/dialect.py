@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -11,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.sql import ColumnElement, Select
-from team_console.store.backends.sql.tables import Shape
+from team_console.store.backends.sql.engines.connection import Connection
+from team_console.store.backends.sql.engines.pool import Pool
+from team_console.store.backends.sql.shape import Shape
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint
 from team_console.store.model.errors import TeamError
@@ -51,19 +49,22 @@ class Fetched(Struct, frozen=True):
 class Dialect(ABC):
     """One database and how to work with it."""
 
-    name: str
-    engine: Engine
     location: str
     """Without a password."""
     root: Path | None
     read_only: bool
     generation: int
     """Grows when the location leads to another database than before."""
+    error: type[Exception]
+    """The class of all errors of the driver."""
 
-    def __init__(self) -> None:
-        self._pid = os.getpid()
-        self._disposals = 0
+    def __init__(self, *, kept: int = 5) -> None:
         self.generation = 0
+        self._pool = Pool(self.open, kept=kept)
+
+    @abstractmethod
+    def open(self) -> Connection:
+        """A new connection that begins no transactions by itself."""
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -72,45 +73,24 @@ class Dialect(ABC):
         Raises:
             TeamError: Whatever the database says, in the words of `translate`.
         """
-        self._after_fork()
-        before = self._disposals
         try:
-            with self.engine.connect() as connection:
+            with self._pool.connection() as connection:
                 try:
                     yield connection
                 finally:
-                    if not connection.closed and not connection.invalidated:
-                        self.roll_back(connection)
-                        self._close_late(connection, before)
-        except DBAPIError as error:
+                    self.roll_back(connection)
+        except self.error as error:
             raise self.translate(error) from error
 
     def roll_back(self, connection: Connection) -> None:
         """End whatever is open on the connection; one that is broken is thrown away by the pool."""
-        if not self.in_transaction(connection):
-            return
-        with suppress(DBAPIError):
-            connection.exec_driver_sql("ROLLBACK")
+        if not connection.is_idle:
+            with suppress(self.error):
+                connection.run("ROLLBACK")
 
     def close(self) -> None:
         """Close all connections; one that is in use closes when its user is done."""
-        self.dispose()
-
-    def dispose(self, *, close: bool = True) -> None:
-        """Leave all connections; `close` those that are not in use."""
-        self._disposals += 1
-        self.engine.dispose(close=close)
-
-    def _close_late(self, connection: Connection, disposals: int) -> None:
-        """Close what was in use when the others were: given back to a pool that is gone, it would stay open."""
-        if self._disposals != disposals:
-            connection.detach()
-
-    def _after_fork(self) -> None:
-        """A connection must not be used by two processes; the child leaves the parent's alone."""
-        if self._pid != os.getpid():
-            self._pid = os.getpid()
-            self.dispose(close=False)
+        self._pool.close()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -122,10 +102,6 @@ class Dialect(ABC):
     def mark(self, connection: Connection) -> object | None:
         """A value that is the same as long as nothing in the database changed; None when there is no such thing."""
         return None
-
-    @abstractmethod
-    def in_transaction(self, connection: Connection) -> bool:
-        """Whether something was begun and is not over."""
 
     def prepare(self, connection: Connection) -> None:
         """Make a database that is known to be a team ready for writing; outside of a transaction."""
@@ -154,12 +130,15 @@ class Dialect(ABC):
         """The rows, or those changed since the watermark `since`."""
 
     @abstractmethod
-    def by_age(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
-        """What to order by for oldest first."""
+    def by_age(self, moment: str) -> str:
+        """What to order by for oldest first, `moment` being a column."""
 
     @abstractmethod
-    def lock_rows(self, statement: Select[Any], shape: Shape, *, skip: bool) -> Select[Any]:
-        """The select that also keeps its rows for this transaction, leaving out (`skip`) or awaiting rows of others."""
+    def keeping(self, table: str, *, skip: bool = False) -> str:
+        """The end of a select that keeps its rows of `table` for this transaction.
+
+        It leaves out (`skip`) or awaits rows that others keep.
+        """
 
     @abstractmethod
     def announce(self, connection: Connection) -> None:
@@ -170,7 +149,7 @@ class Dialect(ABC):
         """Who holds the write lock now; never raises."""
 
     @abstractmethod
-    def translate(self, error: DBAPIError) -> TeamError:
+    def translate(self, error: Exception) -> TeamError:
         """The user's error for what the database said."""
 
     @abstractmethod

@@ -11,15 +11,17 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import URL, Connection, create_engine, text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import QueuePool
-from sqlalchemy.sql import ColumnElement, Select
-from team_console.store.backends.redact import SHOWN, cover, passwords_in, redact
+import psycopg
+from psycopg.conninfo import make_conninfo
+from team_console.store.backends.redact import cover, passwords_in, redact
 from team_console.store.backends.sql.engines import postgres_presence
+from team_console.store.backends.sql.engines.address import Address
+from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress
+from team_console.store.backends.sql.engines.postgres_connection import PostgresConnection
 from team_console.store.backends.sql.engines.postgres_watch import CHANNEL, is_lost, watch
-from team_console.store.backends.sql.tables import MESSAGES, NOTES, Shape
+from team_console.store.backends.sql.shape import Shape
+from team_console.store.backends.sql.tables import MESSAGES, NOTES
 from team_console.store.contract.locked import locked_error
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint
@@ -34,7 +36,6 @@ _CONNECT = {
 _CHUNK = 1000
 _PLAIN_DATES = "SET LOCAL datestyle = ISO"
 """Whatever the database's own setting is: moments are read as texts."""
-_NO_PARAMETERS = {"no_parameters": True}
 _HOLDER = f"""
 SELECT a.pid, coalesce(host(a.client_addr), 'the server'), a.xact_start, a.application_name
 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
@@ -59,51 +60,39 @@ _REFUSALS = {
 class Postgres(Dialect):
     """One database on a server."""
 
-    name = "postgresql"
     root = None
+    error = psycopg.Error
 
-    def __init__(self, url: URL, *, read_only: bool) -> None:
+    def __init__(self, address: Address, *, read_only: bool) -> None:
         super().__init__()
-        spelt = url.set(drivername="postgresql").render_as_string(hide_password=False)
-        self.location = redact(spelt)
-        self._passwords = passwords_in(spelt)
+        self.address = address
+        self.location = redact(address.spelt)
+        self._passwords = passwords_in(address.spelt)
         self.read_only = read_only
-        options = {**_CONNECT, "application_name": "team-console"}
-        if read_only:
-            options["options"] = "-c default_transaction_read_only=on"
-        # Out of the address: an engine shows its address, with all settings, in logs and tracebacks.
-        self._hidden = {name: value for name, value in url.query.items() if name.lower() not in SHOWN}
-        options = {name: value for name, value in options.items() if name not in url.query}
-        self.engine = create_engine(
-            url.set(drivername="postgresql+psycopg").difference_update_query(self._hidden),
-            connect_args={**options, **self._hidden},
-            isolation_level="AUTOCOMMIT",
-            poolclass=QueuePool,
-            max_overflow=40,
-            pool_pre_ping=True,
-        )
 
-    def in_transaction(self, connection: Connection) -> bool:
-        """From the driver: anything but idle."""
-        raw: Any = connection.connection.driver_connection
-        return bool(raw.info.transaction_status.name in ("INTRANS", "INERROR", "ACTIVE"))
+    def open(self) -> Connection:
+        """What the address says goes before our own settings."""
+        options: dict[str, str | int] = {**_CONNECT, "application_name": "team-console"}
+        if self.read_only:
+            options["options"] = "-c default_transaction_read_only=on"
+        conninfo = make_conninfo("", **{**options, **self.address.options})
+        return PostgresConnection(psycopg.connect(conninfo, autocommit=True))
 
     def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
         """One round trip: the transaction, how long to wait, who we are for `pg_stat_activity`, the table."""
         if mode is Mode.READ:
-            _run(connection, f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
+            connection.run(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
             return
         lock = "SHARE ROW EXCLUSIVE" if mode is Mode.WRITE else "ROW EXCLUSIVE"
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
         try:
-            _run(
-                connection,
+            connection.run(
                 f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
                 f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}; "
                 f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN {lock} MODE",
             )
-        except DBAPIError as error:
-            if _state(error) != "55P03":
+        except psycopg.Error as error:
+            if error.sqlstate != "55P03":
                 raise
             self.roll_back(connection)
             raise locked_error(self.location, self._holder(connection), wait) from error
@@ -111,8 +100,8 @@ class Postgres(Dialect):
     def commit(self, connection: Connection) -> None:
         """Durable when this returns, as far as the server's `synchronous_commit` goes."""
         try:
-            _run(connection, "COMMIT")
-        except DBAPIError as error:
+            connection.run("COMMIT")
+        except psycopg.Error as error:
             text = f"{self.location}: the connection was lost during the commit; whether it was done is not known"
             raise TeamError(Code.STORE_FAILED, text, "Look at the team, or repeat with the same id.") from error
 
@@ -123,32 +112,29 @@ class Postgres(Dialect):
 
         A watermark says nothing about a server that was started since: it may be a replica or a restored copy.
         """
-        started, horizon, count = connection.execute(text(_HORIZON)).one()
-        statement = shape.select_rows()
+        ((started, horizon, count),) = connection.rows(_HORIZON)
+        condition, values = "", {}
         match since:
             case (before, int(seen)) if before == started:
-                statement = statement.where(text(_changed(shape))).params(since=str(seen % 2**32))
-            case _:
-                since = None
+                condition, values = _changed(shape), {"since": str(seen % 2**32)}
         rows: list[Any] = []
-        result = connection.execute(statement)
-        while chunk := result.fetchmany(_CHUNK):
+        for chunk in connection.chunks(_CHUNK, shape.rows(condition), values):
             rows += chunk
-            if progress is not None and since is None and not progress(len(rows), count):
+            if progress is not None and not condition and not progress(len(rows), count):
                 raise InterruptedError
-        return Fetched(rows, since is None, count, (started, horizon))
+        return Fetched(rows, not condition, count, (started, horizon))
 
-    def by_age(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
+    def by_age(self, moment: str) -> str:
         """The column itself is a timestamp."""
-        return value
+        return moment
 
-    def lock_rows(self, statement: Select[Any], shape: Shape, *, skip: bool) -> Select[Any]:
+    def keeping(self, table: str, *, skip: bool = False) -> str:
         """FOR UPDATE, with SKIP LOCKED where several workers share one inbox."""
-        return statement.with_for_update(skip_locked=skip, of=shape.messages)
+        return f" FOR UPDATE OF {table}{' SKIP LOCKED' if skip else ''}"
 
     def announce(self, connection: Connection) -> None:
         """NOTIFY; watchers get it when the commit is done."""
-        _run(connection, f"SELECT pg_notify('{CHANNEL}', current_schema())")
+        connection.run(f"SELECT pg_notify('{CHANNEL}', current_schema())")
 
     def holder(self) -> LockHolder | None:
         """From the server's list of locks."""
@@ -158,10 +144,10 @@ class Postgres(Dialect):
         except TeamError:
             return None
 
-    def translate(self, error: DBAPIError) -> TeamError:
+    def translate(self, error: Exception) -> TeamError:
         """By SQLSTATE; without one the server was not reached."""
-        state = _state(error)
-        words = cover(" ".join(str(error.orig).split()), self._passwords) or type(error.orig).__name__
+        state = getattr(error, "sqlstate", None)
+        words = cover(" ".join(str(error).split()), self._passwords) or type(error).__name__
         if is_lost(state):
             hint = "Nothing is lost on the server. Check the network, and that it runs; then try again."
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
@@ -170,9 +156,8 @@ class Postgres(Dialect):
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """Notifications over a connection of its own."""
-        _, options = self.engine.dialect.create_connect_args(self.engine.url)
-        wanted = {**options, **self._hidden, **_CONNECT, "application_name": "team-console watch"}
-        return watch(wanted, passwords=self._passwords)
+        options = {**self.address.options, **_CONNECT, "application_name": "team-console watch"}
+        return watch(options, passwords=self._passwords)
 
     def present(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
         """A row with a heartbeat."""
@@ -183,22 +168,15 @@ class Postgres(Dialect):
         return postgres_presence.attendance(self.connect, presence)
 
     def _holder(self, connection: Connection) -> LockHolder | None:
-        found = connection.execute(text(_HOLDER)).first()
+        found = connection.first(_HOLDER)
         if found is None:
             return None
-        action = str(found[3]).removeprefix("team-console ")
-        return LockHolder(found[0], found[1], to_text(found[2]) if found[2] else "", action, True)
+        pid, host, since, name = found
+        action = str(name).removeprefix("team-console ")
+        return LockHolder(pid, host, to_text(since) if since else "", action, True)
 
 
 def _changed(shape: Shape) -> str:
     """Compared by age, which is right across the wrap of transaction numbers."""
-    tables = [MESSAGES, NOTES.name] if shape.has_ours else [MESSAGES]
+    tables = [MESSAGES, NOTES] if shape.has_ours else [MESSAGES]
     return " OR ".join(f"age({name}.xmin) <= age(CAST(:since AS xid))" for name in tables)
-
-
-def _run(connection: Connection, statement: str) -> None:
-    connection.exec_driver_sql(statement, execution_options=_NO_PARAMETERS)
-
-
-def _state(error: DBAPIError) -> str | None:
-    return getattr(error.orig, "sqlstate", None)

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from sqlalchemy import Connection, text
-from sqlalchemy.exc import SQLAlchemyError
+from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.contract.presence import UNKNOWN, Attendance, Presence, is_presence_name
 from team_console.store.model.errors import TeamError
 
@@ -21,18 +20,18 @@ _CREATE = f"""
 CREATE TABLE IF NOT EXISTS {_TABLE}
 (presence TEXT NOT NULL, name TEXT NOT NULL, seen_at TIMESTAMPTZ NOT NULL, PRIMARY KEY (presence, name))
 """
-_BEAT = text(f"""
+_BEAT = f"""
 INSERT INTO {_TABLE} (presence, name, seen_at) VALUES (:presence, :name, clock_timestamp())
 ON CONFLICT (presence, name) DO UPDATE SET seen_at = excluded.seen_at
-""")
-_LEAVE = text(f"DELETE FROM {_TABLE} WHERE presence = :presence AND name = :name")
-_SWEEP = text(f"DELETE FROM {_TABLE} WHERE seen_at < clock_timestamp() - make_interval(secs => {_FORGET_SECONDS})")
-_THERE = text(f"SELECT to_regclass('{_TABLE}')")
-_LOOK = text(f"""
+"""
+_LEAVE = f"DELETE FROM {_TABLE} WHERE presence = :presence AND name = :name"
+_SWEEP = f"DELETE FROM {_TABLE} WHERE seen_at < clock_timestamp() - make_interval(secs => {_FORGET_SECONDS})"
+_THERE = f"SELECT to_regclass('{_TABLE}')"
+_LOOK = f"""
 SELECT name FROM {_TABLE}
 WHERE presence = :presence AND seen_at > clock_timestamp() - make_interval(secs => {GONE_SECONDS})
-""")
-_FAILURES = (SQLAlchemyError, TeamError, OSError)
+"""
+_FAILURES = (TeamError, OSError)
 
 Connect = Callable[[], AbstractContextManager[Connection]]
 
@@ -56,16 +55,16 @@ def announce(connect: Connect, presence: Presence, name: str) -> Iterator[bool]:
     finally:
         over.set()
         with suppress(*_FAILURES), connect() as connection:
-            connection.execute(_LEAVE, row)
+            connection.change(_LEAVE, row)
 
 
 def attendance(connect: Connect, presence: Presence) -> Attendance:
     """Who is present; unknown while the server cannot be asked."""
     try:
         with connect() as connection:
-            if connection.execute(_THERE).scalar() is None:
+            if connection.scalar(_THERE) is None:
                 return Attendance()
-            names = connection.execute(_LOOK, {"presence": str(presence)}).scalars().all()
+            names = connection.scalars(_LOOK, {"presence": str(presence)})
     except _FAILURES:
         return UNKNOWN
     return Attendance(frozenset(name for name in names if is_presence_name(name)))
@@ -75,10 +74,10 @@ def _begin(connect: Connect, row: dict[str, str]) -> bool:
     """Make the table where there is none, forget who left long ago, and write the first row."""
     try:
         with connect() as connection:
-            if connection.execute(_THERE).scalar() is None:
-                connection.exec_driver_sql(_CREATE)
-            connection.execute(_SWEEP)
-            connection.execute(_BEAT, row)
+            if connection.scalar(_THERE) is None:
+                connection.run(_CREATE)
+            connection.run(_SWEEP)
+            connection.change(_BEAT, row)
     except _FAILURES:
         return False
     return True
@@ -90,4 +89,4 @@ def _beat(connect: Connect, row: dict[str, str], over: threading.Event, fresh: b
         pass
     while not over.wait(BEAT_SECONDS):
         with suppress(*_FAILURES), connect() as connection:
-            connection.execute(_BEAT, row)
+            connection.change(_BEAT, row)

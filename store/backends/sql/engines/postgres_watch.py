@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
+from psycopg import AsyncConnection, Error
+from psycopg.conninfo import make_conninfo
 from team_console.store.backends.redact import cover
 from team_console.store.backends.sql.tables import MESSAGES
 from team_console.store.contract.team import WatchHint, WatchState
@@ -40,10 +42,9 @@ async def watch(options: Mapping[str, Any], *, passwords: Iterable[str] = ()) ->
 
 
 async def _listen(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
-    from psycopg import AsyncConnection
-
+    conninfo = make_conninfo("", **options)
     async with asyncio.timeout(2 * _ANSWER_SECONDS):
-        connection = await AsyncConnection.connect(**options, autocommit=True)
+        connection = await AsyncConnection.connect(conninfo, autocommit=True)
     try:
         await connection.execute(f"LISTEN {CHANNEL}")
         seen = await _glance(connection)
@@ -60,7 +61,7 @@ async def _listen(options: Mapping[str, Any]) -> AsyncIterator[WatchHint]:
         await connection.close()
 
 
-async def _glance(connection: Any) -> object:
+async def _glance(connection: AsyncConnection[Any]) -> object:
     """Also tells whether the server still answers: a connection cut without a word looks like silence."""
     asking = asyncio.ensure_future(connection.execute(_GLANCE))
     answered, _ = await asyncio.wait({asking}, timeout=_ANSWER_SECONDS)
@@ -78,6 +79,4 @@ def is_lost(state: str | None) -> bool:
 
 
 def _is_passing(error: Exception) -> bool:
-    from psycopg import Error
-
     return isinstance(error, (Error, OSError, TimeoutError))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
 import threading
@@ -12,22 +11,20 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, func, select
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool, QueuePool
-from sqlalchemy.sql import ColumnElement, Select
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.engines import sqlite_file
+from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress
-from team_console.store.backends.sql.tables import CREATE_MESSAGES, NOTES, Shape
+from team_console.store.backends.sql.engines.pool import LEFT_ALONE
+from team_console.store.backends.sql.engines.sqlite_connection import SqliteConnection
+from team_console.store.backends.sql.shape import Shape
+from team_console.store.backends.sql.tables import MESSAGES, NOTES
 from team_console.store.contract.locked import locked_error
 from team_console.store.contract.presence import Attendance, Presence
-from team_console.store.contract.team import LockHolder, WatchHint, WatchState
+from team_console.store.contract.team import LockHolder, WatchHint
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
 
-LOOK_SECONDS = 0.05
-"""How often a watcher looks at the files."""
 _CHUNK = 1000
 _TURN_SECONDS = 0.004
 """How often a waiting writer asks again. SQLite's own waiting sleeps ever longer, so that the latest comer wins."""
@@ -48,22 +45,22 @@ _REFUSALS = (
 class Sqlite(Dialect):
     """One database file."""
 
-    name = "sqlite"
+    error = sqlite3.Error
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
-        super().__init__()
+        self.read_only = read_only or not sqlite_file.can_write(path)
+        super().__init__(kept=0 if self.read_only else 5)
         self.path = path
         self.location = str(path)
         self.root = path
-        self.read_only = read_only or not sqlite_file.can_write(path)
         self._files = sqlite_file.Files(path)
         self._presence = PresenceFolder(path.with_name(f"{path.name}-presence"))
         self._guard = threading.RLock()
         self._reader: Connection | None = None
+        self._reader_pid = os.getpid()
+        self._readers = 0
         self._identity: tuple[int, int] | None = None
         self._prepared = False
-        pool: Any = {"poolclass": NullPool} if self.read_only else {"poolclass": QueuePool, "max_overflow": 40}
-        self.engine = create_engine("sqlite://", creator=self._open, **pool)
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -83,10 +80,11 @@ class Sqlite(Dialect):
             self._follow_file()
             try:
                 if self._reader is None:
-                    self._reader = self.engine.connect()
+                    self._reader = self.open()
+                    self._readers += 1
                 self.begin(self._reader, Mode.READ, wait=0.0, label="")
                 yield self._reader
-            except DBAPIError as error:
+            except sqlite3.Error as error:
                 self._forget()
                 raise self.translate(error) from error
             finally:
@@ -99,9 +97,9 @@ class Sqlite(Dialect):
             self._forget()
 
     def mark(self, connection: Connection) -> object | None:
-        """The file, and the number that SQLite changes with every commit of another connection."""
+        """The file, the connection, and its number that SQLite changes with every commit of another connection."""
         if not self.read_only:
-            return self._identity, connection.exec_driver_sql("PRAGMA data_version").scalar()
+            return self._identity, self._readers, connection.scalar("PRAGMA data_version")
         found = self._files.version()
         return found if found.is_stable else None
 
@@ -122,19 +120,14 @@ class Sqlite(Dialect):
         path = os.path.abspath(self.path)
         return {"database": path, "log": f"{path}-wal", "presence": f"{path}-presence"}
 
-    def in_transaction(self, connection: Connection) -> bool:
-        """From the driver."""
-        raw: Any = connection.connection.driver_connection
-        return bool(raw.in_transaction)
-
     def prepare(self, connection: Connection) -> None:
         """Switch to the write-ahead log; a database that cannot have one works without."""
         if self._prepared:
             return
-        connection.exec_driver_sql("PRAGMA busy_timeout = 1000")
+        connection.run("PRAGMA busy_timeout = 1000")
         try:
-            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-        except DBAPIError as error:
+            connection.run("PRAGMA journal_mode = WAL")
+        except sqlite3.Error as error:
             if "locked" in _words(error):
                 return
             raise
@@ -143,21 +136,21 @@ class Sqlite(Dialect):
     def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
         """Writers begin with the write lock: one that is asked for later can fail without waiting."""
         if mode is Mode.READ:
-            connection.exec_driver_sql("BEGIN")
+            connection.run("BEGIN")
             return
         deadline = time.monotonic() + wait
-        connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+        connection.run("PRAGMA busy_timeout = 0")
         while not _began(connection):
             if time.monotonic() >= deadline:
                 raise locked_error(self.location, self.holder(), wait)
             time.sleep(_TURN_SECONDS)
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
+        connection.run(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
         if sqlite_file.identity(self.path) != self._identity:
             raise self._replaced("nothing was written")
 
     def commit(self, connection: Connection) -> None:
         """Durable when this returns: the log is synced at every commit."""
-        connection.exec_driver_sql("COMMIT")
+        connection.run("COMMIT")
         if sqlite_file.identity(self.path) != self._identity:
             raise self._replaced("whether the change is in the new file is not known; repeat it with the same id")
 
@@ -165,34 +158,31 @@ class Sqlite(Dialect):
         self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
     ) -> Fetched:
         """Always everything: SQLite does not say which rows changed, and ten thousand are read in some 20 ms."""
-        total = connection.execute(select(func.count()).select_from(shape.messages)).scalar_one() if progress else 0
+        total = connection.scalar(f"SELECT count(*) FROM {MESSAGES}") if progress else 0
         try:
             rows = self._fetch(connection, shape, total, progress)
         except sqlite3.OperationalError as error:
             if "decode to utf-8" not in str(error).lower():
-                raise DBAPIError("", None, error) from error
+                raise
             rows = self._fetch_broken_text(connection, shape)
         return Fetched(rows, True, len(rows))
 
     def _fetch(self, connection: Connection, shape: Shape, total: int, progress: Progress | None) -> list[Any]:
-        """From the driver's own cursor: plain tuples cost half of what rows with names do."""
-        notes = shape.has_ours and connection.execute(select(NOTES.c.message_id).limit(1)).first() is not None
-        cursor: Any = connection.execute(shape.select_rows(notes=notes)).cursor
+        notes = shape.has_ours and connection.first(f"SELECT 1 FROM {NOTES} LIMIT 1") is not None
         rows: list[Any] = []
-        while chunk := cursor.fetchmany(_CHUNK):
+        for chunk in connection.chunks(_CHUNK, shape.rows(notes=notes)):
             rows += chunk
             if progress is not None and not progress(len(rows), total):
                 raise InterruptedError
-        cursor.close()
         return rows
 
-    def by_age(self, value: ColumnElement[Any]) -> ColumnElement[Any]:
+    def by_age(self, moment: str) -> str:
         """As a moment: the two usual spellings of one do not sort as text."""
-        return func.julianday(value)
+        return f"julianday({moment})"
 
-    def lock_rows(self, statement: Select[Any], shape: Shape, *, skip: bool) -> Select[Any]:
-        """Every transaction that writes has the whole database."""
-        return statement
+    def keeping(self, table: str, *, skip: bool = False) -> str:
+        """Nothing: every transaction that writes has the whole database."""
+        return ""
 
     def announce(self, connection: Connection) -> None:
         """Watchers see the commit itself."""
@@ -201,13 +191,13 @@ class Sqlite(Dialect):
         """From the kernel's list of locks."""
         return sqlite_file.find_holder(self.path)
 
-    def translate(self, error: DBAPIError) -> TeamError:
+    def translate(self, error: Exception) -> TeamError:
         """By SQLite's own words; they name no place, so the file is added."""
         words = _words(error)
         for part, code, hint in _REFUSALS:
             if part in words:
-                return TeamError(code, f"{self.location}: {error.orig}", hint)
-        return TeamError(Code.STORE_FAILED, f"{self.location}: {error.orig}", "Nothing was changed.")
+                return TeamError(code, f"{self.location}: {error}", hint)
+        return TeamError(Code.STORE_FAILED, f"{self.location}: {error}", "Nothing was changed.")
 
     def problems(self) -> tuple[Problem, ...]:
         """A file that several machines see."""
@@ -217,20 +207,16 @@ class Sqlite(Dialect):
         hint = "Move it to a local disk, or the team to PostgreSQL: team-console migrate FROM TO"
         return (Problem("NETWORK_FILE_SYSTEM", "warning", self.location, text, hint),)
 
-    async def watch(self) -> AsyncIterator[WatchHint]:
-        """Look at the files a few times a second, and once more when a change is no longer fresh."""
-        seen: sqlite_file.Version | None = None
-        unsure = False
-        while True:
-            now = self._files.version()
-            if now != seen or (unsure and now.is_stable):
-                unsure = not now.is_stable
-                seen = now
-                yield WatchHint(WatchState.LIVE)
-            await asyncio.sleep(LOOK_SECONDS)
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """By looking at the files."""
+        from team_console.store.backends.sql.engines.sqlite_watch import watch
 
-    def _open(self) -> sqlite3.Connection:
-        return sqlite_file.open_to_look(self.path) if self.read_only else sqlite_file.open_to_write(self.path)
+        return watch(self._files)
+
+    def open(self) -> Connection:
+        """To write, or only to look."""
+        open_file = sqlite_file.open_to_look if self.read_only else sqlite_file.open_to_write
+        return SqliteConnection(open_file(self.path))
 
     def _follow_file(self) -> None:
         """Leave the connections to a file that is no longer there.
@@ -240,7 +226,7 @@ class Sqlite(Dialect):
         """
         found = sqlite_file.identity(self.path)
         with self._guard:
-            if found != self._identity or self._pid != os.getpid():
+            if found != self._identity or self._reader_pid != os.getpid():
                 self._forget()
                 self._identity = found
                 self.generation += 1
@@ -249,53 +235,36 @@ class Sqlite(Dialect):
 
     def _forget(self) -> None:
         reader, self._reader, self._prepared = self._reader, None, False
-        same_process = self._pid == os.getpid()
-        if reader is not None and same_process:
+        if self._reader_pid != os.getpid():  # the pool sees for itself that it is in another process
+            LEFT_ALONE.extend([] if reader is None else [reader])
+            self._reader_pid = os.getpid()
+            return
+        if reader is not None:
             reader.close()
-        self._pid = os.getpid()
-        self.dispose(close=same_process)
+        self._pool.close()
 
     def _fetch_broken_text(self, connection: Connection, shape: Shape) -> list[Any]:
         """Texts that are not UTF-8 come with replacement characters instead of stopping everything."""
-        raw: Any = connection.connection.driver_connection
-        raw.text_factory = lambda data: data.decode("utf-8", "replace")
+        connection.driver.text_factory = lambda data: data.decode("utf-8", "replace")
         try:
             return self._fetch(connection, shape, 0, None)
         finally:
-            raw.text_factory = str
+            connection.driver.text_factory = str
 
     def _replaced(self, outcome: str) -> TeamError:
         text = f"{self.location} was replaced by another file; {outcome}"
         return TeamError(Code.STORE_FAILED, text, "Look which of the two files is the right one, then try again.")
 
 
-def create_sqlite(path: Path) -> None:
-    """Make a new database file with the table of seed 003; the file must not exist, or be empty.
-
-    Raises:
-        TeamError: `STORE_FAILED` when it cannot be made.
-    """
-    try:
-        path.touch(mode=0o600, exist_ok=True)
-        connection = sqlite_file.open_to_write(path)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(CREATE_MESSAGES.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
-        finally:
-            connection.close()
-    except (OSError, sqlite3.Error) as error:
-        raise TeamError(Code.STORE_FAILED, f"{path}: {error}", "Choose another place.") from error
-
-
 def _began(connection: Connection) -> bool:
     try:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    except DBAPIError as error:
+        connection.run("BEGIN IMMEDIATE")
+    except sqlite3.Error as error:
         if "locked" in _words(error):
             return False
         raise
     return True
 
 
-def _words(error: DBAPIError) -> str:
-    return str(error.orig).lower()
+def _words(error: Exception) -> str:
+    return str(error).lower()

@@ -1,0 +1,122 @@
+"""A connection to a database: statements in, rows as tuples out; and what tables and columns are there.
+
+Nothing begins or ends a transaction by itself. Errors are the driver's own, `Connection.error`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, ClassVar
+
+from msgspec import Struct
+from team_console.store.backends.sql.engines.statement import listed
+
+Values = Mapping[str, Any]
+_NONE: Values = {}
+_AT_ONCE = 500
+
+
+class Column(Struct, frozen=True):
+    """A column of a table.
+
+    Attributes:
+        type: Its type as the database spells it, fit for a CAST.
+        is_key: Whether no two rows can have the same value in it.
+    """
+
+    name: str
+    type: str
+    is_key: bool
+
+
+class Connection(ABC):
+    """One connection of a driver, used by one thread at a time. Statements are texts with `:name` for values.
+
+    Attributes:
+        driver: The driver's own connection.
+        error: The class of all errors of the driver.
+        is_strict: Whether a value has to be of its column's type.
+        blob: The name of the type for bytes.
+    """
+
+    error: ClassVar[type[Exception]]
+    is_strict: ClassVar[bool]
+    blob: ClassVar[str]
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def rows(self, statement: str, values: Values = _NONE) -> list[tuple[Any, ...]]:
+        """All rows that the statement gives."""
+        with closing(self._execute(statement, values)) as cursor:
+            return list(cursor.fetchall())
+
+    def rows_among(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """The rows that a statement ending in `IN` gives for these values, asked for some hundred at a time."""
+        parts = [listed("value", values[start : start + _AT_ONCE]) for start in range(0, len(values), _AT_ONCE)]
+        return [row for some, bound in parts for row in self.rows(f"{statement} {some}", bound)]
+
+    def chunks(self, size: int, statement: str, values: Values = _NONE) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows, `size` at a time."""
+        with closing(self._execute(statement, values)) as cursor:
+            while chunk := cursor.fetchmany(size):
+                yield chunk
+
+    def first(self, statement: str, values: Values = _NONE) -> tuple[Any, ...] | None:
+        """The first row, None when there is none."""
+        with closing(self._execute(statement, values)) as cursor:
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
+
+    def scalar(self, statement: str, values: Values = _NONE) -> Any:
+        """The first value of the first row, None when there is none."""
+        row = self.first(statement, values)
+        return None if row is None else row[0]
+
+    def scalars(self, statement: str, values: Values = _NONE) -> list[Any]:
+        """The first value of every row."""
+        return [row[0] for row in self.rows(statement, values)]
+
+    def change(self, statement: str, values: Values = _NONE) -> None:
+        """Execute a statement that gives no rows."""
+        self._execute(statement, values).close()
+
+    def change_all(self, statement: str, rows: Sequence[Values]) -> int:
+        """Execute it once for each of `rows`; returns how many rows of the table that changed in all."""
+        with closing(self.driver.cursor()) as cursor:
+            cursor.executemany(self._spelt(statement), rows)
+            return int(cursor.rowcount)
+
+    def run(self, text: str) -> None:
+        """Execute a text as it is, without values."""
+        self.driver.execute(text).close()
+
+    @property
+    @abstractmethod
+    def is_idle(self) -> bool:
+        """Whether it is in order and nothing that was begun on it is left open."""
+
+    def answers(self) -> bool:
+        """Whether the database is still there, after a time of not being asked."""
+        return True
+
+    def close(self) -> None:
+        """Close it; what was not committed is undone."""
+        self.driver.close()
+
+    @abstractmethod
+    def tables(self, names: Collection[str]) -> set[str]:
+        """Which of these are tables of this database."""
+
+    @abstractmethod
+    def columns(self, table: str) -> list[Column]:
+        """The columns of a table or view, in their order; none when there is no such thing."""
+
+    def _execute(self, statement: str, values: Values) -> Any:
+        return self.driver.execute(self._spelt(statement), values)
+
+    def _spelt(self, statement: str) -> str:
+        """The statement with its parameters as the driver wants them."""
+        return statement
