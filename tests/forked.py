@@ -223,10 +223,8 @@ def _load() -> None:
         found = import_module(package)
         for module in pkgutil.walk_packages(found.__path__, f"{package}.", onerror=lambda name: None):
             if not module.name.startswith(_LEFT_OUT):
-                import_module(module.name)
-    for driver in ("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql.psycopg", "psycopg"):
-        with suppress(ImportError):
-            import_module(driver)
+                with suppress(ModuleNotFoundError):  # the driver for PostgreSQL may not be installed
+                    import_module(module.name)
     gc.collect()
     gc.freeze()
 

@@ -20,6 +20,12 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.views.board": (16.05, "the first picture does not wait for it"),
         "store.views.history": (5.43, "the first picture does not wait for it"),
     },
+    "console/preferences/file.py": {
+        "tomllib": (3.1, "only who has preferences of their own needs it"),
+    },
+    "console/screens/performer.py": {
+        "console.handlers": (7.6, "the first picture does not wait for what keys do"),
+    },
     "console/app/leaving.py": {
         "store.desk.agents.spawn": (12.97, "the first picture does not wait for it"),
         "widgets.forms.form": (22.92, "the first picture does not wait for forms that may never open"),
@@ -123,7 +129,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             398.27,
             "help and completions load every verb, and must not load what the verbs do",
         ),
-        "console.demo.theatre": (91.91, "help and completions load every verb, and must not load what the verbs do"),
+        "console.demo.simulation": (91.91, "help and completions load every verb, and must not load what the verbs do"),
         "store.backends.open": (47.55, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/help.py": {
@@ -153,7 +159,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "console/cli/verbs/init.py": {
         "store.backends.open": (1.06, "help and completions load every verb, and must not load what the verbs do"),
-        "store.backends.sql.open_database": (279.03, "only teams in a database pay for it"),
+        "store.backends.sql.open_database": (25.41, "only teams in a database pay for it"),
         "store.settings.settings_file": (
             4.59,
             "help and completions load every verb, and must not load what the verbs do",
@@ -279,13 +285,13 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "console.clients.hook.events": (181.94, "most events of a client need nothing"),
         "traceback": (5.28, "only a defect needs it"),
     },
-    "console/demo/agent.py": {
+    "console/demo/agent_process.py": {
         "store.backends.open": (1.56, "the first picture does not wait for it"),
     },
-    "console/demo/courier.py": {
+    "console/demo/member_out_of_reach.py": {
         "store.desk.delivery.push": (39.1, "the first picture does not wait for it"),
     },
-    "console/demo/scene.py": {
+    "console/demo/given_past.py": {
         "store.backends.open": (1.51, "the first picture does not wait for it"),
         "store.settings.settings_file": (3.97, "the first picture does not wait for it"),
     },
@@ -332,12 +338,16 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.views.status_json": (0.9, "send, receive and plan start a process each and do not need it"),
     },
     "store/backends/open.py": {
-        "store.backends.sql.open_database": (265.86, "only teams in a database pay for it"),
+        "store.backends.sql.open_database": (31.16, "only teams in a database pay for it"),
         "store.backends.yaml.team": (68.6, "a start that does not need it does not pay for it"),
         "store.settings.settings_file": (16.36, "a start that does not need it does not pay for it"),
     },
-    "store/backends/sql/engines/postgres_watch.py": {
-        "psycopg": (84.64, "only teams in a database pay for it"),
+    "store/backends/sql/engines/sqlite.py": {
+        "store.backends.sql.engines.sqlite_watch": (27.3, "asyncio: only who watches pays for it"),
+    },
+    "store/backends/sql/open_database.py": {
+        "store.backends.sql.engines.postgres": (137.57, "the driver: only teams on a server pay for it"),
+        "store.backends.sql.engines.sqlite": (6.97, "the driver: only teams in a file pay for it"),
     },
     "store/backends/yaml/codec/editing/emitter.py": {
         "yaml": (22.99, "only text the quick parser does not understand needs PyYAML"),
@@ -399,7 +409,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.desk.draft": (3.84, "send, receive and plan start a process each and do not need it"),
     },
     "store/desk/maintenance/migration.py": {
-        "store.backends.sql.open_database": (388.13, "only teams in a database pay for it"),
+        "store.backends.sql.open_database": (13.7, "only teams in a database pay for it"),
         "store.settings.rendering": (2.44, "send, receive and plan start a process each and do not need it"),
     },
     "store/desk/readers.py": {

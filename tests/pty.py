@@ -114,6 +114,11 @@ class Terminal:
             place += 2 if wcwidth(data[0]) == 2 else 1
         return "".join(cells)
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether keys go to the child as they are pressed, not as lines that the terminal edits."""
+        return not termios.tcgetattr(self.fd)[3] & termios.ICANON
+
     def resize(self, columns: int, lines: int) -> None:
         """Give the terminal another size."""
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))

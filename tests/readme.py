@@ -51,10 +51,10 @@ def settings() -> str:
 
 def tools() -> str:
     """Every tool of the MCP server."""
-    from team_console.console.mcp.seat import Seat
+    from team_console.console.mcp.acting_agent import ActingAgent
     from team_console.console.mcp.server import make_server
 
-    described = asyncio.run(make_server(Seat("anybody")).list_tools())
+    described = asyncio.run(make_server(ActingAgent("anybody")).list_tools())
     rows = ((f"`{tool.name}`", (tool.description or "").strip().partition("\n")[0]) for tool in described)
     return _table(("Tool", "Does"), rows)
 

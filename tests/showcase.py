@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.demo import words
-from team_console.console.demo.scene import Scene, carried, make_team, write
-from team_console.console.demo.theatre import archived_talk
+from team_console.console.demo.given_past import GivenPast, carried, make_team, write
+from team_console.console.demo.simulation import archived_talk
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, headline_of
 from team_console.store.settings.team_config import Agent
@@ -52,38 +52,38 @@ def build(root: Path) -> None:
         FileExistsError: There are settings in `root` already.
     """
     make_team(root, name=words.TEAM, lead=LEAD, agents=AGENTS)
-    scene = Scene(NOW)
-    archived_talk(scene, days=3)
-    _batches(scene)
-    _answered(scene)
-    _talk(scene)
-    _waiting(scene)
-    _deliveries(scene)
-    _asked_by_clients(scene)
-    write(root, scene)
+    past = GivenPast(NOW)
+    archived_talk(past, days=3)
+    _batches(past)
+    _answered(past)
+    _talk(past)
+    _waiting(past)
+    _deliveries(past)
+    _asked_by_clients(past)
+    write(root, past)
 
 
-def _batches(scene: Scene) -> None:
+def _batches(past: GivenPast) -> None:
     plan = {
         "session_id": words.SESSION,
         "total_stories": 9,
         "batches": [{"batch_id": number, "stories": list(keys)} for number, keys in words.BATCHES],
         "dependency_graph": {key: {"depends_on": keys} for key, keys in words.DEPENDS.items()},
     }
-    _sprint(scene, 95, "scrum-master", LEAD, "BATCH_PLAN_READY", plan, summary="Nine stories in three batches", read=94)
+    _sprint(past, 95, "scrum-master", LEAD, "BATCH_PLAN_READY", plan, summary="Nine stories in three batches", read=94)
     for number, key in enumerate(("3-1", "3-2", "3-3")):
         status = "success" if key != "3-2" else "needs-intervention"
-        _lifecycle(scene, 90 - number * 17, "slave-batch-1", f"dev-runner-{key}", key, status, ended=key != "3-2")
+        _lifecycle(past, 90 - number * 17, "slave-batch-1", f"dev-runner-{key}", key, status, ended=key != "3-2")
     for number, key in enumerate(("4-1", "4-2")):
-        _lifecycle(scene, 30 - number * 9, "slave-batch-2", f"dev-runner-{key}", key, "success", ended=key == "4-1")
+        _lifecycle(past, 30 - number * 9, "slave-batch-2", f"dev-runner-{key}", key, "success", ended=key == "4-1")
 
 
-def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, status: str, *, ended: bool) -> None:
+def _lifecycle(past: GivenPast, start: float, slave: str, agent: str, key: str, status: str, *, ended: bool) -> None:
     wish = {"agent_type": "dev-runner", "role_hint": "Developer", "requested_by": slave}
-    asked = _sprint(scene, start, slave, LEAD, "AGENT_CREATE_REQUEST", wish, read=start - 0.5)
+    asked = _sprint(past, start, slave, LEAD, "AGENT_CREATE_REQUEST", wish, read=start - 0.5)
     made = {"agent_name": agent, "agent_type": "dev-runner", "in_reply_to": asked.message_id}
-    _sprint(scene, start - 0.6, LEAD, slave, "AGENT_CREATED", made, read=start - 0.7)
-    _roster(scene, start - 0.6)
+    _sprint(past, start - 0.6, LEAD, slave, "AGENT_CREATED", made, read=start - 0.7)
+    _roster(past, start - 0.6)
     task = {
         "story_key": key,
         "story_path": words.story_path(key),
@@ -94,7 +94,7 @@ def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, sta
         "config_overrides": {},
     }
     _sprint(
-        scene,
+        past,
         start - 1,
         slave,
         agent,
@@ -106,63 +106,63 @@ def _lifecycle(scene: Scene, start: float, slave: str, agent: str, key: str, sta
     if not ended and status == "needs-intervention":
         return
     done = {"status": status, "story_key": key, "session_id": words.SESSION, "results": {"tests": "142 passed"}}
-    _sprint(scene, start - 9, agent, slave, "AGENT_COMPLETE", done, summary=f"Story {key} is done", read=start - 9.2)
+    _sprint(past, start - 9, agent, slave, "AGENT_COMPLETE", done, summary=f"Story {key} is done", read=start - 9.2)
     if not ended:
         return
-    end = _sprint(scene, start - 9.5, slave, LEAD, "AGENT_DESTROY_REQUEST", {"agent_name": agent}, read=start - 10)
-    stop = scene.request_id("shutdown", start - 10.1, agent)
-    scene.say(
+    end = _sprint(past, start - 9.5, slave, LEAD, "AGENT_DESTROY_REQUEST", {"agent_name": agent}, read=start - 10)
+    stop = past.request_id("shutdown", start - 10.1, agent)
+    past.say(
         start - 10.1, LEAD, agent, "shutdown_request", payload={"request_id": stop}, priority="high", read=start - 10.2
     )
     answer = {"request_id": stop, "approve": True}
-    scene.say(start - 10.3, agent, LEAD, "shutdown_response", payload=answer, priority="high", read=start - 10.4)
+    past.say(start - 10.3, agent, LEAD, "shutdown_response", payload=answer, priority="high", read=start - 10.4)
     gone = {"agent_name": agent, "in_reply_to": end.message_id}
-    _sprint(scene, start - 10.2, LEAD, slave, "AGENT_DESTROYED", gone, read=start - 10.5)
-    _roster(scene, start - 10.2)
+    _sprint(past, start - 10.2, LEAD, slave, "AGENT_DESTROYED", gone, read=start - 10.5)
+    _roster(past, start - 10.2)
 
 
-def _roster(scene: Scene, minutes: float) -> None:
+def _roster(past: GivenPast, minutes: float) -> None:
     residents = [agent.name for agent in AGENTS if agent.role == "resident"]
     slaves = [agent.name for agent in AGENTS if agent.role == "slave"]
     temps = [name for name, (born, gone) in _TEMPS.items() if born >= minutes > gone]
     body = {"session_id": words.SESSION, "roster": {"residents": residents, "slaves": slaves, "temps": temps}}
     for name in residents:
         _sprint(
-            scene,
+            past,
             *(minutes, LEAD, name, "AGENT_ROSTER_BROADCAST", body),
             summary="The complete roster",
             read=minutes - 0.2,
         )
 
 
-def _answered(scene: Scene) -> None:
-    _rejected_plan(scene)
-    _refused_stop(scene)
-    _debugged(scene)
+def _answered(past: GivenPast) -> None:
+    _rejected_plan(past)
+    _refused_stop(past)
+    _debugged(past)
 
 
-def _rejected_plan(scene: Scene) -> None:
+def _rejected_plan(past: GivenPast) -> None:
     plan = words.PLANS[0]
-    request_id = scene.request_id("plan_approval", 25, "task-manager", words.TEAM)
+    request_id = past.request_id("plan_approval", 25, "task-manager", words.TEAM)
     first = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
-    scene.say(25, "task-manager", LEAD, "plan_approval_request", payload=first, priority="high", read=23)
+    past.say(25, "task-manager", LEAD, "plan_approval_request", payload=first, priority="high", read=23)
     verdict = {
         "request_id": request_id,
         "approve": False,
         "content": "Add error handling: what happens when a month fails?",
     }
-    scene.say(22, LEAD, "task-manager", "plan_approval_response", payload=verdict, priority="high", read=21.8)
+    past.say(22, LEAD, "task-manager", "plan_approval_response", payload=verdict, priority="high", read=21.8)
 
 
-def _refused_stop(scene: Scene) -> None:
-    stop = scene.request_id("shutdown", 7, "file-manager")
+def _refused_stop(past: GivenPast) -> None:
+    stop = past.request_id("shutdown", 7, "file-manager")
     reason = {"request_id": stop, "content": "The export is done. Close your files, then stop."}
-    scene.say(7, LEAD, "file-manager", "shutdown_request", payload=reason, priority="high", read=6.9)
+    past.say(7, LEAD, "file-manager", "shutdown_request", payload=reason, priority="high", read=6.9)
     refusal = {"request_id": stop, "approve": False, "content": words.REFUSAL}
-    scene.say(6.5, "file-manager", LEAD, "shutdown_response", payload=refusal, priority="high")
+    past.say(6.5, "file-manager", LEAD, "shutdown_response", payload=refusal, priority="high")
 
 
-def _debugged(scene: Scene) -> None:
+def _debugged(past: GivenPast) -> None:
     fault = words.FAULTS[0]
     debug = {
         "debug_id": "DBG-001",
@@ -174,7 +174,7 @@ def _debugged(scene: Scene) -> None:
         "severity_hint": "HIGH",
     }
     _sprint(
-        scene,
+        past,
         14,
         "dev-runner-3-2",
         "debugger",
@@ -193,7 +193,7 @@ def _debugged(scene: Scene) -> None:
         "journal_entry_id": "DBG-001-2026-02-24",
     }
     _sprint(
-        scene,
+        past,
         11,
         "debugger",
         "dev-runner-3-2",
@@ -204,12 +204,12 @@ def _debugged(scene: Scene) -> None:
     )
 
 
-def _talk(scene: Scene) -> None:
+def _talk(past: GivenPast) -> None:
     for number, (sender, to, summary, content) in enumerate(words.CHATTER):
         minutes = 60 - number * 8
-        scene.note(minutes, sender, to, summary, content, read=minutes - 1)
+        past.note(minutes, sender, to, summary, content, read=minutes - 1)
         if number % 2 == 0:
-            scene.note(minutes - 3, to, sender, f"Re: {summary}"[:80], words.REPLIES[to][0], read=minutes - 4)
+            past.note(minutes - 3, to, sender, f"Re: {summary}"[:80], words.REPLIES[to][0], read=minutes - 4)
     notice = {
         "summary": "Code freeze starts today at four",
         "content": "Merge what is reviewed before 16:00. Fixes for the release go through me.",
@@ -217,8 +217,8 @@ def _talk(scene: Scene) -> None:
     group = "MSG-20260224-freeze42"
     for agent in AGENTS[1:]:
         read = None if agent.name in ("architect", "slave-batch-2") else 17.5
-        scene.say(18, LEAD, agent.name, "broadcast", payload=notice, priority="high", read=read, broadcast_id=group)
-    scene.note(
+        past.say(18, LEAD, agent.name, "broadcast", payload=notice, priority="high", read=read, broadcast_id=group)
+    past.note(
         3,
         "knowledge-manager",
         LEAD,
@@ -226,14 +226,14 @@ def _talk(scene: Scene) -> None:
         "The page lists what may still be merged: `kb/decisions/D-131.md`.\n\n"
         "Two open pull requests do not fit it: **#418** and **#423**.",
     )
-    scene.note(
+    past.note(
         2,
         "schedule-manager",
         "task-manager",
         "Export slot on Thursday moves to 15:00",
         "The rehearsal takes the 14:00 slot. Please confirm that the export can start an hour later.",
     )
-    scene.note(
+    past.note(
         1.5,
         "schedule-manager",
         "file-manager",
@@ -242,11 +242,11 @@ def _talk(scene: Scene) -> None:
     )
 
 
-def _waiting(scene: Scene) -> None:
+def _waiting(past: GivenPast) -> None:
     plan = words.revised(words.PLANS[0], "Add error handling: what happens when a month fails?", 2)
-    request_id = scene.request_id("plan_approval", _PLANNED, "task-manager", words.TEAM)
+    request_id = past.request_id("plan_approval", _PLANNED, "task-manager", words.TEAM)
     body = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
-    scene.say(_PLANNED, "task-manager", LEAD, "plan_approval_request", payload=body, priority="high")
+    past.say(_PLANNED, "task-manager", LEAD, "plan_approval_request", payload=body, priority="high")
     fault = words.FAULTS[0]
     issue = {
         "issue": fault.issue,
@@ -255,10 +255,10 @@ def _waiting(scene: Scene) -> None:
         "impact": "Story 3-2 stands still; 4-2 needs the new charts.",
         "summary": "React 18 conflicts with the chart library",
     }
-    scene.say(2, "dev-runner-3-2", "user", "escalate", payload=issue, priority="critical")
+    past.say(2, "dev-runner-3-2", "user", "escalate", payload=issue, priority="critical")
     wish = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-batch-2"}
     _sprint(
-        scene,
+        past,
         0.7,
         "slave-batch-2",
         LEAD,
@@ -269,16 +269,16 @@ def _waiting(scene: Scene) -> None:
     )
     question, context = words.CLARIFICATIONS[0]
     ask = {"question": question, "context": context, "summary": question}
-    scene.say(9, "schedule-manager", LEAD, "clarify", payload=ask, priority="high")
+    past.say(9, "schedule-manager", LEAD, "clarify", payload=ask, priority="high")
 
 
-def _asked_by_clients(scene: Scene) -> None:
+def _asked_by_clients(past: GivenPast) -> None:
     call = words.CALLS[1]
     origin = {"directory": words.FOLDER, "client": "claude-code"}
-    scene.say(
+    past.say(
         *(0.5, "file-manager", LEAD, "permission_request"),
         payload={
-            "request_id": scene.request_id("permission", 0.5, "file-manager", words.TEAM),
+            "request_id": past.request_id("permission", 0.5, "file-manager", words.TEAM),
             "summary": headline_of(Permission(call.tool, call.input), words.FOLDER),
             "tool": call.tool,
             "input": call.input,
@@ -289,10 +289,10 @@ def _asked_by_clients(scene: Scene) -> None:
         priority="high",
     )
     (question,) = words.QUESTIONS[0]
-    scene.say(
+    past.say(
         *(1.2, "knowledge-manager", LEAD, "question_request"),
         payload={
-            "request_id": scene.request_id("question", 1.2, "knowledge-manager", words.TEAM),
+            "request_id": past.request_id("question", 1.2, "knowledge-manager", words.TEAM),
             "summary": question["question"],
             "questions": [question],
             **origin,
@@ -301,13 +301,13 @@ def _asked_by_clients(scene: Scene) -> None:
     )
 
 
-def _deliveries(scene: Scene) -> None:
+def _deliveries(past: GivenPast) -> None:
     spec = {
         "artifact_path": "specs/SPEC-031-audit-log.md",
         "review_type": "specification",
         "summary": "SPEC-031 is ready for review",
     }
-    scene.say(
+    past.say(
         *(8, "scrum-master", "architect", "review"),
         payload=spec,
         priority="high",
@@ -316,7 +316,7 @@ def _deliveries(scene: Scene) -> None:
         max_retries=3,
         error_message="delivery_timeout: architect did not take it within 30 s",
     )
-    scene.say(
+    past.say(
         *(1, "schedule-manager", "knowledge-researcher", "task_assignment"),
         payload={
             "task_id": "TASK-31-2",
@@ -345,12 +345,12 @@ def _deliveries(scene: Scene) -> None:
             ],
         },
     )
-    scene.note(5, "dev-runner-4-2", "knowledge-researcher", "Research: licence of the ECB rates", content)
+    past.note(5, "dev-runner-4-2", "knowledge-researcher", "Research: licence of the ECB rates", content)
 
 
 def _sprint(
-    scene: Scene, minutes: float, sender: str, to: str, name: str, body: Mapping[str, Any], **more: Any
+    past: GivenPast, minutes: float, sender: str, to: str, name: str, body: Mapping[str, Any], **more: Any
 ) -> Message:
     """A message of the sprint protocol."""
     summary = more.pop("summary", name.replace("_", " ").capitalize())
-    return scene.note(minutes, sender, to, summary, carried(name, body), **more)
+    return past.note(minutes, sender, to, summary, carried(name, body), **more)

@@ -18,7 +18,7 @@ from tests.late_imports import LATE
 OURS = "team_console."
 """What the import names of our packages begin with; their folders lack it."""
 SCREEN = {"textual", "rich", "widgets", "console"}
-HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "sqlalchemy", "importlib.metadata"}
+HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "psycopg", "sqlite3", "importlib.metadata"}
 PACKAGES = ("store", "widgets", "console")
 CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/clients", "console/demo", "console/mcp")
 

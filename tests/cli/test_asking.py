@@ -250,7 +250,6 @@ def test_what_names_no_question_or_no_option_is_refused(options: list[str], text
 
 
 def test_waits_work_on_a_database(make_team: Callable[..., CommandLine], elsewhere: CommandLine) -> None:
-    pytest.importorskip("sqlalchemy")
     elsewhere.ok("init", "team.db", "--lead", "ceo", "--agent", "task-manager")
     with elsewhere.running("-t", "team.db", *ME, "ask", "Which?", "--option", "A", "--wait") as waiting:
         request_id = next_line(waiting.stderr).removeprefix("waits for the verdict on ")

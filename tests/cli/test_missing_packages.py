@@ -1,4 +1,4 @@
-"""Without the packages of the SQL extra, what needs them says how to install them."""
+"""Without the driver of a database, what needs it says how to install it; the other kind of database works."""
 
 from __future__ import annotations
 
@@ -8,17 +8,35 @@ import pytest
 
 from tests.conftest import CommandLine
 
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = "postgresql://ada@127.0.0.1:1/none"
 
-@pytest.mark.parametrize("words", [("migrate", ".", "copy.db"), ("-t", "copy.db", "status")])
-def test_a_database_without_its_packages_names_the_command_that_installs_them(
+
+def _without(module: str, folder: Path) -> dict[str, str]:
+    """The environment of a Python that lacks a module."""
+    (folder / "sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
+    return {"PYTHONPATH": f"{folder}:{ROOT}"}
+
+
+@pytest.mark.parametrize("words", [("migrate", ".", SERVER), ("-t", SERVER, "status"), ("init", SERVER)])
+def test_a_server_without_its_driver_names_the_command_that_installs_it(
     team: CommandLine, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['sqlalchemy'] = None\n")
-    if words[0] == "-t":
-        (team.folder / "copy.db").touch()
-    root = Path(__file__).resolve().parents[2]
-    result = team(*words, env={"PYTHONPATH": f"{tmp_path}:{root}"})
+    result = team(*words, env=_without("psycopg", tmp_path))
     assert result.status == 1
-    assert "need sqlalchemy" in result.err
-    assert "pip install" in result.err
+    assert "teams in PostgreSQL need psycopg" in result.err
+    assert "pip install 'team-console[postgresql]'" in result.err
     assert "defect" not in result.err
+
+
+def test_a_python_without_sqlite_says_so(team: CommandLine, tmp_path: Path) -> None:
+    (team.folder / "copy.db").touch()
+    result = team("-t", "copy.db", "status", env=_without("sqlite3", tmp_path))
+    assert result.status == 1
+    assert "teams in SQLite need sqlite3" in result.err
+    assert "defect" not in result.err
+
+
+def test_a_file_needs_no_driver_of_servers(team: CommandLine, tmp_path: Path) -> None:
+    result = team("migrate", ".", "copy.db", env=_without("psycopg", tmp_path))
+    assert result.status == 0, result

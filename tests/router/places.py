@@ -61,8 +61,6 @@ class Place:
 def made(kind: str, folder: Path, *agents: Agent) -> Iterator[Place]:
     """A new team led by `ceo`; `runner` has a command unless it is among `agents`."""
     location = str(folder / {"yaml": "team", "sqlite": "team.db"}.get(kind, ""))
-    if kind != "yaml":
-        pytest.importorskip("sqlalchemy")
     if kind == "postgresql":
         pytest.importorskip("psycopg")
         from tests.sql.server import fresh_database, shared_server

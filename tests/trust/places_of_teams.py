@@ -263,7 +263,6 @@ def _model() -> Path:
 
 @cache
 def _sqlite_model() -> Path:
-    pytest.importorskip("sqlalchemy")
     CommandLine(_model()).ok("migrate", ".", str(_model().parent / "model.db"))
     return _model().parent / "model.db"
 
@@ -292,7 +291,6 @@ def sqlite_file(folder: Path) -> Place:
 
 def postgresql(folder: Path) -> Place:
     """A new team on a real server."""
-    pytest.importorskip("sqlalchemy")
     pytest.importorskip("psycopg")
     from tests.sql.server import shared_server
 

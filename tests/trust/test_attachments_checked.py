@@ -69,7 +69,6 @@ def test_what_is_not_what_was_attached_is_an_error(team: CommandLine, attached: 
 
 
 def test_in_a_database_too(team: CommandLine) -> None:
-    pytest.importorskip("sqlalchemy")
     import sqlite3
 
     place = ("-t", str(team.folder / "team.db"))

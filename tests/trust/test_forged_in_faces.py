@@ -55,7 +55,7 @@ def test_a_wait_on_the_command_line_ends_with_nothing(team: CommandLine) -> None
 def test_an_mcp_server_says_that_it_waits(team: CommandLine) -> None:
     pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
     from mcp import Client as McpClient
-    from team_console.console.mcp.seat import Seat
+    from team_console.console.mcp.acting_agent import ActingAgent
     from team_console.console.mcp.server import make_server
 
     from tests.mcp.conftest import told
@@ -68,7 +68,7 @@ def test_an_mcp_server_says_that_it_waits(team: CommandLine) -> None:
     _forge(team.folder, request, "plan_approval_response", "task-manager")
 
     async def state() -> str:
-        async with McpClient(make_server(Seat("task-manager", str(team.folder)), settled=0.0)) as server:
+        async with McpClient(make_server(ActingAgent("task-manager", str(team.folder)), settled=0.0)) as server:
             return str((await told(server, "verdict", request_id=request, wait_seconds=0))["state"])
 
     assert asyncio.run(state()) == "open"

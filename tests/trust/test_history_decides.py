@@ -93,7 +93,6 @@ def test_progress_beside_a_flip_is_kept(team: CommandLine) -> None:
 @pytest.fixture
 def database(team: CommandLine) -> Path:
     """A SQLite copy of the team."""
-    pytest.importorskip("sqlalchemy")
     place = team.folder / "team.db"
     team.ok("migrate", ".", str(place))
     return place
@@ -142,7 +141,6 @@ def test_a_database_of_an_earlier_version_knows_its_own_verdicts(team: CommandLi
 def test_a_copied_team_keeps_what_is_known_of_its_verdicts(
     make_team: Callable[..., CommandLine], archived: bool
 ) -> None:
-    pytest.importorskip("sqlalchemy")
     team = make_team("task-manager")
     rejected(team)
     if archived:

@@ -84,7 +84,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     settings.write_text(SETTINGS + settings_of_signed_team())
     found = Place(str(folder), settings)
     if request.param != "yaml":
-        pytest.importorskip("sqlalchemy")
         location = str(folder / "team.db") if request.param == "sqlite" else empty_postgresql()
         CommandLine(folder).ok("migrate", ".", location)
         found = Place(location, folder / "team.db")

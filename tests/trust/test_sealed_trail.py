@@ -47,7 +47,6 @@ class Database:
     """The trail of a SQLite team."""
 
     def __init__(self, team: CommandLine) -> None:
-        pytest.importorskip("sqlalchemy")
         self.team = team
         self.location = "team.db"
         self.path = team.folder / "team.db"

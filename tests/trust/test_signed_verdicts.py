@@ -321,7 +321,6 @@ def test_what_was_decided_before_the_team_signed_keeps_counting_when_that_is_sai
 
 
 def test_a_signature_still_fits_in_the_database_the_team_moves_to(desk: Desk, team: CommandLine) -> None:
-    pytest.importorskip("sqlalchemy")
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request, note="Jawohl, überall")
     place = str(team.folder / "team.db")
@@ -339,7 +338,6 @@ def test_a_signature_still_fits_in_the_database_the_team_moves_to(desk: Desk, te
 def test_the_printed_command_checks_a_verdict_without_us(team: CommandLine, database: bool) -> None:
     sign_verdicts(team.folder)
     if database:
-        pytest.importorskip("sqlalchemy")
         team.ok("migrate", ".", "team.db")
     desk = Desk(str(team.folder / "team.db" if database else team.folder))
     request = desk.plan()

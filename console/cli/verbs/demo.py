@@ -37,9 +37,9 @@ def run(call: Call) -> int:
         raise TeamError(Code.USAGE, f"--headless {options.headless} is not a number of seconds", "For example 30.")
     if options.headless is None and not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise TeamError(Code.USAGE, "the demo opens the console, which needs a terminal", "Or use --headless SECONDS.")
-    from team_console.console.demo.theatre import Performance, performance, wait
+    from team_console.console.demo.simulation import Simulation, simulation, wait
 
-    with performance(Performance(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
+    with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
         if options.headless is not None:
             _announce(call, str(folder))
             wait(options.headless)

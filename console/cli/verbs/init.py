@@ -99,11 +99,10 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
 
 
 def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str:
-    from team_console.store.backends.open import needing_packages, open_team
+    from team_console.store.backends.open import open_team
+    from team_console.store.backends.sql.open_database import create_database
     from team_console.store.settings.settings_file import new_text
 
-    with needing_packages(place):
-        from team_console.store.backends.sql.open_database import create_database
     if "://" not in place:
         _make_parents(Path(place).expanduser())
     made = create_database(place, new_text(team=name, lead=lead, agents=agents))

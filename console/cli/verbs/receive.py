@@ -55,7 +55,8 @@ def run(call: Call) -> int:
         call.out.say(display(received, partial(whole_content, call.team)))
     call.out.warn([notice.message for notice in received.notices])
     _name_delivered(call, received)
-    call.tell_doubt(call.team.snapshot())
+    if not (received.is_complete and _settings_hold(call)):
+        call.tell_doubt(call.team.snapshot())
     return NOTHING_CAME if call.options.wait is not None and not received.messages else 0
 
 
@@ -77,6 +78,15 @@ def _receive(call: Call) -> Received:
     if not 0 <= options.wait <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
     return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait)
+
+
+def _settings_hold(call: Call) -> bool:
+    """Whether the settings are understood and those in force, which a look at an agent's messages does not tell."""
+    try:
+        config = call.team.config()
+    except TeamError:
+        return False
+    return not (config.lost or config.is_misread)
 
 
 def _name_delivered(call: Call, received: Received) -> None:

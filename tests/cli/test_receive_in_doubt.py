@@ -1,0 +1,73 @@
+"""`receive` without a message: read no further where all is well, and never without the warning that a list has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from team_console.console.cli.main import run
+from team_console.store.backends.yaml.codec.entry import QueueEntry
+
+from tests.conftest import CommandLine
+
+QUEUE = "message-queue.yaml"
+SETTINGS = "messenger-config.yaml"
+SEND = ("send", "--to", "file-manager", "--summary", "Look at the export once", "--content", "Now." * 99)
+
+
+@pytest.fixture
+def busy(team: CommandLine) -> Path:
+    """The folder of a team whose queue is too long to be read just so, all of it for one agent, and understood once."""
+    entry = "- message_id: M-{}\n  type: message\n  from: ceo\n  to: file-manager\n  payload:\n    content: {}\n"
+    text = "".join(entry.format(number, "word " * 99 + "end") for number in range(200))
+    (team.folder / QUEUE).write_text(f"messages:\n{text}")
+    team.ok(*SEND)
+    team.ok("receive", "--agent", "task-manager")
+    return team.folder
+
+
+def receive(folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
+    """What `receive` warns of for an agent without a message."""
+    capfd.readouterr()
+    assert run(["-t", str(folder), "receive", "--agent", "task-manager"]) == 0
+    out, error = capfd.readouterr()
+    assert out == "No pending messages for task-manager\n"
+    return error
+
+
+def test_not_one_message_for_somebody_else_is_understood(
+    busy: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[QueueEntry] = []
+    monkeypatch.setattr(QueueEntry, "_look", looked.append)
+    assert receive(busy, capfd) == ""
+    assert looked == []
+
+
+def test_a_damaged_entry_is_warned_of_every_time(
+    busy: Path, team: CommandLine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with (busy / QUEUE).open("a") as file:
+        file.write("- message_id: [broken\n")
+    for _ in range(3):
+        assert "1 entry of the queue cannot be read" in receive(busy, capfd)
+    team.ok(*SEND)
+    assert "1 entry of the queue cannot be read" in receive(busy, capfd)
+
+
+def test_a_message_that_somebody_took_out_is_warned_of(busy: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (busy / QUEUE).write_text("messages: []\n")
+    capfd.readouterr()
+    assert run(["-t", str(busy), "receive", "--agent", "task-manager", "--peek"]) == 0
+    assert "a program that does not lock took 201 messages out" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("", "is empty, though it held the settings"), ("team: [", "this is not YAML"), ("agents: 5\n", "must be a list")],
+)
+def test_settings_that_are_lost_or_not_understood_are_warned_of(
+    busy: Path, capfd: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    (busy / SETTINGS).write_text(text)
+    assert said in receive(busy, capfd)
