@@ -72,7 +72,8 @@ def paint_now(screen: Screen[Any]) -> None:
         return
     unsettled = [widget for widget in compositor.visible_widgets if _is_unsettled(widget)]
     for widget in unsettled:  # told to the screen now, not after it has painted once without
-        widget._check_refresh()
+        if widget is not screen:  # what the screen was told already would be taken for its own wish, and forgotten
+            widget._check_refresh()
     if not unsettled and monotonic() - compositor.painted_at > UPDATE_PERIOD:
         screen._on_timer_update()
 

@@ -79,15 +79,24 @@ def test_an_escape_is_told_from_a_sequence_before_it_sleeps_again() -> None:
     assert patience._AWAKE > constants.ESCAPE_DELAY + 0.1, "the thread looks every 0.1 s while it is awake"
 
 
-class _BareDriver:
+class _BareDriver(Driver):
     """As much of the toolkit's driver as the waiting needs."""
 
     def __init__(self, fileno: int) -> None:
         self.fileno = fileno
         self.exit_event = Event()
 
+    def write(self, data: str) -> None:
+        """Nothing is shown."""
+
     def start_application_mode(self) -> None:
         """The terminal is the console's."""
+
+    def disable_input(self) -> None:
+        """Keys are not read."""
+
+    def stop_application_mode(self) -> None:
+        """The terminal is given back."""
 
     def close(self) -> None:
         """The terminal is given away."""
@@ -95,7 +104,7 @@ class _BareDriver:
 
 def test_keys_are_waited_for_again_after_the_terminal_was_given_to_an_editor() -> None:
     keys, console = pty.openpty()
-    driver = sparing(cast("type[Driver]", _BareDriver))(console)  # type: ignore[arg-type]
+    driver = sparing(_BareDriver)(console)  # type: ignore[arg-type]
     driver.start_application_mode()
     driver.close()
     driver.start_application_mode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import Any
 import pyte
 import pytest
 from team_console.console.app.application import ConsoleApp
+from team_console.console.terminal.compositor import paint_now
 from team_console.store.backends.open import open_team
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
+from team_console.widgets.bars.status_line import StatusLine
 from textual._compositor import CompositorUpdate
+from textual.widgets._toast import Toast
 
 from tests import showcase
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
@@ -107,3 +111,19 @@ async def test_every_key_is_painted_in_whole(tmp_path: Path, terminal: pyte.Scre
             await desk.pilot.press(key)
             await desk.until(lambda: desk.app.is_running)
             await is_painted(desk, terminal)
+
+
+async def test_what_is_said_stands_there_however_closely_a_picture_follows(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        main = desk.app.main
+        bar = main.query_one(StatusLine)
+        main.toast("2 messages tried again")
+        while not main.query(Toast):
+            main._dirty_widgets.add(bar)
+            paint_now(main)
+            await asyncio.sleep(0)
+        for _ in range(50):  # the steps from its being there to its having a place
+            main._dirty_widgets.add(bar)
+            paint_now(main)
+            await asyncio.sleep(0)
+        await desk.until(lambda: "2 messages tried again" in desk.text, "what is said")
