@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,10 +44,16 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> pyte.Screen:
 
 
 async def is_painted(desk: Desk, terminal: pyte.Screen) -> None:
-    """Fail unless the terminal shows, cell by cell, what stands on the screen."""
+    """Fail unless the terminal comes to show, cell by cell, what stands on the screen: what is wrong stays wrong."""
     await desk.until(lambda: desk.app.main.panes.shown_in_front is desk.app.situation, "the newest reading")
     await desk.pilot.pause()
-    assert [line.rstrip() for line in terminal.display] == [line.rstrip() for line in desk.text.splitlines()]
+    with suppress(AssertionError):  # told below, with what differs
+        await desk.until(lambda: _stripped(terminal.display) == _stripped(desk.text.splitlines()), "the picture")
+    assert _stripped(terminal.display) == _stripped(desk.text.splitlines())
+
+
+def _stripped(lines: Iterable[str]) -> list[str]:
+    return [line.rstrip() for line in lines]
 
 
 async def changed(desk: Desk, terminal: pyte.Screen, act: Callable[[], object]) -> None:
