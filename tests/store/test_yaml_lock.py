@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.writing import lock_owner
 from team_console.store.model.errors import Code, TeamError
 
 from tests.store.yaml_folder import (
@@ -80,6 +81,24 @@ def test_a_holder_that_leaves_no_text_is_seen_too(tmp_path: Path) -> None:
         seen = open_yaml(tmp_path).snapshot()
         assert seen.holder is not None
         assert seen.holder.pid == holder.pid
+
+
+def test_the_kernel_is_not_asked_who_had_the_lock_right_after_we_had_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def nobody(*given: object) -> list[int]:
+        asked.append(given)
+        return []
+
+    monkeypatch.setattr(lock_owner, "_kernel_holders", nobody)
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+    assert team.snapshot().messages
+    assert asked == [], "its list of locks takes up to 20 ms"
+    assert open_yaml(tmp_path).snapshot().holder is None
+    assert len(asked) == 1, "who only reads asks: a program that leaves no text may hold it"
 
 
 def test_the_lock_of_a_killed_holder_is_free_and_its_end_is_told(tmp_path: Path) -> None:

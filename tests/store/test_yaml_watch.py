@@ -247,6 +247,32 @@ def test_waiting_wakes_nobody_while_nothing_changes(tmp_path: Path, monkeypatch:
     run(open_yaml(tmp_path), story)
 
 
+def test_whoever_found_something_does_not_wait_for_the_end_of_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    if way != "kernel":
+        pytest.skip("the library ends its step first")
+    monkeypatch.setattr(watching, "_GATHER", 600.0)
+    put(open_yaml(tmp_path), make_message(1))
+    pausing = asyncio.Event()
+    gathered = watching._News._gathered
+
+    async def told(self: Any, changes: Any) -> Any:
+        pausing.set()
+        return await gathered(self, changes)
+
+    monkeypatch.setattr(watching._News, "_gathered", told)
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+        put(open_yaml(tmp_path), make_message(2))
+        async with asyncio.timeout(PATIENCE):
+            await pausing.wait()
+            await watcher.stop()
+
+    run(open_yaml(tmp_path), story)
+
+
 def test_many_changes_end_in_the_last_state(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(0))

@@ -127,8 +127,7 @@ class YamlTeam(Team):
             try:
                 yield queue
             finally:
-                reader.generation = queue.generation
-                reader.folder_seen = True
+                reader.left(queue.generation)
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""

@@ -88,6 +88,11 @@ class SnapshotReader:
 
         return OfferedMessages(self._disk, self._layout)
 
+    def left(self, generation: Generation | None) -> None:
+        """Remember what a turn of our own ended with; the kernel need not be asked who had the lock then: we had."""
+        self.generation, self.folder_seen = generation, True
+        self._asked_kernel, self._silent_holder = time.monotonic(), None
+
     def snapshot(self, progress: Progress | None) -> Snapshot:
         """See `Team.snapshot`."""
         with self._guard:

@@ -45,11 +45,17 @@ async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
     finally:
         polling.cancel()
         news.close()
+        if not news.is_stepping:
+            following.cancel()  # else it would end its pause first, and whoever found something waits for that
         await asyncio.gather(following, polling, return_exceptions=True)
 
 
 class _News:
-    """Two sources of hints and the state they agree on."""
+    """Two sources of hints and the state they agree on.
+
+    Attributes:
+        is_stepping: Events come from the library that looks for them in steps, in which a cancellation can be lost.
+    """
 
     def __init__(self, layout: Layout, hints: asyncio.Queue[WatchHint]) -> None:
         self._layout = layout
@@ -60,6 +66,7 @@ class _News:
         self._restart = asyncio.Event()
         self._was_there = False
         self._closed = False
+        self.is_stepping = False
         self._beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
 
     def hint(self) -> WatchHint:
@@ -67,7 +74,7 @@ class _News:
         return WatchHint(self._state, self._reason)
 
     def close(self) -> None:
-        """Let `follow` end by itself: a cancellation that meets an arriving event is lost inside the watcher."""
+        """Let `follow` end by itself: a cancellation that meets an arriving event is lost inside the library."""
         self._closed = True
         self._restart.set()
 
@@ -168,7 +175,7 @@ class _News:
 
     async def _stepped_events(self, folders: list[Path]) -> str:
         """Ask a library that looks for events in steps."""
-        stop = asyncio.Event()
+        stop, self.is_stepping = asyncio.Event(), True
         helpers = asyncio.create_task(self._set_on_restart(stop)), asyncio.create_task(self._announce())
         try:
             from watchfiles import awatch  # costs start time where it is not needed
@@ -180,6 +187,7 @@ class _News:
                     self._hints.put_nowait(self.hint())
             return f"{folders[0]} was replaced"
         finally:
+            self.is_stepping = False
             for helper in helpers:
                 helper.cancel()
 
