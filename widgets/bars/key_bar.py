@@ -57,7 +57,7 @@ class KeyBar(OneLine):
         hints, pinned = self._hints, self._pinned
         last = [(hint.key, _piece(hint)) for hint in pinned]
         right = _line(last)
-        begin = self.size.width - width_of(right)
+        begin = self.room - width_of(right)
         room = begin - 1
         first: list[tuple[str, Line]] = []
         for hint in hints:

@@ -8,7 +8,7 @@ from operator import eq
 from team_console.widgets.text.cells import Line, spread, width_of
 from team_console.widgets.text.tones import Inked
 from textual.events import Click
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -24,11 +24,19 @@ class OneLine(Inked, Widget):
         self._right: Line = ()
         self._ends: tuple[tuple[int, str], ...] = ()
         self._spread: tuple[Line, Line, int, Line] | None = None
+        self._measured: tuple[Size, int] | None = None
 
     @property
     def text(self) -> str:
         """What the line says."""
         return "".join(text for text, _ in (*self._left, *self._right))
+
+    @property
+    def room(self) -> int:
+        """Cells for the line: what Textual works out from its styles at each look, and is asked for often."""
+        if self._measured is None or self._measured[0] != self.outer_size:
+            self._measured = self.outer_size, self.size.width
+        return self._measured[1]
 
     def set_line(self, left: Line, right: Line = (), *, ends: Iterable[tuple[int, str]] = ()) -> None:
         """Show these parts; nothing is repainted when they are the same as before.
@@ -50,11 +58,11 @@ class OneLine(Inked, Widget):
 
     def render_line(self, y: int) -> Strip:
         """The line, as wide as the widget."""
-        return self.strip(self._whole(), self.size.width)
+        return self.strip(self._whole(), self.room)
 
     def _whole(self) -> Line:
         """The line in all its width; it is asked for when it changes and when it is painted."""
-        width = self.size.width
+        width = self.room
         if self._spread is None or self._spread[:3] != (self._left, self._right, width):
             self._spread = self._left, self._right, width, spread(self._left, self._right, width)
         return self._spread[3]

@@ -50,7 +50,7 @@ class StatusLine(OneLine):
         """Show `standing`; the place gives way first when there is little room."""
         left: Line = (("◆ ", "muted"), (standing.team, ""), (" · ", "faint"), (standing.me, ""))
         right = (*_busy(standing), *_badge(standing), *_pulse(standing.pulse))
-        room = self.size.width - width_of(left) - width_of(right) - 4
+        room = self.room - width_of(left) - width_of(right) - 4
         if room > 12 and standing.place:
             right = ((_tail(standing.place, room), "muted"), ("  ", ""), *right)
         self.set_line(left, right)

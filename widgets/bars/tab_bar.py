@@ -48,7 +48,7 @@ class TabBar(OneLine):
     def show(self, tabs: tuple[Tab, ...], active: str) -> None:
         """Show `tabs` with the one named `active` set apart."""
         self._tabs, self._active = tabs, active
-        width = self.size.width
+        width = self.room
         for label in (_airy, _full, _short, _tight, _active_only):
             labels = [_measured(label, tab, tab.id == active) for tab in tabs]
             if sum([cells for _, cells in labels]) <= width:
