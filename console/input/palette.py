@@ -115,6 +115,14 @@ class ActionProvider(Provider):
             name = f"{action.group}: {action.label.rstrip('…')}"
             yield DiscoveryHit(name, partial(self._do, action), help=f"{shown_key(action)}  {action.help}")
 
+    async def _wait_init(self) -> None:
+        """Wait for the start, as the library does, whose start ends for good with the first search that is given up.
+
+        Each letter typed gives up the search of the one before, and without a start nothing is ever found.
+        """
+        if self._init_task is not None:
+            await asyncio.shield(self._init_task)
+
     async def startup(self) -> None:
         """Know the teams beside this one."""
         screen = self.screen

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from team_console.console.display.themes import CONTRAST, DARK
 from team_console.console.input.actions import configure_keys, usual_keys
+from team_console.console.input.palette import ActionProvider
 from team_console.console.panes.requests import RequestsPane
 from team_console.console.preferences.file import check
 from team_console.console.preferences.model import Notices, Preferences
@@ -211,3 +213,21 @@ async def test_the_palette_finds_agents_by_name(team: MemoryTeam) -> None:
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.app.main.mode == "inboxes", "the inboxes")
         await desk.until(lambda: desk.app.main.pane.roster.cursor_key == "file-manager", "its inbox")  # type: ignore[attr-defined]
+
+
+@pytest.mark.anyio
+async def test_what_is_typed_before_the_palette_is_ready_is_found_all_the_same(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+
+    async def startup(provider: ActionProvider) -> None:
+        await gate.wait()
+
+    monkeypatch.setattr(ActionProvider, "startup", startup)
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("colon")
+        await desk.type("agent file")  # each letter gives up the search for those before it
+        gate.set()
+        await desk.until(lambda: "agent file-manager" in desk.text, "the agent")
