@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from team_console.widgets.compositor import MovesCompositor
 from team_console.widgets.guarded import Guarded
 from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
@@ -24,6 +25,10 @@ else:
 
 class Overlay(Guarded, _Screen):
     """What screens over others are mixed with, in front of Textual's own class; their keys call `dismiss`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._compositor = MovesCompositor()
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
         """Close with the result, unless it is gone already or another screen lies over it."""

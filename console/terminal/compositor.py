@@ -12,7 +12,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.control import Control
-from textual._compositor import ChopsUpdate, Compositor
+from team_console.widgets.compositor import MovesCompositor
+from textual._compositor import ChopsUpdate
 from textual.geometry import Region
 from textual.screen import UPDATE_PERIOD, Screen
 from textual.strip import Strip
@@ -24,7 +25,7 @@ Rendered = tuple[Region, Region, list[Strip]]
 """The place of a widget, the part of it that is painted, and the lines of that part."""
 
 
-class SparingCompositor(Compositor):
+class SparingCompositor(MovesCompositor):
     """Renders the widgets of a screen, in a partial update only the lines that are dirty.
 
     Attributes:

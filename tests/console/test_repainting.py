@@ -134,3 +134,28 @@ async def test_what_is_said_stands_there_however_closely_a_picture_follows(team:
             paint_now(main)
             await asyncio.sleep(0)
         await desk.until(lambda: "2 messages tried again" in desk.text, "what is said")
+
+
+@pytest.mark.parametrize("asks", [False, True], ids=["scrolled back", "somebody asked where things are"])
+async def test_what_moved_is_painted_at_its_place_whatever_was_known_in_between(
+    team: MemoryTeam, terminal: pyte.Screen, asks: bool
+) -> None:
+    terminal.resize(14, 80)
+    async with opened(team, size=(80, 14)) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        body = form.query_one(".form--body")
+        await desk.until(lambda: body.max_scroll_y > 0, "more lines than fit")
+        body.scroll_to(y=0, animate=False, immediate=True)
+        await is_painted(desk, terminal)
+        form._refresh_layout()
+        body.scroll_to(y=1, animate=False, immediate=True)
+        if asks:
+            form._compositor._full_map_invalidated = True  # as after a step of a movement
+            assert body in form._compositor.full_map
+        else:
+            form._refresh_layout(scroll=True)
+            body.scroll_to(y=0, animate=False, immediate=True)
+        body._scroll_required = False  # the screen is told in time for the layout, which does for both
+        form._refresh_layout()
+        await is_painted(desk, terminal)

@@ -18,4 +18,4 @@ def test_nothing_is_approved_that_was_not_on_the_screen(kind: str, tmp_path: Pat
     assert tally.unseen == []
     assert set(tally.by_moment) == set(MOMENTS)
     assert tally.approved > 5
-    assert tally.asked_again > 5
+    assert tally.asked_again >= tally.by_moment["after the look"] > 0  # the other moments meet a look by luck
