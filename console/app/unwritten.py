@@ -73,6 +73,11 @@ class Agreed(Later, frozen=True):
     outcomes: tuple[Outcome, ...] | None = None
 
     @property
+    def subjects(self) -> frozenset[str]:
+        """Ids of the requests and messages that are decided about."""
+        return frozenset(act.subject for act in self.acts)
+
+    @property
     def words(self) -> str:
         """What was decided, in a few words."""
         if len(self.acts) == 1:

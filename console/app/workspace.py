@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from team_console.console.app.background import Background
@@ -83,8 +83,8 @@ class Workspace(Protocol):
     ) -> None:
         """Ask the human with `form`; `told` makes the toast of its result, `then` goes on with it."""
 
-    def step_on(self) -> None:
-        """Go from what was just decided to the next thing."""
+    def step_on(self, decided: Collection[str]) -> None:
+        """Go from the requests and messages that were just decided about to the next thing."""
 
     def toast(self, text: str, *, severity: str = "information") -> None:
         """Say something for a few seconds; `text` is safe already."""

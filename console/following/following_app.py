@@ -77,6 +77,12 @@ class FollowingApp(ContainedApp[ReturnT]):
         self._resting: TimerHandle | None = None
         self._beside: TimerHandle | None = None
         self._reported = 0.0
+        self._asked = self._begun = self._ended = 0
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a reading that was asked for is not on the screen yet."""
+        return self._ended < self._asked
 
     @property
     @abstractmethod
@@ -108,6 +114,7 @@ class FollowingApp(ContainedApp[ReturnT]):
         """Look at the store again now, with `back` at its archives too."""
         if back:
             self.feed.look_back()
+        self._asked += 1
         self.post_message(self.StoreChanged())
 
     @on(StoreChanged)
@@ -133,6 +140,7 @@ class FollowingApp(ContainedApp[ReturnT]):
             self._beside.cancel()
             self._beside = None
         self._reading, self._urgent = True, False
+        self._begun = self._asked
         self._pace.begin()
         # Not a worker of Textual's: its states are messages, and all of them take longer than a short reading.
         reading = asyncio.get_running_loop().run_in_executor(None, self._read)
@@ -166,7 +174,7 @@ class FollowingApp(ContainedApp[ReturnT]):
         error = asyncio.CancelledError() if reading.cancelled() else reading.exception()
         if not self._goes_on:
             return
-        self._reading = False
+        self._reading, self._ended = False, self._begun
         with self._contained():
             self.screen._invoke_later(self._painted, self)
             if error is None:

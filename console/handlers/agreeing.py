@@ -27,7 +27,7 @@ def ask(workspace: Workspace, form: Form[Agreed]) -> None:
     """Ask with `form`; what it hands in waits for its grace, and the cursor goes on to the next thing."""
 
     def then(agreed: Agreed) -> None:
-        workspace.step_on()
+        workspace.step_on(agreed.subjects)
         workspace.unwritten.take(agreed)
 
     workspace.ask(form, None, then=then)
@@ -37,7 +37,7 @@ def at_once(workspace: Workspace, agreed: Agreed) -> None:
     """Decide without a form."""
 
     def then(prepared: Agreed) -> None:
-        workspace.step_on()
+        workspace.step_on(prepared.subjects)
         workspace.unwritten.take(prepared)
 
     workspace.background.run(lambda: workspace.unwritten.prepare(agreed), None, then=then)

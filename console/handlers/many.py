@@ -103,7 +103,7 @@ def _ask(
 
     def take(result: Agreed) -> None:
         show(result.refused)
-        workspace.step_on()
+        workspace.step_on(result.subjects)
         workspace.unwritten.take(result)
 
     form = Many(

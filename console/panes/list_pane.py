@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -181,9 +181,15 @@ class ListPane(Pane, Generic[RowT]):
         self.shelf.looked_at |= self.detail.drawn_before
         return dict(self.shelf.looked_at)
 
-    def step_on(self) -> None:
-        """Go from the chosen rows, which were just decided on, to the next one; their leaving is no disturbance."""
-        self.rows.step_on()
+    def step_on(self, decided: Collection[str]) -> None:
+        """Go from the chosen rows, about which was just decided, to the next one; their leaving is no disturbance."""
+        self.rows.step_on(lambda row: not set(decided).isdisjoint(self.subjects_of(row)))
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the row under the cursor is written about and only waits for the next reading to leave."""
+        row = self.rows.cursor_row
+        return row is not None and self.rows.is_leaving and not self.unwritten_of(row)
 
     def seek_subject(self, subject: str) -> None:
         """Put the cursor on the row about the request or message `subject`, when it is here."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -63,12 +63,14 @@ class Outside(Struct, frozen=True):
         redraw: Has the team read again and every cell drawn anew.
         report: Takes an exception nobody expected.
         drop_keys: Forgets keys that were typed and have not acted yet; returns how many.
+        is_behind: Whether the store was asked to be looked at and that is not on the screen yet.
     """
 
     look: Callable[[], None]
     redraw: Callable[[], None]
     report: Callable[[Exception], None]
     drop_keys: Callable[[], int] = lambda: 0
+    is_behind: Callable[[], bool] = lambda: False
 
 
 class MainScreen(Guarded, Screen[None]):
@@ -97,6 +99,7 @@ class MainScreen(Guarded, Screen[None]):
         self.preferences, self._place = preferences or Preferences(), place or Place()
         self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report
+        self._is_behind = outside.is_behind
         self.shelf = AttachmentCache(caller.team, preferences=self.preferences)
         self.background = Background(self)
         self.unwritten = Unwritten(self)
@@ -168,8 +171,12 @@ class MainScreen(Guarded, Screen[None]):
 
     @property
     def takes_keys(self) -> bool:
-        """Whether keys can act now: what they would act on is drawn, and no form is about to open."""
-        return self.performer.is_idle and self._is_drawn and not self.background.opens_form
+        """Whether keys can act now: what they would act on is drawn and not decided, no form is opening or closing."""
+        if not self._is_drawn or self.forms.is_closing or self.background.opens_form:
+            return False
+        listing = self.panes.listing
+        is_decided = listing is not None and listing.is_leaving and self._is_behind()
+        return self.performer.is_idle and not is_decided
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another situation in the present pane; other panes follow when they are gone to."""
@@ -261,10 +268,10 @@ class MainScreen(Guarded, Screen[None]):
 
         self.forms.open(form, answered)
 
-    def step_on(self) -> None:
+    def step_on(self, decided: Collection[str]) -> None:
         """Go from what was just decided to the next thing; that it leaves the list is no disturbance."""
         if (listing := self.panes.listing) is not None:
-            listing.step_on()
+            listing.step_on(decided)
 
     def seek(self, subject: str) -> None:
         """Put the cursor on the row of what was taken back."""

@@ -24,6 +24,12 @@ class StandingForms:
     def __init__(self, screen: Screen[Any], pane: Callable[[], Pane], drop_keys: Callable[[], int]) -> None:
         self._screen, self._pane, self._drop_keys = screen, pane, drop_keys
         self.warning = ""
+        self._answering: Form[Any] | None = None
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether a form has gone whose answer is still on its way: what it decided is not known here yet."""
+        return self._answering is not None and self._answering not in self._screen.app.screen_stack
 
     def open(self, form: Form[ResultT], answered: Callable[[ResultT], None]) -> None:
         """Show `form`; `answered` gets its result unless it was left."""
@@ -34,12 +40,14 @@ class StandingForms:
         form.warning, self.warning = self.warning, ""
 
         def closed(result: ResultT | None) -> None:
+            self._answering = None
             _cover(pane, 0)
             if result is not None:
                 answered(result)
 
         self._screen.app.clear_notifications()  # they would lie over the fields
         self._screen.app.push_screen(form, closed)
+        self._answering = form
 
     def _room(self, pane: Pane) -> Region:
         """Where the pane shows the thing itself, down to the bottom of the pane; all of it when it shows none."""

@@ -34,6 +34,7 @@ async def test_lock_and_ledger_are_looked_at_with_what_comes_next(
 ) -> None:
     monkeypatch.setattr(following_app, "BESIDE", 600.0)
     async with opened(team) as desk:
+        await desk.until(lambda: not (desk.app._reading or desk.app.is_behind), "the end of what opening it began")
         before = _number(desk)
         desk.app.post_message(BESIDE)
         await desk.pilot.pause()

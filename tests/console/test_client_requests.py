@@ -360,7 +360,8 @@ async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTea
         await desk.form()
         await desk.press("2", "enter", "1", "3", "2", "2", "enter")
         answer = await answered(desk, team)
-        assert any("Answered the question of task-manager" in toast for toast in desk.toasts)
+        told = "Answered the question of task-manager"
+        await desk.until(lambda: any(told in toast for toast in desk.toasts), "what was written")
         await desk.press("3")
         await desk.until(lambda: "Which months? January, March" in desk.detail, "the answer")
     assert answer.payload["answers"] == {"Which database?": "PostgreSQL", "Which months?": ["January", "March"]}

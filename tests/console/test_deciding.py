@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from threading import Event
+
 import pytest
 from team_console.console.screens import performer
 from team_console.store.desk import mail, requests
@@ -9,8 +12,9 @@ from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
 from team_console.widgets.forms import form as forms
 from textual.events import Key
+from textual.screen import ResultCallback
 
-from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -109,6 +113,57 @@ async def test_three_plans_are_approved_by_three_pairs_of_keys_typed_in_a_row(
             desk.app.post_message(Key(key, key if len(key) == 1 else None))
         await desk.until(lambda: len(verdicts(team)) == 3, "three verdicts")
         assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(map(str, asked))
+
+
+def _has_rows(desk: Desk, number: int) -> bool:
+    return len(desk.rows) == number
+
+
+async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_though_its_answer_comes_late(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(performer, "GUARD", 60.0)
+    come, waiting = ResultCallback.__call__, []
+    monkeypatch.setattr(ResultCallback, "__call__", lambda *arguments: waiting.append(arguments))
+    for name in ("task-manager", "schedule-manager", "file-manager"):
+        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
+    async with opened(team) as desk:
+        for left in (2, 1, 0):
+            await desk.press("a")
+            await desk.form()
+            desk.app.post_message(Key("enter", None))
+            desk.app.post_message(Key("a", "a"))  # it waits for what the verdict leads to
+            await desk.until(partial(_has_rows, desk, left), "a list without the plan")
+            await desk.until(lambda: bool(waiting), "an answer on its way")
+            assert desk.app.screen is desk.app.main
+            come(*waiting.pop())
+            if left:
+                await desk.form()
+                await desk.press("escape")
+                come(*waiting.pop())
+        assert len(verdicts(team)) == 3
+        assert not any("just changed" in text for text in (*desk.toasts, desk.text))
+
+
+async def test_a_key_that_decides_waits_until_the_verdict_before_it_has_left_the_list(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        read, may_read = desk.app.feed.read, Event()
+        monkeypatch.setattr(desk.app.feed, "read", lambda progress=None: may_read.wait(20) and read(progress))
+        await desk.press("a")
+        await desk.form()
+        desk.app.post_message(Key("enter", None))
+        desk.app.post_message(Key("a", "a"))
+        await desk.until(lambda: any("Approved the plan" in text for text in desk.toasts), "a verdict")
+        await desk.pilot.pause(0.05)
+        assert not desk.can_act()
+        assert desk.app.screen is desk.app.main
+        may_read.set()
+        await desk.until(lambda: desk.rows == [] and desk.can_act(), "the list without the plan")
+        await desk.pilot.pause(0.05)
+        assert desk.app.screen is desk.app.main
 
 
 async def test_what_was_typed_survives_a_refused_write_and_leaving(team: MemoryTeam) -> None:

@@ -18,7 +18,7 @@ async def test_nothing_that_comes_before_a_pane_is_complete_is_a_defect(team: Me
         main = desk.app.main
         main.go(mode)
         assert not main.pane.is_complete
-        main.step_on()
+        main.step_on({"a request"})
         main.seek("a request")
         main.back()
         main.show_unwritten()

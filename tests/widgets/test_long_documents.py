@@ -56,14 +56,16 @@ async def test_the_rest_follows_by_itself_and_the_scrollbar_knows_of_it() -> Non
 async def test_the_end_is_there_for_whoever_goes_there_at_once() -> None:
     async with shown(_LONG) as (detail, pilot):
         detail.action_scroll_end()
-        await pilot.pause()
+        while not detail.scroll_offset.y:
+            await pilot.pause()
         assert f"line {_LINES - 1}" in screen_of(pilot)
 
 
 async def test_a_search_finds_what_was_not_laid_out_yet() -> None:
     async with shown(_LONG) as (detail, pilot):
         assert detail.next_hit((f"line {_LINES - 100}",), 1)
-        await pilot.pause()
+        while not detail.scroll_offset.y:
+            await pilot.pause()
         assert f"line {_LINES - 100}" in screen_of(pilot)
 
 

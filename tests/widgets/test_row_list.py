@@ -159,6 +159,32 @@ async def test_a_row_that_slides_to_another_line_is_a_disturbance() -> None:
         assert app.list.undisturbed_for() == 0
 
 
+async def test_what_the_user_treated_leaves_without_a_disturbance_before_or_after_it_is_told() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)):
+        app.list.set_rows(rows("a", "b", "c"), now=NOW)
+        app.list.step_on(lambda row: row.key == "a")
+        assert (app.list.cursor_key, app.list.undisturbed_for()) == ("b", float("inf"))
+        app.list.set_rows(rows("b", "c"), now=NOW)
+        assert app.list.undisturbed_for() == float("inf")
+        app.list.set_rows(rows("c"), now=NOW)
+        assert app.list.undisturbed_for() == 0.0
+        app.list.step_on(lambda row: row.key == "b")
+        assert (app.list.cursor_key, app.list.undisturbed_for()) == ("c", float("inf"))
+        app.list.set_rows(rows("d"), now=NOW)
+        assert app.list.undisturbed_for() == 0.0
+
+
+async def test_treating_something_else_neither_moves_the_cursor_nor_excuses_that_its_row_leaves() -> None:
+    app = Lists()
+    async with app.run_test(size=(80, 24)):
+        app.list.set_rows(rows("a", "b"), now=NOW)
+        app.list.step_on(lambda row: False)
+        assert app.list.cursor_key == "a"
+        app.list.set_rows(rows("b"), now=NOW)
+        assert app.list.undisturbed_for() == 0.0
+
+
 async def test_the_user_moving_the_cursor_is_no_disturbance() -> None:
     app = Lists()
     async with app.run_test(size=(80, 24)) as pilot:

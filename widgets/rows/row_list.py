@@ -112,6 +112,7 @@ class RowList(Scrolled, Generic[RowT], can_focus=True):
         self._picture = ListPicture(self._chosen, draw, headings, lambda error: self.app._handle_exception(error))
         self._picture.row_lines, self._disturbed_at = lines, float("-inf")
         self._clock, self._markable, self._roomy = clock, markable, roomy
+        self._lost: RowT | None = None
         self._hits: tuple[str, ...] = ()
         self._wide: float = _WIDE
 
@@ -177,6 +178,7 @@ class RowList(Scrolled, Generic[RowT], can_focus=True):
         own_left = self._chosen.take_left()
         if had is not None and (changed or self._screen_line() != old_screen_line) and not own_left:
             self._disturbed_at = self._clock()
+            self._lost = old_row if self.cursor_key != had else None
         if changed or self.cursor_row != old_row:
             self._tell(by_user=False)
 
@@ -221,11 +223,18 @@ class RowList(Scrolled, Generic[RowT], can_focus=True):
             self._disturbed_at = self._clock()
             self._go(0, by_user=False)
 
-    def step_on(self) -> None:
-        """Go on to the row after those that were just treated; when they leave the list, that is no disturbance."""
-        after = self._chosen.treat()
+    def step_on(self, is_treated: Callable[[RowT], bool]) -> None:
+        """Go on to the row after those that were just treated; that they leave the list is no disturbance."""
+        if self._lost is not None and is_treated(self._lost):
+            self._lost, self._disturbed_at = None, float("-inf")
+        after = self._chosen.treat(is_treated)
         self.clear_marks()
         self._go(after)
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the row under the cursor was treated and is still here."""
+        return self._chosen.is_leaving
 
     def stay(self) -> None:
         """What was treated stays after all: a row that leaves from now on is a disturbance."""

@@ -95,11 +95,22 @@ class RowSelection(Generic[RowT]):
         self._anchor = key
         return self.marks ^ {key}
 
-    def treat(self) -> int:
-        """Take the chosen rows as treated: they may leave, and the cursor's next place is what this returns."""
-        self._leaving |= self.marks or frozenset(filter(None, [self.cursor_key]))
+    def treat(self, is_treated: Callable[[RowT], bool]) -> int:
+        """Those of the chosen rows that were treated may leave; the cursor's next place is what this returns.
+
+        It stays where it is when the treated row left already and the cursor is on the next one.
+        """
+        chosen = self.marked_rows() or self.rows[self.cursor : self.cursor + 1]
+        self._leaving |= {self.key_of(row) for row in chosen if is_treated(row)}
+        if not self.is_leaving:
+            return self.cursor
         after = (*range(self.cursor, len(self.rows)), *reversed(range(self.cursor)))
         return next((index for index in after if self.key_of(self.rows[index]) not in self._leaving), self.cursor)
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the row under the cursor was treated and is still here."""
+        return self.cursor_key in self._leaving
 
     def stay(self) -> None:
         """What was treated stays after all."""
