@@ -27,7 +27,8 @@ from team_console.console.input.grace import configure_grace
 from team_console.console.input.key_queue import KeyQueue
 from team_console.console.notices.notifier import Notifier
 from team_console.console.preferences.file import load
-from team_console.console.screens.main import MainScreen, Outside
+from team_console.console.screens.main import MainScreen
+from team_console.console.screens.outside import Outside
 from team_console.console.terminal.canvas import Canvas
 from team_console.console.terminal.compositor import paint_now
 from team_console.store.backends.open import open_team

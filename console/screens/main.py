@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
@@ -25,6 +24,7 @@ from team_console.console.panes.pane import AgentPane, Pane
 from team_console.console.preferences.model import Preferences
 from team_console.console.screens.breakpoints import BROAD, HORIZONTAL, VERTICAL, size_classes
 from team_console.console.screens.frame import Frame, Shown
+from team_console.console.screens.outside import Outside
 from team_console.console.screens.pane_stack import PaneStack
 from team_console.console.screens.performer import Performer
 from team_console.console.screens.reading import ReadingScreen
@@ -53,24 +53,6 @@ if TYPE_CHECKING:
     from team_console.widgets.forms.form import Form
 
 ResultT = TypeVar("ResultT")
-
-
-class Outside(Struct, frozen=True):
-    """What the screen asks for from outside.
-
-    Attributes:
-        look: Has the store looked at again.
-        redraw: Has the team read again and every cell drawn anew.
-        report: Takes an exception nobody expected.
-        drop_keys: Forgets keys that were typed and have not acted yet; returns how many.
-        is_behind: Whether the store was asked to be looked at and that is not on the screen yet.
-    """
-
-    look: Callable[[], None]
-    redraw: Callable[[], None]
-    report: Callable[[Exception], None]
-    drop_keys: Callable[[], int] = lambda: 0
-    is_behind: Callable[[], bool] = lambda: False
 
 
 class MainScreen(Guarded, Screen[None]):

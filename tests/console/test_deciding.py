@@ -31,7 +31,8 @@ async def test_a_plan_is_approved_with_a_note(team: MemoryTeam) -> None:
         (verdict,) = verdicts(team)
         assert (verdict.request_id, verdict.payload["approve"], verdict.content) == (request_id, True, "go")
         await desk.until(lambda: desk.rows == [], "the list without the plan")
-        assert any("Approved the plan of task-manager · written for task-manager" in toast for toast in desk.toasts)
+        told = "Approved the plan of task-manager · written for task-manager"
+        await desk.until(lambda: any(told in toast for toast in desk.toasts), "what was written")
         assert not any("delivered" in toast for toast in desk.toasts)
 
 

@@ -45,7 +45,7 @@ async def looked(desk: Desk) -> None:
     """Have the store looked at once more."""
     before = desk.app.situation.sight
     desk.app.look()
-    await desk.until(lambda: desk.app.situation.sight is not before, "another look")
+    await desk.until(lambda: desk.app.situation.sight is not before and not desk.app.is_behind, "another look")
     await desk.pilot.pause()
 
 

@@ -40,7 +40,7 @@ async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) ->
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the message")
         message = team.snapshot().messages[-1]
         assert (message.sender, message.recipients, message.content) == (LEAD, ("file-manager",), "For the export.")
-        assert any("Sent to file-manager" in toast for toast in desk.toasts)
+        await desk.until(lambda: any("Sent to file-manager" in toast for toast in desk.toasts), "whom it was sent to")
 
 
 async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam) -> None:

@@ -26,5 +26,11 @@ async def test_a_detail_whose_place_was_asked_for_before_it_was_laid_out_shows_i
         # the map of the screen has the new widget, and Textual tells a size only to what that did not have yet.
         app.screen._compositor.reflow_visible(app.screen, app.size)
         assert detail in app.screen._compositor.full_map
-        await pilot.pause()
-        assert "words" in "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        for _ in range(100):
+            if "words" not in _text(app):
+                await pilot.pause()
+        assert "words" in _text(app)
+
+
+def _text(app: App[None]) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
