@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -17,7 +17,6 @@ from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.cursor import Cursor, DrawnFrom
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.pane import Pane
-from team_console.store.protocol.seen import Seen
 from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
@@ -166,20 +165,15 @@ class ListPane(Pane, Generic[RowT]):
     def subject(self) -> Selection:
         """The row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
-        selection = self.subject_of(row, marked)
+        self.shelf.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other modes
         return replace(
-            selection,
+            self.subject_of(row, marked),
             key=self.rows.cursor_key,
             marked=len(marked),
             token=self.detail.drawn,
             seen=self.detail.seen,
-            looked_at=self._looked_at(),
+            looked_at=dict(self.shelf.looked_at),
         )
-
-    def _looked_at(self) -> Mapping[str, Seen | None]:
-        """What was on the screen, here and in the other modes, by its token."""
-        self.shelf.looked_at |= self.detail.drawn_before
-        return dict(self.shelf.looked_at)
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from the chosen rows, about which was just decided, to the next one; their leaving is no disturbance."""
@@ -201,16 +195,14 @@ class ListPane(Pane, Generic[RowT]):
     def subjects_of(self, row: RowT) -> tuple[str, ...]:
         """Ids of the request and the message that a row is about."""
         selection = self.subject_of(row, ())
-        ids = selection.request.request_id if selection.request is not None else None
+        request = selection.request.request_id if selection.request is not None else None
         message = selection.message.message_id if selection.message is not None else None
-        return tuple(filter(None, (ids, message)))
+        return tuple(filter(None, (request, message)))
 
     def unwritten_of(self, row: RowT) -> str:
         """What was decided about what a row is about and is not written yet; empty when nothing was."""
         decided = self.shelf.unwritten
-        return (
-            next((decided[subject] for subject in self.subjects_of(row) if subject in decided), "") if decided else ""
-        )
+        return next((decided[key] for key in self.subjects_of(row) if key in decided), "") if decided else ""
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""
@@ -246,8 +238,8 @@ class ListPane(Pane, Generic[RowT]):
 
     def _mark_hits(self, text: str) -> None:
         """Mark the words in rows and detail, and remember them for `next_hit`."""
-        self._words = tuple(text.casefold().split()) or self._words
         shown = tuple(text.casefold().split())
+        self._words = shown or self._words
         self.rows.set_hits(shown)
         self.detail.set_hits(shown)
 
@@ -259,8 +251,7 @@ class ListPane(Pane, Generic[RowT]):
             return self.detail.next_hit(self._words, direction)
         rows, (place, number) = self.rows.rows, self.rows.position
         order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
-        fits = (index for index in order if self._holds(rows[index], self._words))
-        index = next(fits, None)
+        index = next((index for index in order if self._holds(rows[index], self._words)), None)
         return index is not None and self.rows.select(self.key_of(rows[index]))
 
     def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
@@ -357,9 +348,8 @@ class ListPane(Pane, Generic[RowT]):
         is_moving = again and self._cursor.is_moving
         if again:
             self._cursor.more_is_known()
-        if not is_moving and (
-            again or not self._drawn.is_still(self.rows.cursor_row, self.drawn_from(self.situation.view))
-        ):
+        is_same = not again and self._drawn.is_still(self.rows.cursor_row, self.drawn_from(self.situation.view))
+        if not is_moving and not is_same:
             self._show_detail()
 
     def drawn_from(self, view: View | None) -> tuple[object, ...]:
