@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, groupby, islice, pairwise, takewhile
-from typing import TypeVar, overload
+from threading import Lock
+from typing import Any, TypeVar, overload
 
 ItemT = TypeVar("ItemT")
 PART = 1024
@@ -41,6 +42,10 @@ class Chunked(Sequence[ItemT]):
             begin = self._ends[first - 1] if first else 0
         middle = [*self._between(begin, start), *items, *self._between(stop, end)]
         return Chunked((*self.parts[:first], *_cut(middle), *self.parts[last + 1 :]))
+
+    def followed_by(self, items: Sequence[ItemT]) -> Chunked[ItemT]:
+        """The sequence with `items` behind the last."""
+        return self.exchanged(len(self), len(self), items) if items else self
 
     def changed(self, changes: Mapping[int, ItemT | None]) -> Chunked[ItemT]:
         """The sequence with other items at these places; what None stands for goes."""
@@ -99,6 +104,47 @@ class Chunked(Sequence[ItemT]):
 
     def __repr__(self) -> str:
         return f"Chunked({list(self)!r})"
+
+
+class LazyChunked(Chunked[ItemT]):
+    """A sequence with items whose last is there at once; all others are made when somebody asks for more than that.
+
+    Cutting a long queue takes longer than writing a message behind its last.
+    """
+
+    __slots__ = ("_last", "_lock", "_make")
+
+    def __init__(self, make: Callable[[], Chunked[ItemT]], last: ItemT) -> None:
+        """`make` gives all of the sequence, of which `last` is the last."""
+        self._make: Callable[[], Chunked[ItemT]] | None = make
+        self._last = last
+        self._lock = Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what is not there yet."""
+        if name not in Chunked.__slots__:
+            raise AttributeError(name)
+        with self._lock:  # or two threads would make two of each item
+            if self._make is not None:
+                super().__init__(self._make().parts)
+                self._make = None
+        return object.__getattribute__(self, name)
+
+    def followed_by(self, items: Sequence[ItemT]) -> Chunked[ItemT]:
+        """See `Chunked.followed_by`; nothing is made for it."""
+        if self._make is None or not items:
+            return super().followed_by(items)
+        return LazyChunked(lambda: self.exchanged(len(self), len(self), items), items[-1])
+
+    def __bool__(self) -> bool:
+        return True
+
+    @overload
+    def __getitem__(self, index: int) -> ItemT: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ItemT, ...]: ...
+    def __getitem__(self, index: int | slice) -> ItemT | tuple[ItemT, ...]:
+        return self._last if index == -1 else super().__getitem__(index)
 
 
 def common_head(items: Chunked[ItemT], others: Chunked[ItemT], most: int | None = None) -> int:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from random import Random
+from threading import Event, Thread
+from typing import Any
 
 import pytest
 from team_console.store.model import chunked
-from team_console.store.model.chunked import Chunked, common_head, common_tail
+from team_console.store.model.chunked import Chunked, LazyChunked, common_head, common_tail
 
 
 @pytest.fixture(autouse=True)
@@ -86,3 +90,66 @@ def test_parts_without_a_change_are_shared() -> None:
     before = Chunked.of(range(40))
     after = before.changed({1: 100, 2: None})
     assert [part in before.parts for part in after.parts] == [False] + [True] * (len(after.parts) - 1)
+
+
+def _lazy(size: int, made: list[int]) -> LazyChunked[int]:
+    def make() -> Chunked[int]:
+        made.append(size)
+        return Chunked.of(range(size))
+
+    return LazyChunked(make, size - 1)
+
+
+def test_what_is_asked_of_the_end_of_a_lazy_sequence_makes_nothing() -> None:
+    made = list[int]()
+    lazy = _lazy(9, made)
+    longer = lazy.followed_by([9, 10]).followed_by([11])
+    assert (bool(lazy), lazy[-1], longer[-1], lazy.followed_by([])[-1], made) == (True, 8, 11, 8, [])
+    assert list(longer) == list(range(12))
+    assert (list(lazy), made) == (list(range(9)), [9])
+
+
+@pytest.mark.parametrize(
+    "look", [len, list, lambda some: some[2], lambda some: some[-2:], lambda some: some == some[:]]
+)
+def test_a_lazy_sequence_tells_what_one_of_the_same_items_tells(look: Callable[[Sequence[int]], object]) -> None:
+    assert look(_lazy(9, [])) == look(Chunked.of(range(9)))
+    assert look(_lazy(9, []).followed_by([9])) == look(Chunked.of(range(10)))
+
+
+class _Told:
+    """A lock that says when somebody asks for it."""
+
+    def __init__(self, lock: AbstractContextManager[bool], asked: Event) -> None:
+        self._lock, self._asked = lock, asked
+
+    def __enter__(self) -> None:
+        self._asked.set()
+        self._lock.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._lock.__exit__(*error)
+
+
+def test_a_lazy_sequence_is_made_once_when_two_threads_ask() -> None:
+    asked, made, seen = Event(), list[object](), list[object]()
+
+    def make() -> Chunked[object]:
+        made.append(object())
+        if len(made) == 1:
+            asked.clear()
+            other.start()
+            assert asked.wait(60), "the other neither waits nor is through"
+        return Chunked.of([made[-1], None])
+
+    def look() -> None:
+        seen.append(lazy[0])
+        asked.set()
+
+    lazy, other = LazyChunked(make, None), Thread(target=look)
+    lazy._lock = _Told(lazy._lock, asked)  # type: ignore[assignment]
+    seen.append(lazy[0])
+    other.join()
+    assert seen == made * 2
+    with pytest.raises(AttributeError):
+        _ = lazy.unknown

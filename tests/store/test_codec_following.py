@@ -76,6 +76,10 @@ def test_following_tells_what_reading_anew_tells(seed: int, odd: bool) -> None:
         assert told(text.distinct()) == told(anew.distinct())
         assert [item.raw for item in text.entries] == [item.raw for item in anew.entries]
         assert len(text.damaged()) == len(anew.damaged())
+        for words in ([b"number 1"], [b"status: read", b"number 7"]):
+            assert told(text.holding(words)) == told(anew.holding(words))
+        ids = {message.message_id for message in anew.messages()} | {"MSG-none", "MSG-20260224-00000003"}
+        assert {name: list(text.places(name)) for name in ids} == {name: list(anew.places(name)) for name in ids}
 
 
 def test_two_that_go_on_from_one_text_do_not_disturb_each_other() -> None:

@@ -33,7 +33,7 @@ def _file(data: bytes, most: int = 1 << 20) -> Callable[[memoryview, int], int]:
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows and stretches so small that short texts have many."""
     monkeypatch.setattr(text_change, "_WINDOW", 7)
-    monkeypatch.setattr(stretches, "MANY", 4)
+    monkeypatch.setattr(stretches, "_MANY", 4)
     monkeypatch.setattr(stretches, "_SHORT", 9)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.codec.cutting import pieces
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.mail import send
@@ -43,6 +44,22 @@ def test_a_send_into_a_team_just_opened_understands_only_what_it_adds(tmp_path: 
     assert isinstance(team, YamlTeam)
     send(Caller(team, AGENTS[0]), to=LEAD, summary="the second write adds one message only", content=".")
     assert understood(team) <= 2
+    assert len(team.snapshot().messages) == 62
+
+
+def test_a_send_into_a_team_just_opened_does_not_even_cut_the_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_team(tmp_path, quiet(60))
+    first = open_team(str(tmp_path))
+    send(Caller(first, AGENTS[0]), to=LEAD, summary="the first write compares everything once", content=".")
+    team = open_team(str(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(pieces, "item_starts", lambda *_: pytest.fail("all entries were cut out"))
+        send(Caller(team, AGENTS[0]), to=LEAD, summary="the second write adds one message only", content=".")
+    assert [message.message_id for message in team.snapshot().messages] == [
+        message.message_id for message in open_team(str(tmp_path)).snapshot().messages
+    ]
     assert len(team.snapshot().messages) == 62
 
 

@@ -92,7 +92,7 @@ def glimpse(data: bytes, limit: int, names: Collection[str] = ()) -> Glimpse | N
 def _style(data: bytes) -> Style | None:
     beginning = data[:_BEGINNING]
     frame = split(beginning[: beginning.rfind(b"\n") + 1])
-    return frame.style if frame is not None and frame.starts and not frame.doubtful else None
+    return frame.style if frame is not None and frame.first is not None and not frame.doubtful else None
 
 
 def _named(data: bytes, names: Iterable[str], end: int, limit: int) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
 
@@ -14,11 +14,13 @@ from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
 from team_console.store.backends.yaml.codec.editing.kept import starts_after, woven
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
+from team_console.store.backends.yaml.codec.held_words import Held, after_edit, after_exchange, places_with, remembered
 from team_console.store.backends.yaml.codec.id_index import index_of, with_places
+from team_console.store.backends.yaml.codec.known_ids import KnownIds
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.backends.yaml.codec.stretches import Stretches
-from team_console.store.backends.yaml.codec.word_search import HIDDEN_IDS, entries_with, holds_one, is_written_plainly
+from team_console.store.backends.yaml.codec.word_search import HIDDEN_IDS, holds_one, is_written_plainly
 from team_console.store.backends.yaml.text_change import Change, change_of
 from team_console.store.model.chunked import Chunked
 from team_console.store.model.copies import distinct
@@ -27,8 +29,6 @@ from team_console.store.model.message import Message
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _FEW_JOINED, _FEW_UNJOINED = 4, 200
 """So many searches over the bytes cost less than an index; one that has to understand every entry first costs more."""
-_FEW_WORDS = 4
-"""Searches whose outcome is remembered."""
 
 
 class QueueText:
@@ -58,11 +58,11 @@ class QueueText:
         self._messages: Chunked[Message] | None = None
         self._distinct: Chunked[Message] | None = None
         self._absent: set[str] = set()
-        self._held: dict[tuple[bytes, ...], Sequence[int]] = {}
+        self._held: Held = {}
         self._searches = 0
         self._index: dict[str, int | list[int]] | None = None
         self._is_tied: bool | None = None
-        self._ids: list[set[str]] = []
+        self._ids: KnownIds | None = None
 
     @classmethod
     def empty(cls) -> QueueText:
@@ -118,20 +118,17 @@ class QueueText:
             return
         self._parts, self._is_tied = replace(self._parts, joined=True), False
         self._messages = before.exchanged(head, len(before) - tail, messages)
+        self._held = after_exchange(previous._held, head, len(before) - tail, entries[head : len(entries) - tail])
         if previous._distinct is before:
-            self._count_ids(previous, before[head : len(before) - tail], messages)
+            self._follow_ids(previous, before[head : len(before) - tail], messages)
 
-    def _count_ids(self, previous: QueueText, gone: Sequence[Message], came: Sequence[Message]) -> None:
+    def _follow_ids(self, previous: QueueText, gone: Sequence[Message], came: Sequence[Message]) -> None:
         """Follow which ids there are; while no two messages share one, each is its only copy."""
-        try:
-            ids = previous._ids.pop()  # at most one text of those that follow gets it, whichever thread asks
-        except IndexError:
-            ids = {message.message_id for message in previous._messages or ()}
-        ids.difference_update([message.message_id for message in gone])
-        size = len(ids)
-        ids.update([message.message_id for message in came])
-        if len(ids) == size + len(came):
-            self._distinct, self._ids = self._messages, [ids]
+        ids = previous._ids and previous._ids.followed(gone, came)
+        if ids is None:  # asked for the first time, or another text follows the same one
+            ids = KnownIds.of(previous._messages or ()).followed(gone, came)
+        if ids is not None:
+            self._distinct, self._ids = self._messages, ids
 
     @property
     def _is_plain(self) -> bool:
@@ -280,6 +277,8 @@ class QueueText:
 
         A few ids are looked for as bytes, without understanding entries that do not hold them; many in an index.
         """
+        if self._ids is not None and self._ids.lacks(message_id):
+            return ()
         if self._index is None:
             self._searches += 1
             if self._searches <= (_FEW_JOINED if self._parts.joined else _FEW_UNJOINED):
@@ -319,16 +318,10 @@ class QueueText:
             self.parse_all()
         key = (*hidden, *words)
         if key not in self._held:  # one verdict asks several times for the same
-            self._held = {**(self._held if len(self._held) < _FEW_WORDS else {}), key: self._entries_with(key)}
+            places = places_with(key, self._parts.entries, self.data(), self.starts())
+            self._held = remembered(self._held, key, places)
         outcomes = (self._parts.entries[place].message for place in self._held[key])
         return [message for message in outcomes if message is not None]
-
-    def _entries_with(self, words: Iterable[bytes]) -> Sequence[int]:
-        """Indices of the entries in whose text one of the words begins, or that borrow from others, in their order."""
-        wanted = {place for place, entry in enumerate(self._parts.entries) if entry.ties is not None and entry.borrowed}
-        for word in words:
-            wanted.update(entries_with(word, self.data(), self.starts()))
-        return sorted(wanted)
 
     def edit(
         self,
@@ -346,13 +339,13 @@ class QueueText:
 
         if replace or remove or self._parts.flow or (self._parts.entries and self._parts.entries[-1].error):
             self.parse_all()
-        done = edit(self.data(), self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
+        done = edit(self._stretches, self._parts, self.starts, QueueEdit(append, replace, frozenset(remove)))
         changed = done.changed
         known = self._starts if self._starts is not None and self._starts[0] is self._parts.entries else None
         starts = starts_after(known[1], self._parts, changed, done.parts) if known and changed is not None else None
         text = QueueText(done.content, done.parts, starts)
         if changed is not None:
-            text._follow(self, changed, done.parts.entries[len(done.parts.entries) - done.added :])
+            text._follow(self, changed, done.added)
         return text
 
     def _follow(
@@ -372,10 +365,11 @@ class QueueText:
         if stay and previous._index is not None:
             places = enumerate(behind, start=len(before))
             self._index = with_places({**previous._index}, places) if behind else previous._index
+        self._held = after_edit(previous._held, len(before), changed, added)
         if stay and not behind and previous._distinct is before:
             self._distinct, self._ids = self._messages, previous._ids
         elif previous._distinct is before:
-            self._count_ids(previous, gone, came)
+            self._follow_ids(previous, gone, came)
 
     def _candidates(self, message_id: str) -> Iterator[int]:
         """Indices of the entries whose text may hold this id, written plainly or with escapes."""

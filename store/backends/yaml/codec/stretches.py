@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-MANY = 512
+_MANY = 512
 """Stretches from which on short neighbours are joined."""
 _BLOCK = 1 << 20
 """Bytes that a system call writes at once: shorter stretches are joined for it."""
@@ -32,9 +32,14 @@ class Stretches:
         """All of `data`, which is kept and not copied."""
         return cls((memoryview(data),))
 
+    @classmethod
+    def of_few(cls, views: Sequence[memoryview]) -> Stretches:
+        """These, or, where they are many, fewer with the same bytes."""
+        return cls(views if len(views) <= _MANY else _fewer(views))
+
     def cut(self, start: int, stop: int) -> bytes:
         """The bytes from `start` up to `stop`."""
-        return b"".join(self._between(start, stop))
+        return b"".join(self.between(start, stop))
 
     def join(self) -> bytes:
         """All bytes as a copy of their own."""
@@ -57,11 +62,11 @@ class Stretches:
 
     def exchanged(self, head: int, middle: bytes, tail: int) -> Stretches:
         """The first `head` bytes, then `middle`, then the last `tail` bytes."""
-        behind = self._between(self.size - tail, self.size)
-        views = (*self._between(0, head), memoryview(middle), *behind)
-        return Stretches(views if len(views) <= MANY else _fewer(views))
+        behind = self.between(self.size - tail, self.size)
+        return Stretches.of_few((*self.between(0, head), memoryview(middle), *behind))
 
-    def _between(self, start: int, stop: int) -> Iterator[memoryview]:
+    def between(self, start: int, stop: int) -> Iterator[memoryview]:
+        """The bytes from `start` up to `stop`, as they are kept."""
         place = 0
         for view in self.views:
             if place >= stop:

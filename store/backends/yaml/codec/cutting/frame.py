@@ -65,13 +65,13 @@ class Frame(Struct, frozen=True):
 
     Attributes:
         head: Up to and including the line `messages:` and the comments before the first item.
-        starts: Where each item begins.
+        first: Where the first item begins; None where the list has none.
         end: Where the last item ends and what follows the list begins.
         doubtful: Whether columns may deceive here, so that a whole-file parse, if it succeeds, knows better.
     """
 
     head: bytes
-    starts: list[int]
+    first: int | None
     end: int
     style: Style
     doubtful: bool = False
@@ -92,14 +92,13 @@ def split(data: bytes) -> Frame | None:
     first = _FIRST.match(data, begin)
     if first is None:
         begin = len(data) if is_plain_tail(data[begin:]) else begin
-        frame = Frame(data[:begin], [], begin, Style(0, eol))
+        frame = Frame(data[:begin], None, begin, Style(0, eol))
     else:
         style = Style(len(first["indent"]), eol)
         end, doubtful = find_end(data, first.start(), style)
         if end is None:
             return None
-        starts = item_starts(data, first.start(), end, style)
-        frame = Frame(data[: first.start()], starts, end, style, doubtful or has_other_breaks(data))
+        frame = Frame(data[: first.start()], first.start(), end, style, doubtful or has_other_breaks(data))
     if _FORBIDDEN.search(frame.head):
         return None
     return frame if _is_sound(data[: found.start()], data[frame.end :]) else None
@@ -110,13 +109,23 @@ def item_starts(data: bytes, start: int, end: int, style: Style) -> list[int]:
     return [start] + [found.start() + 1 for found in _item(style.indent).finditer(data, start, end)]
 
 
+def last_item(data: bytes, start: int, end: int, style: Style) -> int:
+    """Where the last item of `data[start:end]` begins, whose first begins at `start`."""
+    dash = b"\n" + b" " * style.indent + b"-"
+    place = end
+    while (place := data.rfind(dash, start, place)) >= 0:
+        if data[place + len(dash) : min(end, place + len(dash) + 1)] in (b"", b" ", b"\t", b"\r", b"\n"):
+            return place + 1
+    return start
+
+
 def find_end(data: bytes, start: int, style: Style) -> tuple[int | None, bool]:
     """Where the list that begins at `start` ends, None when columns do not tell; and whether that is doubtful.
 
     Lines left of the items that cannot begin anything new belong to the item before (which they may damage).
     """
     stray = _stray(style.indent).search(data, start)
-    last, doubtful = _last_item(data, style) if stray else 0, False
+    last, doubtful = last_item(data, start, len(data), style) if stray else 0, False
     while stray is not None:
         line = stray.start() + 1
         if _DOCUMENT.match(data, line):
@@ -156,15 +165,6 @@ def _stray(indent: int) -> re.Pattern[bytes]:
     if not indent:
         return re.compile(rb"\n(?!-[ \t\r\n]|-\Z)(?=[^ \t\r\n#])")
     return re.compile(rb"\n(?! {%d}-(?:[ \t\r\n]|\Z)) {0,%d}(?=[^ \t\r\n#])" % (indent, indent))
-
-
-def _last_item(data: bytes, style: Style) -> int:
-    dash = b"\n" + b" " * style.indent + b"-"
-    position = len(data)
-    while (position := data.rfind(dash, 0, position)) >= 0:
-        if data[position + len(dash) : position + len(dash) + 1] in (b"", b" ", b"\t", b"\r", b"\n"):
-            return position
-    return position
 
 
 def has_other_breaks(data: bytes) -> bool:

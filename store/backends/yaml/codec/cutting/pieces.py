@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.checks import check_bytes
 from team_console.store.backends.yaml.codec.cutting.frame import (
+    Frame,
     has_other_breaks,
     has_stray,
     is_plain_tail,
     item_starts,
+    last_item,
     split,
 )
 from team_console.store.backends.yaml.codec.cutting.join import join_all
@@ -22,7 +25,7 @@ from team_console.store.backends.yaml.codec.errors import CodecError
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.backends.yaml.codec.stretches import Stretches
 from team_console.store.backends.yaml.text_change import Change
-from team_console.store.model.chunked import Chunked
+from team_console.store.model.chunked import Chunked, LazyChunked
 
 
 class Cut(Struct, frozen=True):
@@ -52,8 +55,7 @@ def read(data: bytes, known: Mapping[bytes, QueueEntry] = _NO_ENTRIES) -> Parts:
     frame = split(data)
     if frame is None:
         return read_unusual(data, known)
-    entries = _cut(data, frame.starts, frame.end, known)
-    parts = Parts(frame.head, Chunked.of(entries), data[frame.end :], frame.style)
+    parts = Parts(frame.head, _entries(data, frame, known), data[frame.end :], frame.style)
     if frame.doubtful:
         return _ask_yaml(data, parts, known)
     return parts if is_plain_tail(parts.tail) else _join_before_tail(data, parts, known)
@@ -94,7 +96,7 @@ def _reread_middle(text: Stretches, change: Change, old: Parts, starts: Chunked[
         return None
     known = {entry.raw: entry for entry in old.entries[first:resume]}
     cuts = item_starts(middle, 0, len(middle), old.style)
-    entries = old.entries.exchanged(first, resume, _cut(middle, cuts, len(middle), known))
+    entries = old.entries.exchanged(first, resume, _pieces(middle, cuts, known))
     parts = replace(old, entries=entries, joined=False, has_open=False)
     if not is_plain_tail(parts.tail):
         return Cut(_join_before_tail(text.join(), parts, known))
@@ -112,14 +114,27 @@ def _is_calm(middle: bytes, old: Parts) -> bool:
     return not has_other_breaks(middle) and not has_stray(middle, old.style)
 
 
-def _cut(data: bytes, starts: Sequence[int], end: int, known: Mapping[bytes, QueueEntry]) -> tuple[QueueEntry, ...]:
-    """Entries of a text read for the first time share its bytes; later ones have their own, or each would keep alive
-    the text it came with.
+def _entries(data: bytes, frame: Frame, known: Mapping[bytes, QueueEntry]) -> Chunked[QueueEntry]:
+    """Entries of a text read for the first time share its bytes and are cut out when somebody asks for more than the
+    last; later ones have their own bytes, or each would keep alive the text it came with.
     """
-    spans = zip(starts, [*starts[1:], end], strict=True) if starts else ()
-    if not known:
-        return tuple([QueueEntry(Span(data, start, stop)) for start, stop in spans])
-    pieces = [data[start:stop] for start, stop in spans]
+    first, end, style = frame.first, frame.end, frame.style
+    if first is None:
+        return Chunked.of(())
+    if known:
+        return Chunked.of(_pieces(data[:end], item_starts(data, first, end, style), known))
+    last = QueueEntry(Span(data, last_item(data, first, end, style), end))
+
+    def cut() -> Chunked[QueueEntry]:
+        before = pairwise(item_starts(data, first, end, style))
+        return Chunked.of([*[QueueEntry(Span(data, start, stop)) for start, stop in before], last])
+
+    return LazyChunked(cut, last)
+
+
+def _pieces(data: bytes, starts: Sequence[int], known: Mapping[bytes, QueueEntry]) -> tuple[QueueEntry, ...]:
+    """Entries that begin at `starts`, the last of which ends where `data` ends; those in `known` are reused."""
+    pieces = [data[start:stop] for start, stop in pairwise([*starts, len(data)])]
     return tuple([known.get(piece) or QueueEntry.of(piece) for piece in pieces])
 
 

@@ -20,7 +20,7 @@ from team_console.store.backends.yaml.codec.parsing.aliases import keep_values, 
 from team_console.store.backends.yaml.codec.parsing.anchors import UNTIED
 from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parts import Parts
-from team_console.store.backends.yaml.codec.stretches import MANY, Stretches
+from team_console.store.backends.yaml.codec.stretches import Stretches
 from team_console.store.model.message import Message
 
 _LIST_LINE = re.compile(
@@ -29,6 +29,8 @@ _LIST_LINE = re.compile(
     rb"(?=[ \t\r\n]|\Z)",  # "messages: # the queue", but not "messages:x"
     re.MULTILINE,
 )
+_FEW = 16
+"""Entries that change without a copy of all bytes."""
 
 
 class QueueEdit(Struct, frozen=True):
@@ -43,19 +45,19 @@ class Edited(Struct, frozen=True):
     """A queue after a change.
 
     Attributes:
-        content: All bytes; of a long queue a second copy is only made when asked for.
+        content: All bytes; what did not change is shared with the queue before.
         changed: Index before -> the entry in its place, None where it went; None where the text was cut anew.
-        added: How many entries came behind the last.
+        added: The entries that came behind the last.
     """
 
-    content: bytes | Stretches
+    content: Stretches
     parts: Parts
     changed: Mapping[int, QueueEntry | None] | None = None
-    added: int = 0
+    added: Sequence[QueueEntry] = ()
 
 
-def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change: QueueEdit) -> Edited:
-    """The bytes and the pieces after `change` (see `QueueText.edit`); `starts` tells where entries begin in `data`.
+def edit(text: Stretches, parts: Parts, starts: Callable[[], Sequence[int]], change: QueueEdit) -> Edited:
+    """The bytes and the pieces after `change` (see `QueueText.edit`); `starts` tells where entries begin in `text`.
 
     Raises:
         CodecError: A message cannot be written, or a damaged entry was to be replaced.
@@ -67,7 +69,7 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
     for index in change.replace:
         _check_sound(parts.entries[index], index)
     if parts.flow:
-        return _edit_flow(data, parts, change)
+        return _edit_flow(text.join(), parts, change)
     changed: dict[int, QueueEntry | None] = {
         index: replaced(parts.entries[index], message, parts.style) for index, message in change.replace.items()
     }
@@ -77,7 +79,7 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
     if added:
         _close_last(parts, changed)
     head = _head(parts, filled=bool(added) or len(parts.entries) > len(change.remove))
-    content = _splice(data, parts, starts, changed, added, head, tail)
+    content = _splice(text, parts, starts, changed, added, head, tail)
     new = replace(
         parts,
         head=head,
@@ -86,7 +88,7 @@ def edit(data: bytes, parts: Parts, starts: Callable[[], Sequence[int]], change:
         blank=parts.blank and not added,
     )
     _check_result(content, new)
-    return Edited(content, new, changed, len(added))
+    return Edited(content, new, changed, added)
 
 
 def new_entry(message: Message, style: Style) -> QueueEntry:
@@ -116,11 +118,13 @@ def _edit_flow(data: bytes, parts: Parts, change: QueueEdit) -> Edited:
     new = read(new_data, {entry.raw: entry for entry in entries})
     if [entry.raw for entry in new.entries] != [entry.raw for entry in entries]:
         raise CodecError("the list under messages: cannot be written with dashes", hint="Do it in an editor.")
-    return Edited(new_data, replace(new, joined=True))
+    return Edited(Stretches.of(new_data), replace(new, joined=True))
 
 
 def _close_last(parts: Parts, changed: dict[int, QueueEntry | None]) -> None:
     """Make the last entry that stays end with a line end, so that another can follow."""
+    if not changed and parts.entries and parts.entries[-1].raw.endswith(b"\n"):
+        return  # the others need not be cut out for this
     for index in range(len(parts.entries) - 1, -1, -1):
         entry = changed.get(index, parts.entries[index])
         if entry is not None:
@@ -141,29 +145,30 @@ def _closed(entry: QueueEntry, style: Style) -> QueueEntry:
 
 
 def _splice(
-    data: bytes,
+    text: Stretches,
     parts: Parts,
     starts: Callable[[], Sequence[int]],
     changed: Mapping[int, QueueEntry | None],
     added: Sequence[QueueEntry],
     head: bytes,
     tail: bytes,
-) -> bytes | Stretches:
-    """Unchanged stretches of `data`, as blocks, and what is new; joined where they are many."""
-    view = memoryview(data)
-    pieces: list[bytes | memoryview] = [head]
+) -> Stretches:
+    """Unchanged stretches of `text` and what is new."""
+    if len(changed) > _FEW:
+        text = Stretches.of(text.join())  # finding a place among many stretches takes a step for each
+    pieces = [memoryview(head)]
     position = len(parts.head)
     for index in sorted(changed):
         start = starts()[index]
-        pieces.append(view[position:start])
+        pieces.extend(text.between(position, start))
         entry = changed[index]
         if entry is not None:
-            pieces.append(entry.raw)
+            pieces.append(memoryview(entry.raw))
         position = start + parts.entries[index].size
-    pieces.append(view[position : len(data) - len(parts.tail)])
-    pieces.extend(entry.raw for entry in added)
-    pieces.append(tail)
-    return b"".join(pieces) if len(pieces) > MANY else Stretches(map(memoryview, pieces))
+    pieces.extend(text.between(position, text.size - len(parts.tail)))
+    pieces.extend(memoryview(entry.raw) for entry in added)
+    pieces.append(memoryview(tail))
+    return Stretches.of_few(pieces)
 
 
 def _head(parts: Parts, *, filled: bool) -> bytes:
@@ -188,12 +193,11 @@ def _check_sound(entry: QueueEntry, index: int) -> None:
         )
 
 
-def _check_result(content: bytes | Stretches, parts: Parts) -> None:
+def _check_result(content: Stretches, parts: Parts) -> None:
     """Refuse a result that would be read otherwise: in an odd frame, or behind an entry that leaves a quote open."""
     if not parts.whole and not parts.has_open:
         return
-    data = content if isinstance(content, bytes) else content.join()
-    again = join_all(read(data, {entry.raw: entry for entry in parts.entries}))
+    again = join_all(read(content.join(), {entry.raw: entry for entry in parts.entries}))
     outcome = [entry.error is None for entry in again.entries]
     if outcome != [entry.error is None for entry in parts.entries]:
         raise CodecError(

@@ -20,22 +20,31 @@ Item = TypeVar("Item")
 def woven(before: Chunked[Item], changed: Mapping[int, Item | None], added: Sequence[Item]) -> Chunked[Item]:
     """The items after a change: index -> what stands there, None for what goes; `added` behind the last."""
     after = before.changed(changed) if changed else before
-    return after.exchanged(len(after), len(after), added) if added else after
+    return after.followed_by(added)
 
 
-def starts_after(starts: Sequence[int], old: Parts, changed: Mapping[int, QueueEntry | None], new: Parts) -> list[int]:
+def starts_after(
+    starts: Sequence[int], old: Parts, changed: Mapping[int, QueueEntry | None], new: Parts
+) -> Sequence[int]:
     """Where the entries of `new` begin, which `old` became when these changed and others came behind the last.
 
     Args:
         starts: Where those of `old` began.
         changed: Index of an entry -> what stands there now, None for what went.
     """
+    if not changed and starts and len(new.head) == len(old.head):  # the way of every message that is sent
+        added, end = new.entries[len(starts) :], starts[-1] + old.entries[-1].size
+        return Chunked.of(starts).followed_by(_begins(added, end))
     order = sorted(changed)
     sizes = {index: entry.size if (entry := changed[index]) is not None else None for index in order}
     places = _moved(starts, [old.entries[index].size for index in order], sizes, len(new.head) - len(old.head))
     end = places[-1] + new.entries[len(places) - 1].size if places else len(new.head)
-    more = accumulate([entry.size for entry in new.entries[len(places) :]], initial=end)
-    return places + list(more)[:-1]
+    return places + _begins(new.entries[len(places) :], end)
+
+
+def _begins(entries: Sequence[QueueEntry], place: int) -> list[int]:
+    """Where these entries begin, the first of them at `place`."""
+    return list(accumulate([entry.size for entry in entries], initial=place))[:-1]
 
 
 def _moved(starts: Sequence[int], before: Sequence[int], changed: Mapping[int, int | None], by: int) -> list[int]:
