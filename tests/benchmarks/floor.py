@@ -20,7 +20,7 @@ def read(path: str) -> bytes:
     return data
 
 
-def write(folder: str, data: bytes, line: bytes = ENTRY) -> None:
+def write(folder: str, data: bytes | bytearray, line: bytes = ENTRY) -> None:
     """A line for the journal and `data` as the queue: two syncs of files, a rename, a sync of the folder."""
     _put(f"{folder}/floor.jsonl", line, os.O_APPEND)
     _put(f"{folder}/floor.tmp", data, os.O_TRUNC)
@@ -30,7 +30,7 @@ def write(folder: str, data: bytes, line: bytes = ENTRY) -> None:
     os.close(fd)
 
 
-def _put(path: str, data: bytes, flag: int) -> None:
+def _put(path: str, data: bytes | bytearray, flag: int) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o600)
     rest = memoryview(data)
     while rest:

@@ -35,11 +35,13 @@ def closed_problem(layout: Layout) -> Problem | None:
 
 def is_closed_path(path: Path) -> bool:
     """Whether the file or folder is another user's and may not be read by us."""
-    needed = os.R_OK | os.X_OK if path.is_dir() else os.R_OK
     try:
-        return os.lstat(path).st_uid != os.geteuid() and not os.access(path, needed, effective_ids=EFFECTIVE)
+        if os.lstat(path).st_uid == os.geteuid():
+            return False
     except OSError:
         return False
+    needed = os.R_OK | os.X_OK if path.is_dir() else os.R_OK
+    return not os.access(path, needed, effective_ids=EFFECTIVE)
 
 
 def _problem(closed: Iterable[Path]) -> Problem:

@@ -97,9 +97,8 @@ def forbidden(layout: Layout) -> str:
 
     A write replaces the queue in its folder and appends to the others, so the queue's own permissions do not matter.
     """
-    for path in (layout.folder, layout.lock, layout.audit):
-        needed = os.W_OK | os.X_OK if os.path.isdir(path) else os.W_OK
-        if os.path.exists(path) and not os.access(path, needed, effective_ids=EFFECTIVE):
+    for path, needed in ((layout.folder, os.W_OK | os.X_OK), (layout.lock, os.W_OK), (layout.audit, os.W_OK)):
+        if not os.access(path, needed, effective_ids=EFFECTIVE) and os.path.exists(path):
             return f"no write permission on {path}"
     return ""
 

@@ -115,8 +115,8 @@ def _names(board: BoardState) -> set[str]:
 
 
 def _row(board: BoardState, name: str, waiting: Sequence[RequestRow]) -> RosterRow:
-    inbox = board.inboxes.get(name, _NO_INBOX)
-    state, reason = _state(board, name, waiting)
+    inbox, seen = board.inboxes.get(name, _NO_INBOX), board.last_seen.last_seen(name)
+    state, reason = _state(board, name, seen, waiting)
     role = board.team.role(name)
     last = board.reports.latest(name)
     report = report_of(last.message) if last is not None else None
@@ -130,7 +130,7 @@ def _row(board: BoardState, name: str, waiting: Sequence[RequestRow]) -> RosterR
         total=len(inbox),
         oldest_unread=inbox.oldest_unread,
         dropped=sum(message.is_addressed_to(name) for message in board.dropped),
-        last_seen=board.last_seen.last_seen(name),
+        last_seen=seen,
         reason=reason,
         reported=report.text if report is not None else "",
         reported_at=last.moment if last is not None else None,
@@ -138,20 +138,21 @@ def _row(board: BoardState, name: str, waiting: Sequence[RequestRow]) -> RosterR
     )
 
 
-def _state(board: BoardState, name: str, waiting: Sequence[RequestRow]) -> tuple[AgentState, str]:
+def _state(
+    board: BoardState, name: str, seen: datetime | None, waiting: Sequence[RequestRow]
+) -> tuple[AgentState, str]:
     spoke = board.last_seen.spoke(name)
     asked = board.facts.stops.get(name)
     stop = asked.after(spoke) if asked is not None else None
     if stop is not None and not stop.is_over(spoke):
         return (AgentState.STOPPED if stop.ended else AgentState.STOPPING), stop.reason
-    held = _held(board, name, waiting)
+    held = _held(board, name, waiting, has_been_seen=seen is not None)
     if held is not None:
         return held
     session = board.team.sessions.current(name)
     if session is not None and _tells(session, spoke):
         denied = sum(bool(denial_of(row.question.payload)) for row in waiting)
         return _in_session(board, session, max(session.since, spoke or session.since), denied)
-    seen = board.last_seen.last_seen(name)
     if seen is None:
         return AgentState.UNKNOWN, "has not written yet"
     if stop is not None:
@@ -185,7 +186,9 @@ def _awake(board: BoardState, seen: datetime) -> AgentState:
     return AgentState.ACTIVE if board.now - seen <= ACTIVE_FOR else AgentState.IDLE
 
 
-def _held(board: BoardState, name: str, waiting: Iterable[RequestRow]) -> tuple[AgentState, str] | None:
+def _held(
+    board: BoardState, name: str, waiting: Iterable[RequestRow], *, has_been_seen: bool
+) -> tuple[AgentState, str] | None:
     """What keeps the agent from going on, as far as its requests and its plan mode tell."""
     rows = [row for row in waiting if not denial_of(row.question.payload)]
     plan = next((row for row in rows if row.kind is RequestKind.PLAN), None)
@@ -194,7 +197,7 @@ def _held(board: BoardState, name: str, waiting: Iterable[RequestRow]) -> tuple[
     mine = next((row for row in rows if row.addressee in board.mine and row.kind is not RequestKind.SHUTDOWN), None)
     if mine is not None:
         return AgentState.WAITING, f"waits for the answer to its {mine.kind} request"
-    if not board.config.agent(name).plan_mode_required or board.last_seen.last_seen(name) is None:
+    if not board.config.agent(name).plan_mode_required or not has_been_seen:
         return None
     last = board.facts.requests.plan_state(name)
     if last is RequestState.APPROVED:

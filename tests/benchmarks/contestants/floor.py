@@ -19,7 +19,7 @@ class Floor:
     def fill(self, count: int) -> None:
         """See `Store.fill`."""
         write_queue(self.queue, letters(count))
-        self.data = self.queue.read_bytes()
+        self.data = bytearray(self.queue.read_bytes())
 
     def send(self, toast: Letter) -> None:
         """See `Store.send`: journal, rewrite, rename, folder, each made durable."""

@@ -67,6 +67,9 @@ class Stretches:
 
     def between(self, start: int, stop: int) -> Iterator[memoryview]:
         """The bytes from `start` up to `stop`, as they are kept."""
+        if start <= 0 and stop >= self.size:
+            yield from self.views
+            return
         place = 0
         for view in self.views:
             if place >= stop:

@@ -54,6 +54,9 @@ class Beside:
         found: list[Problem] = []
         layout = self._layout
         for folder in (layout.archives, layout.inboxes, layout.attachments, layout.drop):
+            there = self._disk.stat(folder)
+            if there is None or there.kind == "folder":
+                continue
             if is_no_folder(self._disk, folder):
                 found.append(_unusable(folder, "not a folder"))
             elif leads_out(self._disk, layout, folder):
