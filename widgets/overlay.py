@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.widgets.compositor import MovesCompositor
 from team_console.widgets.guarded import Guarded
+from team_console.widgets.layered import Layered
 from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
@@ -23,7 +24,7 @@ else:
     _Screen = object  # a mixin, as `Guarded` is
 
 
-class Overlay(Guarded, _Screen):
+class Overlay(Guarded, Layered, _Screen):
     """What screens over others are mixed with, in front of Textual's own class; their keys call `dismiss`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -39,6 +39,7 @@ from team_console.widgets.bars.status_line import StatusLine
 from team_console.widgets.bars.tab_bar import TabBar
 from team_console.widgets.bars.tip_bar import TipBar
 from team_console.widgets.guarded import Guarded
+from team_console.widgets.layered import Layered
 from team_console.widgets.team.column import TeamColumn
 from team_console.widgets.team.strip import TeamStrip
 from textual import on
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 
 
-class MainScreen(Guarded, Screen[None]):
+class MainScreen(Guarded, Layered, Screen[None]):
     """Everything the human sees; what it knows comes in through `show`, what it wants goes out through handlers."""
 
     HORIZONTAL_BREAKPOINTS = HORIZONTAL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,9 @@ from team_console.store.backends.open import open_team
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.widgets.bars.status_line import StatusLine
-from textual._compositor import CompositorUpdate
+from team_console.widgets.bars.tab_bar import TabBar
+from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual.widgets import Input
 from textual.widgets._toast import Toast
 
 from tests import showcase
@@ -118,6 +120,55 @@ async def test_every_key_is_painted_in_whole(tmp_path: Path, terminal: pyte.Scre
             await desk.pilot.press(key)
             await desk.until(lambda: desk.app.is_running)
             await is_painted(desk, terminal)
+
+
+@pytest.fixture
+async def behind(team: MemoryTeam, terminal: pyte.Screen) -> AsyncIterator[Desk]:
+    """A console with a form over it, all of it painted, and nothing left to be painted again."""
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("r")
+        await desk.form()
+        await is_painted(desk, terminal)
+        for screen in desk.app.screen_stack:
+            screen._exchange_repaint_regions()
+        yield desk
+
+
+async def test_each_change_behind_a_form_is_painted_and_nothing_else(
+    behind: Desk, terminal: pyte.Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    painted, display = list[set[int]](), ConsoleApp._display
+
+    def noted(app: ConsoleApp, shown: Any, update: Any) -> None:
+        painted.append({y for y, _, _ in update.spans} if isinstance(update, ChopsUpdate) else set(range(40)))
+        display(app, shown, update)
+
+    monkeypatch.setattr(ConsoleApp, "_display", noted)
+    main = behind.app.main
+    for number in range(3):
+        for kind in (StatusLine, TabBar, StatusLine):
+            painted.clear()
+            bar = main.query_one(kind)
+            bar.set_line(((f" {number} {kind.__name__}", ""),))
+            await is_painted(behind, terminal)
+            assert f"{number} {kind.__name__}" in "\n".join(terminal.display)
+            assert set().union(*painted) <= {bar.region.y}, "more than the bar was painted"
+
+
+async def test_what_changes_in_a_form_while_something_changes_behind_it_is_painted(
+    behind: Desk, terminal: pyte.Screen
+) -> None:
+    form, bar = behind.app.screen, behind.app.main.query_one(StatusLine)
+    line = form.query(Input).first()
+    for number in range(3):
+        line.value = f"because {number}"
+        line._repaint_required = False
+        form._dirty_widgets.add(line)  # as where its word of that has just been heard
+        bar.set_line(((f" changed {number}", ""),))
+        paint_now(behind.app.main)
+        await is_painted(behind, terminal)
+        assert f"because {number}" in "\n".join(terminal.display)
 
 
 async def test_what_is_said_stands_there_however_closely_a_picture_follows(team: MemoryTeam) -> None:

@@ -137,8 +137,9 @@ def _understood(span: Span) -> Message | CodecError:
 def skim(entry: QueueEntry) -> QueueEntry:
     """The entry understood if that is quick, else marked as not looked at."""
     try:
-        record = read_fast(entry.raw) if len(entry.raw) >= _SHORTEST else None
-        return QueueEntry(entry.span, _SKIPPED if record is None else to_message(record, entry.raw))
+        raw = entry.raw if entry.size >= _SHORTEST else b""
+        record = read_fast(raw) if raw else None
+        return QueueEntry(entry.span, _SKIPPED if record is None else to_message(record, raw))
     except CodecError:
         return QueueEntry(entry.span, _SKIPPED)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.frame import line_ends
 from team_console.store.backends.yaml.codec.cutting.whole import MOST_DAMAGED
@@ -29,11 +29,11 @@ class _Seen(Struct):
     """What a look at all entries showed.
 
     Attributes:
-        open: An entry ends inside a quoted scalar or a bracket.
+        open: Where an entry ends inside a quoted scalar or a bracket, in order.
         alias: An entry uses an alias whose value must stand before it.
     """
 
-    open: bool = False
+    open: list[int] = field(default_factory=list)
     alias: bool = False
 
 
@@ -47,8 +47,7 @@ def join_all(parts: Parts, progress: Callable[[int, int], bool] | None = None) -
         entries, seen = _look_at_all(parts.entries, progress)
     has_open = False
     if seen.open:
-        entries = join_open(entries)
-        has_open = any(map(is_open, entries))
+        entries, has_open = join_open(tuple(entries), seen.open)
     if seen.alias or any(map(_TIES, entries)) or SIGN.search(parts.tail):
         entries = tie(entries, parts.head)
     return replace(parts, entries=Chunked.of(entries), joined=True, has_open=has_open)
@@ -58,24 +57,28 @@ def _look_at_all(
     entries: Sequence[QueueEntry], progress: Callable[[int, int], bool] | None
 ) -> tuple[Sequence[QueueEntry], _Seen]:
     """The entries, each understood or, behind too many damaged ones, skimmed; and what some of them need."""
-    damaged, seen = 0, _Seen()
-    changed: dict[int, QueueEntry] = {}
-    for number, entry in enumerate(entries):
+    damaged, is_changed, seen = 0, False, _Seen()
+    alias, opened = Kind.ALIAS, Kind.OPEN
+    all_looked_at = list(entries)
+    for number, entry in enumerate(all_looked_at):
         if progress is not None and number % 256 == 0 and not progress(number, len(entries)):
             raise InterruptedError("reading was stopped")
         if entry.known.__class__ is Message:
             continue
         looked = _look(entry, damaged)
         if looked is not entry:
-            changed[number] = looked
-        outcome = looked.outcome
-        if isinstance(outcome, CodecError):
-            seen.open = seen.open or outcome.kind is Kind.OPEN
-            seen.alias = seen.alias or outcome.kind is Kind.ALIAS
-            damaged += outcome.kind is not Kind.ALIAS
-    if not changed:
-        return entries, seen
-    return tuple([changed.get(number, entry) for number, entry in enumerate(entries)]), seen
+            all_looked_at[number], is_changed = looked, True
+        outcome = looked.known or looked.outcome
+        if not isinstance(outcome, CodecError):
+            continue
+        kind = outcome.kind
+        if kind is alias:
+            seen.alias = True
+        else:
+            damaged += 1
+        if kind is opened:
+            seen.open.append(number)
+    return (tuple(all_looked_at) if is_changed else entries), seen
 
 
 def _look(entry: QueueEntry, damaged: int) -> QueueEntry:
@@ -84,26 +87,30 @@ def _look(entry: QueueEntry, damaged: int) -> QueueEntry:
     return QueueEntry(entry.span) if is_skipped(entry) else entry
 
 
-def join_open(entries: Sequence[QueueEntry]) -> tuple[QueueEntry, ...]:
+def join_open(entries: tuple[QueueEntry, ...], places: Iterable[int]) -> tuple[tuple[QueueEntry, ...], bool]:
     """The same bytes as entries, with each item that its own text leaves open joined to those that close it.
 
     An item that nothing closes stays damaged. The work is bounded, whatever the text.
+
+    Args:
+        places: Of the open items, in order.
+
+    Returns:
+        The entries, and whether one of them is open.
     """
     joined: list[QueueEntry] = []
-    index, tries = 0, _TRIES
-    while index < len(entries):
-        entry, used = entries[index], 1
-        if is_open(entry) and tries > 0:
-            entry, used = _close(entries, index)
-            tries -= used == 1
+    index, tries, has_open = 0, _TRIES, False
+    for place in places:
+        if place < index:  # an item before it needed it
+            continue
+        joined.extend(entries[index:place])
+        entry, used = _close(entries, place) if tries > 0 else (entries[place], 1)
         joined.append(entry)
-        index += used
-    return tuple(joined)
-
-
-def is_open(entry: QueueEntry) -> bool:
-    """Whether the entry's text ends inside a quoted scalar or a bracket."""
-    return isinstance(entry.outcome, CodecError) and entry.outcome.kind is Kind.OPEN
+        tries -= used == 1
+        has_open = has_open or used == 1
+        index = place + used
+    joined.extend(entries[index:])
+    return tuple(joined), has_open
 
 
 def is_skipped(entry: QueueEntry) -> bool:
