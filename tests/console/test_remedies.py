@@ -44,6 +44,7 @@ async def test_a_discard_names_what_it_discards_and_keeps_the_reason_typed(team:
         await desk.until(lambda: again.query_one("#words", Field).value == "obsolete", "the reason")
         await desk.press("enter")
         await desk.until(lambda: not team.snapshot().messages, "an empty queue")
+        await desk.until(lambda: desk.app.main.drafts.get(f"discard:{message_id}") == {}, "no draft")
     async with opened(team) as desk:
         assert desk.app.main.drafts.get(f"discard:{message_id}") == {}
 

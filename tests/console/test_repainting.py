@@ -54,6 +54,10 @@ async def is_painted(desk: Desk, terminal: pyte.Screen) -> None:
     assert _stripped(terminal.display) == _stripped(desk.text.splitlines())
 
 
+def _shows(terminal: pyte.Screen, text: str) -> Callable[[], bool]:
+    return lambda: text in "\n".join(terminal.display)
+
+
 def _stripped(lines: Iterable[str]) -> list[str]:
     return [line.rstrip() for line in lines]
 
@@ -151,8 +155,8 @@ async def test_each_change_behind_a_form_is_painted_and_nothing_else(
             painted.clear()
             bar = main.query_one(kind)
             bar.set_line(((f" {number} {kind.__name__}", ""),))
+            await behind.until(_shows(terminal, f"{number} {kind.__name__}"), "the bar")
             await is_painted(behind, terminal)
-            assert f"{number} {kind.__name__}" in "\n".join(terminal.display)
             assert set().union(*painted) <= {bar.region.y}, "more than the bar was painted"
 
 
@@ -167,8 +171,8 @@ async def test_what_changes_in_a_form_while_something_changes_behind_it_is_paint
         form._dirty_widgets.add(line)  # as where its word of that has just been heard
         bar.set_line(((f" changed {number}", ""),))
         paint_now(behind.app.main)
+        await behind.until(_shows(terminal, f"because {number}"), "what is typed")
         await is_painted(behind, terminal)
-        assert f"because {number}" in "\n".join(terminal.display)
 
 
 async def test_what_is_said_stands_there_however_closely_a_picture_follows(team: MemoryTeam) -> None:
