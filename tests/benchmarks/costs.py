@@ -170,11 +170,11 @@ def _bytes(run: Run) -> Iterator[Figure]:
         name = f"arrow key in History, {size[0]}x{size[1]} (1.3 times neomutt's)"
         yield Figure(name, _arrow_keys(ours, size, to=HISTORY), 1.3 * theirs, "bytes")
     if peer is not None:
-        together = _arrow_keys(ours, (120, 40))
-        pager = _arrow_keys(peer, (120, 40), to=b"\r", settings=True)
-        yield Figure(
-            "arrow key in a list with its message, 120x40 (neomutt: pager with index)", together, pager, "bytes"
-        )
+        for size, mode in (((120, 40), b""), ((200, 55), HISTORY)):  # where the message stands beside the list
+            together = _arrow_keys(ours, size, to=mode)
+            pager = _arrow_keys(peer, size, to=b"\r", settings=True)
+            name = f"arrow key in a list with its message, {size[0]}x{size[1]} (neomutt: pager with index)"
+            yield Figure(name, together, pager, "bytes")
     yield Figure("a live message in mode 6, 120x40", _live_in_history(run, ours), 300, "bytes")
     yield Figure("opening a form, 80x24", _answer(ours, (80, 24), b"b", b"\x1b"), 4_000, "bytes")
     yield Figure("mode switch to requests, 80x24", _answer(ours, (80, 24), b"3", b"1"), 2_000, "bytes")
