@@ -36,7 +36,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
         seen.number += 1
         return real(self, path, known)
 
-    monkeypatch.setattr(appended, "LARGE", 1)
+    monkeypatch.setattr(appended, "LONG", 1)
     monkeypatch.setattr(generation, "LARGE", 1)
     monkeypatch.setattr(appended, "monotonic", lambda: seen.now)
     monkeypatch.setattr(Disk, "read_change", counted)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-_MANY = 512
-"""Stretches from which on short neighbours are joined."""
-_BLOCK = 1 << 20
-"""Bytes that a system call writes at once: shorter stretches are joined for it."""
+_MANY = 32
+"""Stretches from which on short neighbours are joined: every change takes a step for each."""
 _SHORT = 1 << 16
-"""Bytes below which a stretch is short."""
+"""Bytes below which a stretch is short: copying it takes less than a system call for it alone."""
 
 
 class Stretches:
@@ -46,17 +44,17 @@ class Stretches:
         return b"".join(self.views)
 
     def blocks(self) -> Iterator[bytes | memoryview]:
-        """All bytes in few pieces: short stretches are joined until they are a megabyte."""
+        """All bytes in few pieces: short stretches are joined until they are long enough."""
         short: list[memoryview] = []
         size = 0
         for view in self.views:
-            if len(view) < _BLOCK:
+            if len(view) < _SHORT:
                 short.append(view)
                 size += len(view)
-            if size >= _BLOCK or len(view) >= _BLOCK:
+            if size >= _SHORT or len(view) >= _SHORT:
                 yield b"".join(short)
                 short, size = [], 0
-            if len(view) >= _BLOCK:
+            if len(view) >= _SHORT:
                 yield view
         yield b"".join(short)
 

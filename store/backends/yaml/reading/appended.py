@@ -17,10 +17,12 @@ from team_console.store.backends.yaml.disk import Disk, Mark, Stat
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.recovery.ledger import whole_lines
 from team_console.store.backends.yaml.text_change import Change
-from team_console.store.backends.yaml.writing.generation import LARGE, Generation
+from team_console.store.backends.yaml.writing.generation import Generation
 
 COMPARE_SECONDS = 10.0
 """After so long the next look, a timed one where nothing changes, is at all bytes of the queue again."""
+LONG = 1 << 20
+"""Bytes from which on a queue is long: a shorter one is compared in no time."""
 _NOTHING = msgspec.Raw()
 
 
@@ -116,5 +118,5 @@ class AppendedMessages:
 def _is_open_ended(known: Generation) -> bool:
     """Whether what is added to the queue stands behind all that is there."""
     text = known.text
-    ends = known.stat is not None and known.stat.size >= LARGE and not text.tail and not text.whole and text.size > 0
+    ends = known.stat is not None and known.stat.size >= LONG and not text.tail and not text.whole and text.size > 0
     return ends and text.entries[-1].raw.endswith(b"\n")

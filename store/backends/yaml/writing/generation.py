@@ -16,7 +16,7 @@ PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
 _LEDGER = "audit.jsonl"
-LARGE = 1 << 20
+LARGE = 1 << 16
 """Bytes from which on a queue that was read before is compared with the file instead of read as a second copy."""
 
 
