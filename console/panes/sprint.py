@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.list_pane import ListPane
+from team_console.store.model.words import counted
 from team_console.store.views.rows import Batch, Lifecycle, StoryState, View
 from team_console.widgets.details.document import Document
 from team_console.widgets.details.sprint import batch_document, life_document
@@ -55,7 +56,7 @@ class SprintPane(ListPane[Batch | Lifecycle]):
     def title_of(self, shown: int, total: int) -> str:
         """Batches and agents."""
         batches = sum(isinstance(row, Batch) for row in self._all)
-        return f"Sprint · {batches} batches · {total - batches} agents"
+        return f"Sprint · {counted(batches, 'batch')} · {counted(total - batches, 'agent')}"
 
 
 def sprint_rows(view: View) -> tuple[Batch | Lifecycle, ...]:

@@ -7,8 +7,8 @@ def counted(number: int, name: str, many: str | None = None) -> str:
     """`1 delivery`, `2 deliveries`, `5,000 messages`.
 
     Args:
-        one: The word for a single thing.
-        many: The word for several; made from `one` when it is regular.
+        name: The word for a single thing.
+        many: The word for several; made from `name` when it is regular.
     """
     return f"{number:,} {name if number == 1 else many or plural(name)}"
 
