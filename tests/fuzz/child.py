@@ -16,7 +16,10 @@ from tests.fuzz.pace import is_too_slow, timed
 ADDRESS_SPACE = 1 << 30
 RESIDENT_KILOBYTES = 300 * 1024
 SECONDS_EACH = 1.0
-"""Seconds of the machine of known speed (`tests/fuzz/pace.py`) that reading an input takes at most, and changing it."""
+"""Seconds of the machine of known speed (`tests/fuzz/pace.py`) that reading an input takes at most, and changing it.
+
+A change is judged with a reading of what came of it.
+"""
 
 
 def main(seed: int, first: int, count: int, largest: int) -> int:
@@ -30,7 +33,7 @@ def main(seed: int, first: int, count: int, largest: int) -> int:
         text, reading = timed(partial(read, data))
         changing = timed(partial(change, text))[1] if text is not None else 0.0
         if is_too_slow(reading, SECONDS_EACH, partial(read, data)) or is_too_slow(
-            changing, SECONDS_EACH, partial(change_anew, data)
+            changing, 2 * SECONDS_EACH, partial(change_anew, data)
         ):
             sys.stderr.write(f"input {number}: {reading:.2f} s and {changing:.2f} s\n")
             return 3
