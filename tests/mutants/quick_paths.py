@@ -7,6 +7,7 @@ from tests.mutants.line import Line
 _LOCK = "tests/store/test_lock_at_once.py"
 _WRITING = "tests/store/test_codec_writing.py"
 _KEPT = "tests/store/test_kept_knowledge.py"
+_SEARCHED = "tests/store/test_searched_once.py"
 _NAMING = "tests/store/test_naming_by_bytes.py"
 _WRITTEN = "tests/store/test_addressed_however_written.py"
 _DOUBT = "tests/cli/test_receive_in_doubt.py"
@@ -138,5 +139,33 @@ QUICK_LINES = (
         "(received.is_complete and _settings_hold(call))",
         "received.is_complete",
         (f"{_DOUBT}::test_settings_that_are_lost_or_not_understood_are_warned_of",),
+    ),
+    Line(
+        "what no longer holds a word is not remembered to",
+        "store/backends/yaml/codec/held_words.py",
+        "if place not in stay",
+        "if True",
+        (f"{_SEARCHED}::test_a_word_is_not_searched_for_again_after_messages_came_or_changed",),
+    ),
+    Line(
+        "two messages of one id are not taken for one",
+        "store/backends/yaml/codec/known_ids.py",
+        "KnownIds(ids) if len(ids) == size + len(new) else None",
+        "KnownIds(ids)",
+        (_KEPT, "tests/store/test_codec_following.py"),
+    ),
+    Line(
+        "entries are cut out once, whichever thread asks",
+        "store/model/chunked.py",
+        "        with self._lock:",
+        "        if True:",
+        ("tests/store/test_chunked.py::test_a_lazy_sequence_is_made_once_when_two_threads_ask",),
+    ),
+    Line(
+        "a form paints what changes in it while something changes behind it",
+        "widgets/layered.py",
+        "    front._dirty_widgets.add(front)\n",
+        "    front._dirty_widgets.add(front)\n    front._repaint_required = True\n",
+        ("tests/console/test_repainting.py::test_what_changes_in_a_form_while_something_changes_behind_it_is_painted",),
     ),
 )
