@@ -97,7 +97,8 @@ async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looki
             while detail._rest is not None:
                 await pilot.pause()
             detail.action_scroll_end()
-            await pilot.pause()
+            while not detail.scroll_offset.y:
+                await pilot.pause()
             shown_now = screen_of(pilot)
             assert "line 2999" in shown_now
             assert CANNOT_BE_SHOWN in shown_now
