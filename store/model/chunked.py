@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, groupby, islice, pairwise, takewhile
 from threading import Lock
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 ItemT = TypeVar("ItemT")
 PART = 1024
@@ -106,35 +106,52 @@ class Chunked(Sequence[ItemT]):
         return f"Chunked({list(self)!r})"
 
 
+class _Made(Generic[ItemT]):
+    """A sequence that is made once, when somebody asks for it, whichever thread that is."""
+
+    __slots__ = ("_lock", "_made", "_make")
+
+    def __init__(self, make: Callable[[], Chunked[ItemT]]) -> None:
+        self._make: Callable[[], Chunked[ItemT]] | None = make
+        self._made: Chunked[ItemT] = Chunked(())
+        self._lock = Lock()
+
+    def get(self) -> Chunked[ItemT]:
+        with self._lock:  # or two threads would make two of each item
+            if self._make is not None:
+                self._made, self._make = self._make(), None
+        return self._made
+
+
 class LazyChunked(Chunked[ItemT]):
     """A sequence with items whose last is there at once; all others are made when somebody asks for more than that.
 
     Cutting a long queue takes longer than writing a message behind its last.
     """
 
-    __slots__ = ("_last", "_lock", "_make")
+    __slots__ = ("_added", "_first", "_last")
 
     def __init__(self, make: Callable[[], Chunked[ItemT]], last: ItemT) -> None:
         """`make` gives all of the sequence, of which `last` is the last."""
-        self._make: Callable[[], Chunked[ItemT]] | None = make
-        self._last = last
-        self._lock = Lock()
+        self._first, self._added, self._last = _Made(make), Chunked[ItemT](()), last
 
     def __getattr__(self, name: str) -> Any:
         """Called for what is not there yet."""
         if name not in Chunked.__slots__:
             raise AttributeError(name)
-        with self._lock:  # or two threads would make two of each item
-            if self._make is not None:
-                super().__init__(self._make().parts)
-                self._make = None
+        super().__init__(self._first.get().followed_by(self._added).parts)
         return object.__getattribute__(self, name)
 
     def followed_by(self, items: Sequence[ItemT]) -> Chunked[ItemT]:
-        """See `Chunked.followed_by`; nothing is made for it."""
-        if self._make is None or not items:
-            return super().followed_by(items)
-        return LazyChunked(lambda: self.exchanged(len(self), len(self), items), items[-1])
+        """See `Chunked.followed_by`; nothing is made for it.
+
+        However many follow one after the other, all of them rest on what was there first: none waits for the next.
+        """
+        if not items:
+            return self
+        longer: LazyChunked[ItemT] = LazyChunked.__new__(LazyChunked)
+        longer._first, longer._added, longer._last = self._first, self._added.followed_by(items), items[-1]
+        return longer
 
     def __bool__(self) -> bool:
         return True

@@ -117,6 +117,15 @@ def test_a_lazy_sequence_tells_what_one_of_the_same_items_tells(look: Callable[[
     assert look(_lazy(9, []).followed_by([9])) == look(Chunked.of(range(10)))
 
 
+def test_a_lazy_sequence_may_grow_as_often_as_it_likes_before_it_is_made() -> None:
+    made = list[int]()
+    lazy: Chunked[int] = _lazy(3, made)
+    for number in range(3, 3_000):
+        lazy = lazy.followed_by([number])
+    assert (lazy[-1], made) == (2_999, [])
+    assert list(lazy) == list(range(3_000))
+
+
 class _Told:
     """A lock that says when somebody asks for it."""
 
@@ -147,7 +156,7 @@ def test_a_lazy_sequence_is_made_once_when_two_threads_ask() -> None:
         asked.set()
 
     lazy, other = LazyChunked(make, None), Thread(target=look)
-    lazy._lock = _Told(lazy._lock, asked)  # type: ignore[assignment]
+    lazy._first._lock = _Told(lazy._first._lock, asked)  # type: ignore[assignment]
     seen.append(lazy[0])
     other.join()
     assert seen == made * 2

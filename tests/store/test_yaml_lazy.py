@@ -63,6 +63,16 @@ def test_a_send_into_a_team_just_opened_does_not_even_cut_the_queue(
     assert len(team.snapshot().messages) == 62
 
 
+def test_what_a_process_sent_one_after_the_other_is_there_when_it_looks(tmp_path: Path) -> None:
+    write_queue(tmp_path / "queue", quiet(20))
+    text = QueueText.parse((tmp_path / "queue").read_bytes())
+    for number in range(1_500):
+        text = text.edit(append=[made(number)])
+    known = QueueText.parse(text.data())
+    assert [message.message_id for message in text.messages()] == [message.message_id for message in known.messages()]
+    assert len(text.messages()) == 1_520
+
+
 @pytest.mark.parametrize("count", [0, 1, 40])
 def test_positions_after_appending_are_those_of_a_fresh_reading(tmp_path: Path, count: int) -> None:
     write_queue(tmp_path / "queue", letters(count))
