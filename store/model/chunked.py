@@ -116,6 +116,10 @@ class _Made(Generic[ItemT]):
         self._made: Chunked[ItemT] = Chunked(())
         self._lock = Lock()
 
+    @property
+    def is_made(self) -> bool:
+        return self._make is None
+
     def get(self) -> Chunked[ItemT]:
         with self._lock:  # or two threads would make two of each item
             if self._make is not None:
@@ -147,8 +151,8 @@ class LazyChunked(Chunked[ItemT]):
 
         However many follow one after the other, all of them rest on what was there first: none waits for the next.
         """
-        if not items:
-            return self
+        if self._first.is_made or not items:
+            return super().followed_by(items)
         longer: LazyChunked[ItemT] = LazyChunked.__new__(LazyChunked)
         longer._first, longer._added, longer._last = self._first, self._added.followed_by(items), items[-1]
         return longer

@@ -143,8 +143,8 @@ QUICK_LINES = (
     Line(
         "what no longer holds a word is not remembered to",
         "store/backends/yaml/codec/held_words.py",
-        "if place not in stay",
-        "if True",
+        "if place not in changed]",
+        "]",
         (f"{_SEARCHED}::test_a_word_is_not_searched_for_again_after_messages_came_or_changed",),
     ),
     Line(

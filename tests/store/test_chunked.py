@@ -126,6 +126,15 @@ def test_a_lazy_sequence_may_grow_as_often_as_it_likes_before_it_is_made() -> No
     assert list(lazy) == list(range(3_000))
 
 
+def test_what_follows_a_lazy_sequence_that_was_made_shares_its_parts() -> None:
+    lazy = _lazy(40, [])
+    assert len(lazy) == 40
+    longer = lazy.followed_by([40])
+    assert not isinstance(longer, LazyChunked)
+    assert sum(part in lazy.parts for part in longer.parts) >= len(lazy.parts) - 1
+    assert list(longer) == list(range(41))
+
+
 class _Told:
     """A lock that says when somebody asks for it."""
 

@@ -50,17 +50,16 @@ def after_edit(held: Held, size: int, changed: Mapping[int, QueueEntry | None], 
     if not held or len(stay) < len(changed):
         return {}
     return {
-        words: [
-            *sorted(
-                {
-                    *(place for place in places if place not in stay),
-                    *(place for place, entry in stay.items() if _holds(words, entry)),
-                }
-            ),
-            *_holding(words, added, size),
-        ]
-        for words, places in held.items()
+        words: [*_still_holding(words, places, stay), *_holding(words, added, size)] for words, places in held.items()
     }
+
+
+def _still_holding(words: Iterable[bytes], places: Sequence[int], changed: Mapping[int, QueueEntry]) -> Sequence[int]:
+    """Where the words were, and where they are in what changed."""
+    if not changed:
+        return places
+    elsewhere = [place for place in places if place not in changed]
+    return sorted([*elsewhere, *(place for place, entry in changed.items() if _holds(words, entry))])
 
 
 def _holding(words: Iterable[bytes], entries: Sequence[QueueEntry], first: int) -> Iterator[int]:

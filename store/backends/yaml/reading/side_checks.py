@@ -55,7 +55,7 @@ class Beside:
         layout = self._layout
         for folder in (layout.archives, layout.inboxes, layout.attachments, layout.drop):
             there = self._disk.stat(folder)
-            if there is None or there.kind == "folder":
+            if there is None or there.kind == "folder":  # as nearly always: what follows looks again and closer
                 continue
             if is_no_folder(self._disk, folder):
                 found.append(_unusable(folder, "not a folder"))
