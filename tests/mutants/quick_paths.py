@@ -7,6 +7,7 @@ from tests.mutants.line import Line
 _LOCK = "tests/store/test_lock_at_once.py"
 _WRITING = "tests/store/test_codec_writing.py"
 _KEPT = "tests/store/test_kept_knowledge.py"
+_FREED = "tests/store/test_freed_beside.py"
 _SEARCHED = "tests/store/test_searched_once.py"
 _NAMING = "tests/store/test_naming_by_bytes.py"
 _WRITTEN = "tests/store/test_addressed_however_written.py"
@@ -34,6 +35,13 @@ QUICK_LINES = (
         "os.register_at_fork(after_in_child=_leave_to_parent)\n",
         "",
         (f"{_LOCK}::test_a_forked_child_neither_keeps_the_lock_nor_gives_it_back",),
+    ),
+    Line(
+        "a large file is given back once its name is taken over",
+        "store/backends/yaml/disk.py",
+        "                _close_beside(displaced)\n",
+        "                pass\n",
+        (f"{_FREED}::test_a_large_file_is_not_freed_before_its_name_is_taken_over_and_soon_after",),
     ),
     Line(
         "words that another reader takes otherwise are proven by it",

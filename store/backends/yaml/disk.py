@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import fcntl
@@ -23,6 +24,8 @@ _WINDOW = 1 << 20
 LARGEST_FILE = 256 << 20
 """Bytes that are ever read at once; a file of which more would be needed was not made by us."""
 _SMALL = 1 << 16
+_SLOW_TO_FREE = 1 << 20
+"""Bytes from which on a file keeps whoever removes its last name waiting: about a millisecond for each four million."""
 _EXTENTS = 1000
 """So many stretches of data are followed to find the last; nobody's file of ours has more than a few."""
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
@@ -165,8 +168,13 @@ class Disk:
         os.link(source, target, follow_symlinks=False)
 
     def rename(self, source: Path, target: Path) -> None:
-        """Move a name over another, atomically."""
-        os.replace(source, target)
+        """Move a name over another, atomically. A large file that stood there is freed meanwhile, not before."""
+        displaced = _hold_large(target)
+        try:
+            os.replace(source, target)
+        finally:
+            if displaced is not None:
+                _close_beside(displaced)
 
     def exchange(self, path: Path, other: Path) -> bool:
         """Swap two names atomically; False where the system cannot."""
@@ -295,6 +303,23 @@ def _find(fd: int, needle: bytes) -> int:
         window[: filled - drop] = window[drop:filled]
         offset, filled = offset + drop, filled - drop
     return -1
+
+
+def _hold_large(path: Path) -> int | None:
+    """A descriptor that keeps a large file when its name is taken away; None for anything else."""
+    with contextlib.suppress(OSError):
+        found = os.lstat(path)
+        if stat.S_ISREG(found.st_mode) and found.st_size >= _SLOW_TO_FREE:
+            return _open_quietly(path)
+    return None
+
+
+def _close_beside(fd: int) -> None:
+    """Close in a thread of its own what takes long to close: under the lock, everybody would wait for it."""
+    try:
+        _thread.start_new_thread(os.close, (fd,))
+    except RuntimeError:  # no more threads for this user
+        os.close(fd)
 
 
 def _flush(fd: int) -> None:
