@@ -14,7 +14,6 @@ from team_console.console.app.containment import ContainedApp
 from team_console.console.app.feed import Feed, ReadResult
 from team_console.console.display.wording import reason_of
 from team_console.console.following.pace import Pace
-from team_console.console.terminal.compositor import is_painted
 from team_console.store.contract.team import Team, WatchHint, WatchState
 from team_console.widgets.guarded import defect_in
 from team_console.widgets.later import later
@@ -177,17 +176,13 @@ class FollowingApp(ContainedApp[ReturnT]):
             return
         self._reading, self._ended = False, self._begun
         with self._contained():
+            self.screen._invoke_later(self._painted, self)
             if error is None:
                 self.saw(reading.result())
             else:
                 self.failed(error)
                 if (defect := defect_in(error)) is not None:
                     raise defect
-        with self._contained():  # also where showing it failed
-            if is_painted(self.screen):
-                self._painted()
-            else:
-                self.screen._invoke_later(self._painted, self)
 
     def _painted(self) -> None:
         """What was read is on the screen."""

@@ -79,11 +79,6 @@ def paint_now(screen: Screen[Any]) -> None:
         screen._on_timer_update()
 
 
-def is_painted(screen: Screen[Any]) -> bool:
-    """Whether nothing of a screen waits to be painted, nor for what decides how."""
-    return not screen._dirty_widgets and not any(map(_is_unsettled, screen._compositor.visible_widgets))
-
-
 def _is_unsettled(widget: Widget) -> bool:
     """Whether more of it changes than is marked already: its place, its styles, or what Textual itself draws."""
     return (

@@ -255,13 +255,13 @@ def test_whoever_found_something_does_not_wait_for_the_end_of_a_pause(
     monkeypatch.setattr(watching, "_GATHER", 600.0)
     put(open_yaml(tmp_path), make_message(1))
     pausing = asyncio.Event()
-    heard = watching._News._heard
+    gathered = watching._News._gathered
 
-    def told(self: Any, changes: Any, woken: Any) -> None:
-        heard(self, changes, woken)
+    async def told(self: Any, changes: Any) -> Any:
         pausing.set()
+        return await gathered(self, changes)
 
-    monkeypatch.setattr(watching._News, "_heard", told)
+    monkeypatch.setattr(watching._News, "_gathered", told)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)

@@ -7,7 +7,6 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Literal
 
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading import inotify
@@ -128,12 +127,16 @@ class _News:
         """Wait for the kernel: nothing runs while nothing changes."""
         loop = asyncio.get_running_loop()
         changes = inotify.FolderChanges(folders)
-        restart = asyncio.create_task(self._restart.wait())
+        woken = asyncio.Event()
+        restart = asyncio.create_task(self._set_on_restart(woken))
         try:
             self._look_again()
             self._tell(WatchState.LIVE, "")
             while not self._restart.is_set():
-                await self._news_of(changes, restart)
+                loop.add_reader(changes.fd, woken.set)
+                await woken.wait()
+                loop.remove_reader(changes.fd)
+                woken.clear()
                 seen = await self._gathered(changes)
                 if any(change.is_end for change in seen):
                     break
@@ -147,31 +150,11 @@ class _News:
             loop.remove_reader(changes.fd)
             changes.close()
 
-    async def _news_of(self, changes: inotify.FolderChanges, restart: asyncio.Task[Literal[True]]) -> None:
-        """Wait for events, and while more of them pile up; this task wakes once for all of them."""
-        loop = asyncio.get_running_loop()
-        woken: asyncio.Future[None] = loop.create_future()
-
-        def restarted(_: object) -> None:
-            _set(woken)
-
-        loop.add_reader(changes.fd, self._heard, changes, woken)
-        restart.add_done_callback(restarted)
-        try:
-            await woken
-        finally:
-            restart.remove_done_callback(restarted)
-            loop.remove_reader(changes.fd)
-
-    def _heard(self, changes: inotify.FolderChanges, woken: asyncio.Future[None]) -> None:
-        loop = asyncio.get_running_loop()
-        loop.remove_reader(changes.fd)
-        loop.call_later(_GATHER, _set, woken)
-
     async def _gathered(self, changes: inotify.FolderChanges) -> list[inotify.FolderChange]:
-        """What changed, also in a while to come where a write has only begun beside the queue."""
+        """What changed in a short while, in a longer one while a write has only begun beside the queue."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + _BEGUN - _GATHER
+        end = loop.time() + _BEGUN
+        await asyncio.sleep(_GATHER)
         seen = changes.read()
         while self._has_only_begun(seen) and (left := end - loop.time()) > 0:
             await _wait_to_read(changes.fd, left)
