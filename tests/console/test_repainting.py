@@ -19,7 +19,7 @@ from team_console.store.desk.caller import Caller
 from team_console.widgets.bars.status_line import StatusLine
 from team_console.widgets.bars.tab_bar import TabBar
 from textual._compositor import ChopsUpdate, CompositorUpdate
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 from textual.widgets._toast import Toast
 
 from tests import showcase
@@ -127,12 +127,15 @@ async def test_every_key_is_painted_in_whole(tmp_path: Path, terminal: pyte.Scre
 
 
 @pytest.fixture
-async def behind(team: MemoryTeam, terminal: pyte.Screen) -> AsyncIterator[Desk]:
-    """A console with a form over it, all of it painted, and nothing left to be painted again."""
+async def behind(team: MemoryTeam, terminal: pyte.Screen, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    """A console with a form over it, all of it painted, and nothing left that would be painted with time."""
+    monkeypatch.setattr(ConsoleApp, "_tick", lambda app: None)  # ages and the bars, every few seconds
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.press("r")
-        await desk.form()
+        form = await desk.form()
+        for line in (*form.query(TextArea), *form.query(Input)):
+            line.cursor_blink = False
         await is_painted(desk, terminal)
         for screen in desk.app.screen_stack:
             screen._exchange_repaint_regions()
