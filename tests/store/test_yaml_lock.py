@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.backends.yaml.writing import lock_owner
+from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 
 from tests.store.yaml_folder import (
@@ -310,3 +314,59 @@ def test_a_turn_that_is_given_up_leaves_the_word_of_the_one_before(tmp_path: Pat
     assert (tmp_path / LOCK).read_bytes() == before
     (tmp_path / QUEUE).write_bytes(whole)
     assert [problem.code for problem in team.snapshot().problems if problem.code == "STALE_LOCK"] == []
+
+
+class _Meanwhile(Disk):
+    """Something happens to the lock right after its text was read for the `number`th time."""
+
+    def __init__(self, number: int, happens: Callable[[], object]) -> None:
+        self._left, self._happens = number, happens
+
+    def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
+        found = super().read(path, start, length)
+        if path.name == LOCK:
+            self._left -= 1
+            if self._left == 0:
+                self._happens()
+        return found
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("sure", [False, True], ids=["told by the text", "asked of the kernel"])
+def test_who_takes_the_lock_while_it_is_looked_at_is_not_said_to_have_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, sure: bool
+) -> None:
+    monkeypatch.setattr(lock_owner, "_kernel_holders", lambda *given: [])
+    put(open_yaml(tmp_path), make_message(1))
+    text = lock_owner.holder_text(since=to_text(utc_now()), action="send")
+    team = open_yaml(tmp_path, disk=_Meanwhile(number, lambda: (tmp_path / LOCK).write_bytes(text)))
+    team._reader._asked_kernel = -math.inf if sure else math.inf
+    assert team.snapshot().problems == ()
+
+
+def test_who_takes_over_from_one_that_died_while_it_is_looked_at_is_not_said_to_have_died(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    with process(HOLD, tmp_path) as holder:
+        wait_for(holder, b"held")
+        holder.kill()
+        holder.wait()
+    text = lock_owner.holder_text(since=to_text(utc_now()), action="send")
+    team = open_yaml(tmp_path, disk=_Meanwhile(1, lambda: (tmp_path / LOCK).write_bytes(text)))
+    assert team.snapshot().problems == ()
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("age", [0, 60], ids=["a moment", "a minute"])
+def test_who_gives_the_lock_back_while_it_is_looked_at_is_not_said_to_have_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, age: int
+) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    released = (tmp_path / LOCK).read_bytes()
+    held = [os.getpid()]
+    monkeypatch.setattr(
+        lock_owner, "_kernel_holders", lambda *given: held if (tmp_path / LOCK).read_bytes() != released else []
+    )
+    since = to_text(utc_now() - timedelta(seconds=age))
+    (tmp_path / LOCK).write_bytes(lock_owner.holder_text(since=since, action="send"))
+    team = open_yaml(tmp_path, disk=_Meanwhile(number, lambda: (tmp_path / LOCK).write_bytes(released)))
+    assert team.snapshot().problems == ()

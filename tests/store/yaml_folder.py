@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.codec import emit
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import ROLLED_BACK, Snapshot
 from team_console.store.contract.transaction import Transaction
@@ -24,7 +25,7 @@ from tests.store.contract import FakeClock, make_message, put
 QUEUE = "message-queue.yaml"
 
 
-def open_yaml(root: Path, *, read_only: bool = False) -> YamlTeam:
+def open_yaml(root: Path, *, read_only: bool = False, disk: Disk | None = None) -> YamlTeam:
     """The team in `root`, opened as a new process would."""
     return YamlTeam(
         root,
@@ -33,6 +34,7 @@ def open_yaml(root: Path, *, read_only: bool = False) -> YamlTeam:
         config_path=root / "messenger-config.yaml",
         read_only=read_only,
         clock=FakeClock(),
+        disk=disk,
     )
 
 

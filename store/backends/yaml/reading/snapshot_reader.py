@@ -108,9 +108,11 @@ class SnapshotReader:
             # After the queue, so that every message of ours that was seen there is on record here.
             recorded = self._recorded.read(settings.config.key)
             # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
-            problems += self._beside.problems(generation, read_text(self._disk, self._layout.lock))
-            holder = self._holder()
-            lock_text = read_text(self._disk, self._layout.lock)
+            lock_text = self._lock_text()
+            problems += self._beside.problems(generation, lock_text)
+            holder = self._holder(lock_text)
+            if holder is None and parse_released(lock_text) is None:  # it may have been given back meanwhile
+                lock_text = self._lock_text()
             problems += self._lock_problems(lock_text, holder)
             loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
             problems += (loss.problem,) if loss is not None else ()
@@ -285,16 +287,19 @@ class SnapshotReader:
             hint = "Was the folder moved? Nothing is created in its place."
         return Problem("VANISHED", "error", str(queue), f"{queue} is gone", hint)
 
-    def _holder(self) -> LockHolder | None:
+    def _lock_text(self) -> bytes:
+        return read_text(self._disk, self._layout.lock)
+
+    def _holder(self, lock_text: bytes) -> LockHolder | None:
         """Who holds the lock; one that leaves no text in the lock file is asked of the kernel now and then.
 
         Such a holder counts from when it was first seen, and is asked for at each look until it is gone.
         """
         path, now, silent = self._layout.lock, time.monotonic(), self._silent_holder
         if silent is None and now - self._asked_kernel < ASK_KERNEL_SECONDS:
-            return find_holder(self._disk, path)
+            return find_holder(self._disk, path, lock_text)
         self._asked_kernel, self._silent_holder = now, None
-        holder = find_holder(self._disk, path, sure=True)
+        holder = find_holder(self._disk, path, self._lock_text(), sure=True)
         if holder is None or holder.since:
             return holder
         same = silent is not None and silent.pid == holder.pid

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from team_console.store.backends.yaml.disk import Disk, Held
 from team_console.store.backends.yaml.files import FORBIDDEN
-from team_console.store.backends.yaml.writing.lock_owner import find_holder
+from team_console.store.backends.yaml.writing.lock_owner import find_holder, read_text
 from team_console.store.contract.locked import locked_error
 from team_console.store.model.errors import Code, TeamError
 
@@ -45,7 +45,7 @@ def _acquire(disk: Disk, path: Path, wait: float, mode: int) -> Held:
     try:
         return disk.lock(path, wait, mode)
     except TimeoutError:
-        holder = find_holder(disk, path, sure=True)
+        holder = find_holder(disk, path, read_text(disk, path), sure=True)
         hint = "Try again. The lock ends with its process; do not delete the lock file."
         raise locked_error(path, holder, wait, hint) from None
     except OSError as error:

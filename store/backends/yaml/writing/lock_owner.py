@@ -65,13 +65,13 @@ def parse_released(text: bytes) -> Released | None:
     return Released(seq, mark_of(facts.get("queue")), damaged if isinstance(damaged, int) else None)
 
 
-def find_holder(disk: Disk, path: Path, *, sure: bool = False) -> LockHolder | None:
-    """Who holds the lock at this moment, found without taking it; None when nobody does.
+def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool = False) -> LockHolder | None:
+    """Who holds the lock, of which the `text` was just read, found without taking it; None when nobody does.
 
     The kernel's list of locks costs every process on the machine some milliseconds, so it is only asked about
     a holder that stays, or when the lock is known to be held (`sure`), perhaps by one that leaves no text.
     """
-    facts = _parse(read_text(disk, path))
+    facts = _parse(text)
     told = _by_text(facts)
     if not sure and (told is None or not told.alive or _is_fresh(told)):
         return told
@@ -87,10 +87,16 @@ def find_holder(disk: Disk, path: Path, *, sure: bool = False) -> LockHolder | N
 
 
 def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
-    """A sentence about a holder on this host that died without releasing, None when there was none."""
+    """A sentence about a holder on this host that died without releasing, None when there was none.
+
+    One that lives and took the lock just now did so after it was found that nobody has it.
+    """
     facts = _parse(text)
     pid = facts.get("pid")
     if holder is not None or not isinstance(pid, int) or facts.get("host") != os.uname().nodename:
+        return None
+    told = _by_text(facts)
+    if told is not None and told.alive and _is_fresh(told):
         return None
     return f"pid {pid} ended during {facts.get('action')} (since {facts.get('since')}) without releasing the lock"
 
