@@ -27,6 +27,8 @@ SIZES = {(80, 24): 194.0, (120, 40): 234.0, (200, 55): 314.0}
 """Columns and lines of terminals -> bytes of neomutt's arrow key on them, for where it is not installed."""
 DOWN, HISTORY = b"\x1b[B", b"6"
 _KEYS = 10
+_HELD, _REPEAT = 12, 0.035
+"""Keys a held key sends on a screen of 24 lines without scrolling, and seconds between two, as most systems have it."""
 _CURSOR = "▌"
 
 
@@ -166,9 +168,9 @@ def _bytes(run: Run) -> Iterator[Figure]:
     ours = console(run.folder / "bytes", 500)
     peer = neomutt(run.folder / "bytes-peer", run.peers.neomutt, 500) if run.peers.neomutt is not None else None
     for size, known in SIZES.items():
-        theirs = _arrow_keys(peer, size) if peer is not None else known
-        name = f"arrow key in History, {size[0]}x{size[1]} (1.3 times neomutt's)"
-        yield Figure(name, _arrow_keys(ours, size, to=HISTORY), 1.3 * theirs, "bytes")
+        theirs = _held_arrow(peer, size) if peer is not None else known
+        name = f"arrow key held in History, {size[0]}x{size[1]} (1.3 times neomutt's index)"
+        yield Figure(name, _held_arrow(ours, size, to=HISTORY), 1.3 * theirs, "bytes")
     if peer is not None:
         for size, mode in (((120, 40), b""), ((200, 55), HISTORY)):  # where the message stands beside the list
             together = _arrow_keys(ours, size, to=mode)
@@ -179,6 +181,23 @@ def _bytes(run: Run) -> Iterator[Figure]:
     yield Figure("opening a form, 80x24", _answer(ours, (80, 24), b"b", b"\x1b"), 4_000, "bytes")
     yield Figure("mode switch to requests, 80x24", _answer(ours, (80, 24), b"3", b"1"), 2_000, "bytes")
     yield Figure("mode switch to history, 80x24", _answer(ours, (80, 24), b"6", b"1"), 2_000, "bytes")
+
+
+def _held_arrow(client: Client, size: tuple[int, int], *, to: bytes = b"") -> float:
+    """Bytes of each of the arrow keys that a held key sends, with what is drawn once it rests."""
+    with client.start(size) as terminal:
+        arrive(client, terminal)
+        if to:
+            terminal.press(to)
+            terminal.settle(quiet=0.6, first=2.0)
+        terminal.press(client.down)
+        terminal.settle(quiet=0.6, first=2.0)
+        before = terminal.received
+        for _ in range(_HELD):
+            terminal.press(client.down)
+            drain(terminal, _REPEAT)
+        terminal.settle(quiet=0.6, first=2.0)
+        return (terminal.received - before) / _HELD
 
 
 def _arrow_keys(client: Client, size: tuple[int, int], *, to: bytes = b"", settings: bool = False) -> float:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
-_TICKS = os.sysconf("SC_CLK_TCK")
+_BY_SCHEDULER = 2
+"""The kernel's number for the time a process ran as the scheduler counts it; that in `/proc` ticks every 10 ms."""
 
 
 def memory(pid: int) -> tuple[float, float]:
@@ -19,9 +21,8 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def processor_seconds(pid: int) -> float:
-    """Time that all its threads ran so far, children and threads that ended included, to the tick of the clock."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    """Time that all its threads ran so far, those that ended included, to the nanosecond."""
+    return time.clock_gettime(~pid << 3 | _BY_SCHEDULER)  # as clock_getcpuclockid makes it, which Python does not offer
 
 
 def wake_ups(pid: int) -> int:

@@ -16,7 +16,7 @@ POLL_SECONDS = 0.5
 """How often the files are looked at where there are no events."""
 POLL_SECONDS_LIVE = 1.0
 """How often they are looked at although there are events: a change made on another machine is told to none of ours."""
-_GATHER = 0.02
+_GATHER = 0.015
 """Seconds for which events are let pile up: a write makes ten of them, and each would wake whoever waits."""
 _BEGUN = 0.1
 """Seconds for which a write that only touched lock and ledger is waited for, so that it wakes us once."""
