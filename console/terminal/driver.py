@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable
 from threading import Event
 from typing import Any
 
 from team_console.console.terminal.canvas import Canvas
+from team_console.console.terminal.pasted import PasteParser
 from team_console.console.terminal.patience import PatientEvent
 from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 _AT_ONCE = 400
 """Characters that reach the terminal by one write and are drawn by it as one picture; more are bracketed for that."""
+_LOOK, _AT_A_TIME = 0.1, 1 << 12
+"""Seconds between two looks at an escape that may be the beginning of a sequence, and bytes read at once."""
 SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 
 
@@ -94,6 +103,43 @@ class SparingDriver(Driver):
             super().write(data)  # type: ignore[safe-super]
 
 
+class TypedInput:
+    """What the driver of a terminal is mixed with, in front of its own class: how its thread reads what is typed.
+
+    Textual's own way ends the console at a byte that is no UTF-8, which a terminal of another encoding sends, looks
+    again and again at a terminal that is gone, and knows no parser but its own.
+    """
+
+    fileno: int
+    exit_event: Event
+    process_message: Callable[[Message], None]
+
+    def run_input_thread(self) -> None:
+        """Read what is typed until it is over or the terminal is gone."""
+        parser, decoder = PasteParser(), getincrementaldecoder("utf-8")("replace")
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                if selector.select(_LOOK):
+                    if not (typed := self._read()):
+                        return
+                    if text := decoder.decode(typed):
+                        self._pass_on(parser.feed(text))
+                self._pass_on(parser.tick())
+
+    def _read(self) -> bytes:
+        """What was typed; nothing when the terminal is gone."""
+        try:
+            return os.read(self.fileno, _AT_A_TIME)
+        except OSError:
+            return b""
+
+    def _pass_on(self, events: Iterable[Message]) -> None:
+        for event in events:
+            self.process_message(event)
+
+
 def sparing(driver_class: type[Driver]) -> type[Driver]:
-    """`driver_class` with output through a `Canvas`, and input that is waited for instead of looked for."""
-    return type("SparingDriver", (SparingDriver, driver_class), {})
+    """`driver_class` with output through a `Canvas`, and input that is waited for and read as it was meant."""
+    reads = (TypedInput,) if issubclass(driver_class, LinuxDriver) else ()  # there are drivers without a terminal
+    return type("SparingDriver", (*reads, SparingDriver, driver_class), {})

@@ -33,9 +33,8 @@ class Field(Guarded, Input):
         # replaced by the next one.
         super().__init__(value, placeholder=placeholder, suggester=suggester, name=name, id=id, select_on_focus=False)
 
-    def _on_paste(self, event: Paste) -> None:
-        event.text = safe_line(event.text.strip("\r\n"))
-        super()._on_paste(event)
+    def _on_paste(self, event: Paste) -> None:  # the toolkit calls its own method behind it
+        event.text = safe_line(event.text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
 
 
 class NameSuggester(Suggester):

@@ -46,12 +46,9 @@ class Note(Guarded, TextArea):
             event.stop()
             event.prevent_default()
             self.post_message(self.Entered(self))
-        else:
-            await super()._on_key(event)
 
-    async def _on_paste(self, event: Paste) -> None:
-        event.text = safe_text(event.text.replace("\r", "\n"))
-        await super()._on_paste(event)
+    async def _on_paste(self, event: Paste) -> None:  # the toolkit calls its own method behind it
+        event.text = safe_text(event.text.replace("\r\n", "\n").replace("\r", "\n"))
 
     def action_newline(self) -> None:
         """Begin a new line."""

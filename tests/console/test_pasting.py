@@ -1,0 +1,122 @@
+"""A paste is text: it comes once, it is no key, whatever stands in it and however it reaches us."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from team_console.console.terminal.pasted import PasteParser
+from team_console.store.backends.open import open_team
+from team_console.widgets.forms.field import Field
+from team_console.widgets.forms.note import Note
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual.app import App, ComposeResult
+from textual.events import Key, Paste
+from textual.message import Message
+from textual.widget import Widget
+
+from tests.console.test_on_a_terminal import hand_in, on_team
+from tests.pty import Terminal
+
+START, END = "\x1b[200~", "\x1b[201~"
+LOG = "a build \x1b[31mfailed\x1b[0m\nsee \x1b]8;;http://x\x1b\\here\x1b]8;;\x1b\\\n\x1b[38;2;1;2;3mq\x1b[m done\n"
+PLAIN = "a build failed\nsee here\nq done\n"
+
+
+def heard(pieces: Iterable[str]) -> list[str]:
+    """What these pieces of input are: texts that were pasted, and keys in brackets."""
+    parser = PasteParser()
+    return list(_told(message for piece in pieces for message in parser.feed(piece)))
+
+
+def _told(messages: Iterable[Message]) -> Iterator[str]:
+    for message in messages:
+        if isinstance(message, Paste):
+            yield message.text
+        elif isinstance(message, Key):
+            yield f"[{message.key}]"
+
+
+def split(text: str, chance: random.Random) -> list[str]:
+    """`text` in pieces as a slow line may bring it."""
+    places = sorted(chance.sample(range(1, len(text)), chance.randrange(1, 6)))
+    return [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+def test_what_stands_in_a_paste_is_no_key() -> None:
+    assert heard([f"j{START}{LOG}{END}k"]) == ["[j]", PLAIN, "[k]"]
+
+
+@pytest.mark.parametrize(
+    "sequence", ["\x1b", "\x1b\x1b", "\x1b[", "\x1b[20", "\x1b[200", "\x1bq", *ANSI_SEQUENCES_KEYS]
+)
+def test_no_sequence_in_a_paste_is_a_key(sequence: str) -> None:
+    assert [item for item in heard([f"{START}a{sequence}b{END}"]) if item.startswith("[")] == []
+
+
+def test_a_paste_in_pieces_is_the_same_paste() -> None:
+    chance, whole = random.Random(20), f"j{START}{LOG}{END}k{START}{END}\x1b[A{START}q\x1b{END}l"
+    told = heard([whole])
+    assert told == ["[j]", PLAIN, "[k]", "", "[up]", "q\x1b", "[l]"]
+    for number in range(400):
+        pieces = split(whole, chance)
+        assert heard(pieces) == told, f"seed 20, number {number}: {pieces}"
+
+
+class _Fields(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Field(id="field")
+        yield Note(id="note")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("kind", "shown"), [(Field, "one⏎two ␛"), (Note, "one\ntwo ␛\n")], ids=["one line", "several lines"]
+)
+@pytest.mark.parametrize("newline", ["\n", "\r", "\r\n"], ids=["LF", "CR", "CRLF"])
+async def test_a_paste_comes_once_and_is_safe_to_show(kind: type[Widget], shown: str, newline: str) -> None:
+    app = _Fields()
+    async with app.run_test() as pilot:
+        there = app.query_one(kind)
+        there.focus()
+        await pilot.pause()
+        app.post_message(Paste("one\ntwo \x1b\n".replace("\n", newline)))
+        await pilot.pause()
+        assert (there.value if isinstance(there, Field) else there.text if isinstance(there, Note) else "") == shown
+
+
+def test_a_log_with_colours_is_pasted_into_a_reason_and_decides_nothing(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        before = _lines(tmp_path / "team")
+        _open_reason(terminal)
+        terminal.send(f"{START}{LOG}a{END}")
+        terminal.wait_for("q done")
+        terminal.send("\x1b[27u")
+        terminal.wait_gone("Reject the plan")
+        assert _lines(tmp_path / "team") == before
+
+
+def test_a_byte_that_is_no_letter_does_not_end_the_console(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        _open_reason(terminal)
+        terminal.send(b"caf\xe9 \xff is typed")
+        terminal.wait_for("caf� � is typed")
+        hand_in(tmp_path / "team", "Another plan arrives behind it")
+        terminal.send("\x1b[27u")
+        terminal.wait_for("Another plan")
+
+
+def _open_reason(terminal: Terminal) -> None:
+    terminal.wait_for("LIVE", "Escalation")
+    terminal.send("jjr")
+    terminal.wait_for("Reject the plan")
+
+
+def _lines(folder: Path) -> int:
+    team = open_team(str(folder), read_only=True)
+    try:
+        return len(team.snapshot().messages)
+    finally:
+        team.close()
