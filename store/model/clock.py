@@ -22,14 +22,22 @@ def to_text(moment: datetime, *, milliseconds: bool = True) -> str:
     return moment.astimezone(UTC).isoformat(timespec=spec).replace("+00:00", "Z")
 
 
+_FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
+"""What a moment is at least and at most: a wait or a zone can be added to it without leaving the calendar, which ends
+with the year 9999 and would let one message of its last week keep all others from being judged."""
+
+
 @lru_cache(maxsize=4096)
 def from_text(text: str) -> datetime | None:
-    """Read a timestamp as other writers spell it; None when it is not one. A time without a zone is UTC."""
+    """Read a timestamp as other writers spell it; None when it is not one. A time without a zone is UTC.
+
+    One before the year 2 or after the year 9000 counts as the nearest within.
+    """
     try:
         moment = datetime.fromisoformat(text.strip())
-        if moment.tzinfo is UTC:
-            return moment
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        if moment.tzinfo is not UTC:
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        return min(max(moment, _FIRST), _LAST)
     except (ValueError, OverflowError):
         return None
 
