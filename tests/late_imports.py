@@ -21,6 +21,8 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.views.history": (5.43, "the first picture does not wait for it"),
     },
     "console/preferences/file.py": {
+        "console.display.themes": (167.0, "the command line shows preferences without the toolkit; few name a theme"),
+        "textual.keys": (109.7, "the command line shows preferences without the toolkit; few name a key"),
         "tomllib": (3.1, "only who has preferences of their own needs it"),
     },
     "console/screens/performer.py": {

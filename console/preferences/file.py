@@ -38,6 +38,10 @@ class Checked(Struct, frozen=True):
     exists: bool = True
 
 
+_HELD = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
+"""Keys that are held while another is pressed."""
+
+
 def config_path() -> Path:
     """`TEAM_CONSOLE_CONFIG`, else `team-console/config.toml` below XDG_CONFIG_HOME, by default `~/.config`."""
     given = os.environ.get("TEAM_CONSOLE_CONFIG")
@@ -131,9 +135,14 @@ class _Reader:
         return None
 
     def _theme(self, value: Any) -> str | None:
-        if isinstance(value, str) and value.strip():
-            return value.strip()[:60]
-        self._note("", "theme", "theme is the name of a theme", 'Such as "dark", "light", "contrast" or "terminal".')
+        from team_console.console.display.themes import choices, preferred_theme  # few files name one
+
+        name = value.strip() if isinstance(value, str) else ""
+        if preferred_theme(name):
+            return name
+        near = get_close_matches(name, list(choices()), n=1)
+        hint = f"Did you mean {near[0]}?" if near else 'Such as "dark", "light", "contrast" or "terminal".'
+        self._note("", "theme", f"there is no theme {safe_line(name, 60)}" if name else "theme is a name", hint)
         return None
 
     def _density(self, value: Any) -> str | None:
@@ -242,7 +251,12 @@ class _Reader:
 
 def _is_key(key: str) -> bool:
     """Whether it can be a key as Textual names them: one character, or a name such as `ctrl+x` or `f5`."""
-    return (len(key) == 1 and key.isprintable()) or re.fullmatch(r"[a-z0-9_]+(\+[a-z0-9_]+)*", key) is not None
+    from textual.keys import Keys, key_to_character  # few files name one
+
+    *held, name = key.split("+") if len(key) > 1 else [key]
+    names = {item for known in Keys for item in known.value.split("+")}
+    is_named = name in names or (name.islower() and key_to_character(name) is not None)
+    return _HELD.issuperset(held) and ((len(name) == 1 and name.isprintable()) or is_named)
 
 
 def line_of(lines: list[str], table: str, name: str) -> int:

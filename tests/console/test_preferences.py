@@ -43,6 +43,12 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ob
         ("grace_seconds = nan", 1, "from 0 to 60", ""),
         ('motion = "yes"', 1, "true or false", "without quotes"),
         ('density = "wide"', 1, "one of compact, roomy", ""),
+        ('theme = "drak"', 1, "no theme drak", "Did you mean dark?"),
+        ('theme = "qqqq"', 1, "no theme qqqq", "contrast"),
+        ("theme = 5", 1, "theme is a name", "contrast"),
+        ('[keys]\nreject = "nokey+foo"', 2, "a key or a list of keys", "f5"),
+        ('[keys]\nreject = ["x", "ctrl+foo"]', 2, "a key or a list of keys", "f5"),
+        ('[keys]\nreject = "ctrl+"', 2, "a key or a list of keys", "f5"),
         ('# keys\n[keys]\napprov = "k"', 3, "[keys] has no approv", "Did you mean approve?"),
         ('[keys]\nreject = "a"', 2, "a is the key of approve already", ""),
         ("[keys]\nreject = 5", 2, "a key or a list of keys", "f5"),
@@ -63,6 +69,21 @@ def test_a_mistake_has_its_line_and_the_next_step(text: str, line: int, message:
     [mistake] = checked.mistakes
     assert (mistake.line, message in mistake.message, hint in mistake.hint) == (line, True, True), mistake
     assert mistake.message.isprintable()
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["X", "+", "?", "é", "ctrl+x", "alt+x", "f5", "shift+f5", "ctrl+shift+left", "question_mark", "pagedown", "space"],
+)
+def test_every_key_there_is_can_be_given(key: str) -> None:
+    checked = check(f'[keys]\nreject = "{key}"', {"reject": ("r",)})
+    assert (checked.mistakes, checked.preferences.keys) == ((), {"reject": (key,)})
+
+
+@pytest.mark.parametrize("name", ["dark", "light", "contrast", "terminal", "terminal, light", "nord", "ansi-dark"])
+def test_every_theme_there_is_can_be_named(name: str) -> None:
+    checked = check(f'theme = "{name}"', usual_keys())
+    assert (checked.mistakes, checked.preferences.theme) == ((), name)
 
 
 def test_what_is_right_holds_beside_what_is_wrong() -> None:
