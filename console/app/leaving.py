@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import select
 import signal
@@ -175,5 +176,13 @@ def _failed_task(app: ContainedApp[Any], loop: AbstractEventLoop, context: dict[
 
 
 def _failed_thread(app: ContainedApp[Any], failure: threading.ExceptHookArgs) -> None:
+    if _is_of_lost_terminal(failure):
+        return
     if failure.exc_value is not None and not isinstance(failure.exc_value, SystemExit):
         app.faults.record(failure.exc_value, where=failure.thread.name if failure.thread else "a thread")
+
+
+def _is_of_lost_terminal(failure: threading.ExceptHookArgs) -> bool:
+    """Whether the toolkit's thread that writes found nobody to write to: a line that ended is no defect."""
+    writes = failure.thread is not None and failure.thread.name == "textual-output"
+    return writes and isinstance(failure.exc_value, OSError) and failure.exc_value.errno in (errno.EIO, errno.EPIPE)

@@ -138,6 +138,7 @@ def test_a_lost_line_ends_it_in_order(folder: Path, tmp_path: Path) -> None:
         terminal.wait_exit()
     assert_left_in_order(folder)
     assert_words_are_offered_again(folder, state)
+    assert not (state / "team-console" / "log" / "defects.log").exists(), "a line that ends is no defect"
 
 
 def broken(folder: Path, tmp_path: Path) -> Terminal:
