@@ -11,7 +11,7 @@ from team_console.console.app.unwritten import Unwritten
 from team_console.console.input.subject import Mode
 from team_console.console.panes.pane import Pane
 from team_console.store.desk.caller import Caller
-from team_console.store.views.rows import View
+from team_console.store.views.rows import RequestRow, View
 from textual.app import App
 from textual.widget import Widget
 
@@ -80,8 +80,12 @@ class Workspace(Protocol):
         told: Callable[[ResultT], str] | None,
         *,
         then: Callable[[ResultT], None] | None = None,
+        about: RequestRow | None = None,
     ) -> None:
-        """Ask the human with `form`; `told` makes the toast of its result, `then` goes on with it."""
+        """Ask the human with `form`; `told` makes the toast of its result, `then` goes on with it.
+
+        A form that asks `about` one request says what becomes of that while it is open.
+        """
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from the requests and messages that were just decided about to the next thing."""

@@ -24,6 +24,11 @@ def with_unwritten(document: Document, decided: str) -> Document:
     return replace(document, blocks=(Lines((said,)), *document.blocks))
 
 
+def with_fate(document: Document, fate: str) -> Document:
+    """The document of a request that a form is open about and that waits no more, which says so first."""
+    return replace(document, blocks=(Lines((((fate, "alert"),),)), *document.blocks))
+
+
 def set_title(widget: Widget, title: str, subtitle: str = "") -> None:
     """Write into the row above `widget`, plain text only; nothing is repainted when it stands there already."""
     if getattr(widget, "_written", None) == (title, subtitle):

@@ -11,6 +11,7 @@ from team_console.console.display.wording import written
 from team_console.store.desk.caller import Caller, Receipt
 
 if TYPE_CHECKING:
+    from team_console.store.views.rows import RequestRow
     from team_console.widgets.forms.form import Form
 
 
@@ -23,14 +24,17 @@ def agree(workspace: Workspace, agreed: Agreed) -> Agreed:
     return workspace.unwritten.prepare(agreed)
 
 
-def ask(workspace: Workspace, form: Form[Agreed]) -> None:
-    """Ask with `form`; what it hands in waits for its grace, and the cursor goes on to the next thing."""
+def ask(workspace: Workspace, form: Form[Agreed], *, about: RequestRow | None = None) -> None:
+    """Ask with `form`; what it hands in waits for its grace, and the cursor goes on to the next thing.
+
+    A form that asks `about` one request says what becomes of that while it is open.
+    """
 
     def then(agreed: Agreed) -> None:
         workspace.step_on(agreed.subjects)
         workspace.unwritten.take(agreed)
 
-    workspace.ask(form, None, then=then)
+    workspace.ask(form, None, then=then, about=about)
 
 
 def at_once(workspace: Workspace, agreed: Agreed) -> None:

@@ -67,7 +67,7 @@ def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    ask(workspace, form)
+    ask(workspace, form, about=row)
 
 
 def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
@@ -141,7 +141,7 @@ def _answer_questions(workspace: Workspace, row: RequestRow, shown: SeenRequest)
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    ask(workspace, form)
+    ask(workspace, form, about=row)
 
 
 def _answered(row: RequestRow, seen: Seen | str, answers: Answers, purpose: str) -> Agreed:

@@ -94,7 +94,7 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    ask(workspace, prompt)
+    ask(workspace, prompt, about=row)
 
 
 def _agreed(row: RequestRow, seen: Seen | str, approving: bool, words: str, second: str) -> Agreed:

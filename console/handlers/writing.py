@@ -55,7 +55,7 @@ def message(workspace: Workspace, subject: Subject) -> None:
         draft=draft,
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    ask(workspace, form)
+    ask(workspace, form, about=subject.selection.request if subject.wants_words and quoted is not None else None)
 
 
 def broadcast(workspace: Workspace, subject: Subject) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_unwritten
+from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_fate, with_unwritten
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step
 from team_console.console.display.sorting import next_sort, sorted_rows
 from team_console.console.display.team import names_of
@@ -16,7 +16,7 @@ from team_console.console.input.subject import Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.cursor import Cursor, DrawnFrom
 from team_console.console.panes.filter_line import FilterLine
-from team_console.console.panes.pane import Pane
+from team_console.console.panes.pane import HoldingPane, RowT
 from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
@@ -30,10 +30,8 @@ from textual.containers import Container
 if TYPE_CHECKING:
     from textual.widgets import Input
 
-RowT = TypeVar("RowT")
 
-
-class ListPane(Pane, Generic[RowT]):
+class ListPane(HoldingPane[RowT]):
     """A mode with one list and one detail."""
 
     DEFAULT_CSS = """
@@ -62,15 +60,10 @@ class ListPane(Pane, Generic[RowT]):
         chosen = self.shelf.preferences
         self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
 
-    @property
-    def rows(self) -> RowList[RowT]:
-        """The list."""
-        return self.query_one(RowList)
-
-    @property
-    def detail(self) -> Detail:
-        """The thing under the cursor."""
-        return self.query_one(Detail)
+    def row_as_known(self, row: RowT) -> RowT:
+        """See `HoldingPane.row_as_known`."""
+        key = self.key_of(row)
+        return next((other for other in self._all if self.key_of(other) == key), row)
 
     def compose(self) -> ComposeResult:
         """List and filter left, detail right."""
@@ -90,10 +83,6 @@ class ListPane(Pane, Generic[RowT]):
     ROOMY: ClassVar[int] = 18
     """Height of the list from which on its rows have two lines; 0 for never."""
     draw: Draw[RowT]
-
-    @abstractmethod
-    def key_of(self, row: RowT) -> str:
-        """What names a row."""
 
     def matter_of(self, row: RowT) -> object:
         """What of a row a human decides on."""
@@ -138,6 +127,7 @@ class ListPane(Pane, Generic[RowT]):
         self.situation, self.now = situation, now
         view = situation.view
         self._all = self.rows_of(view) if view is not None else ()
+        self.follow_held()
         self._fill(again=again)
         if first_whole:
             self.rows.begin_at_top()
@@ -223,7 +213,7 @@ class ListPane(Pane, Generic[RowT]):
     def is_drawn(self) -> bool:
         """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
         document = self.detail.document
-        return self._drawn.row is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
+        return self._drawn.row is self.shown_row and (document is None or self.detail.drawn == document.token)
 
     def filter(self) -> None:
         """Ask for words to filter by."""
@@ -348,7 +338,7 @@ class ListPane(Pane, Generic[RowT]):
         is_moving = again and self._cursor.is_moving
         if again:
             self._cursor.more_is_known()
-        is_same = not again and self._drawn.is_still(self.rows.cursor_row, self.drawn_from(self.situation.view))
+        is_same = not again and self._drawn.is_still(self.shown_row, self.drawn_from(self.situation.view))
         if not is_moving and not is_same:
             self._show_detail()
 
@@ -382,7 +372,7 @@ class ListPane(Pane, Generic[RowT]):
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
     def _show_detail(self) -> None:
-        row = self.rows.cursor_row
+        row = self.shown_row
         self._drawn.note(row, self.drawn_from(self.situation.view))
         try:
             document = self.document_of(row) if row is not None else None
@@ -391,6 +381,8 @@ class ListPane(Pane, Generic[RowT]):
             document = BROKEN_DOCUMENT
         if document is not None and row is not None and (decided := self.unwritten_of(row)):
             document = with_unwritten(document, decided)
+        if document is not None and (fate := self.fate):
+            document = with_fate(document, fate)
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
         self._cursor.look_around()

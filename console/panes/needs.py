@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from team_console.console.display.fate import row_now
 from team_console.console.display.pane_titles import unwritten
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
@@ -88,6 +89,12 @@ class NeedsPane(ListPane[AttentionItem]):
         if self._snoozed:
             items = tuple(item for item in items if item.key not in self._snoozed)
         return self._arranged(items)
+
+    def row_as_known(self, row: AttentionItem) -> AttentionItem:
+        """See `HoldingPane.row_as_known`; what waits no more has left this list, and its request is still known."""
+        row = super().row_as_known(row)
+        request = row_now(row.request, self.situation.view) if row.request is not None else None
+        return row if request is None or request is row.request else replace(row, request=request)
 
     def _arrange(self, items: tuple[AttentionItem, ...]) -> tuple[AttentionItem, ...]:
         if any(item.need is Need.DAMAGED for item in items):

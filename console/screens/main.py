@@ -50,7 +50,7 @@ from textual.events import DescendantFocus, Resize, ScreenResume, ScreenSuspend
 from textual.screen import Screen
 
 if TYPE_CHECKING:
-    from team_console.store.views.rows import View
+    from team_console.store.views.rows import RequestRow, View
     from team_console.widgets.forms.form import Form
 
 ResultT = TypeVar("ResultT")
@@ -177,6 +177,7 @@ class MainScreen(Guarded, Layered, Screen[None]):
         """What stands in front and follows the team is told that it changed."""
         if isinstance(front := self.app.screen, ReadingScreen):
             front.follow()
+        self.forms.follow()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; only what reads otherwise is repainted."""
@@ -238,6 +239,7 @@ class MainScreen(Guarded, Layered, Screen[None]):
         told: Callable[[ResultT], str] | None,
         *,
         then: Callable[[ResultT], None] | None = None,
+        about: RequestRow | None = None,
     ) -> None:
         """Ask the human; say what was done once it is done, and look at the store again."""
 
@@ -249,7 +251,7 @@ class MainScreen(Guarded, Layered, Screen[None]):
                 if then is not None:
                     then(result)
 
-        self.forms.open(form, answered)
+        self.forms.open(form, answered, about=about)
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from what was just decided to the next thing; that it leaves the list is no disturbance."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from team_console.console.app.editor import edit_text
 from team_console.console.panes.list_pane import ListPane
 from team_console.console.panes.pane import Pane
+from team_console.store.views.rows import RequestRow
 from team_console.widgets.standing import Behind
 from textual.geometry import Region
 from textual.screen import Screen
@@ -31,9 +32,16 @@ class StandingForms:
         """Whether a form has gone whose answer is still on its way: what it decided is not known here yet."""
         return self._answering is not None and self._answering not in self._screen.app.screen_stack
 
-    def open(self, form: Form[ResultT], answered: Callable[[ResultT], None]) -> None:
-        """Show `form`; `answered` gets its result unless it was left."""
+    def open(
+        self, form: Form[ResultT], answered: Callable[[ResultT], None], *, about: RequestRow | None = None
+    ) -> None:
+        """Show `form`, which may ask `about` one request; `answered` gets its result unless it was left.
+
+        What it was opened on stays shown until it closes.
+        """
         pane = self._pane()
+        if isinstance(pane, ListPane) and pane.is_complete:
+            pane.hold(about)
         form.behind = Behind(
             lambda: self._room(pane), lambda lines: _cover(pane, lines), self._scroll, self._drop_keys, self._edit
         )
@@ -42,12 +50,20 @@ class StandingForms:
         def closed(result: ResultT | None) -> None:
             self._answering = None
             _cover(pane, 0)
+            if isinstance(pane, ListPane):
+                pane.let_go()
             if result is not None:
                 answered(result)
 
         self._screen.app.clear_notifications()  # they would lie over the fields
         self._screen.app.push_screen(form, closed)
         self._answering = form
+
+    def follow(self) -> None:
+        """The team changed: the form says what became of the request it asks about."""
+        pane = self._pane()
+        if self._answering is not None and isinstance(pane, ListPane):
+            self._answering.show_fate(pane.fate)
 
     def _room(self, pane: Pane) -> Region:
         """Where the pane shows the thing itself, down to the bottom of the pane; all of it when it shows none."""

@@ -66,6 +66,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     Form .form--row { layout: horizontal; height: auto; }
     Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
+    Form #fate { display: none; height: auto; max-height: 2; color: $text-warning; text-style: bold; }
     Form .form--error { display: none; height: auto; max-height: 6; color: $text-error; }
     Form .form--error.-shown { display: block; }
     Form Excerpt { margin: 0; }
@@ -106,7 +107,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self._finished: tuple[ResultT] | None = None
         self._keeping: Timer | None = None
         self.behind: Behind | None = None
-        self.warning = ""
+        self.warning = self._fate = ""
         self._counts_from = 0.0
         self._limit = _LEAST
 
@@ -123,6 +124,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
                 if self._about:
                     yield Static(Content(self._about), classes="form--note", markup=False)
                 yield from self.fields()
+            yield Static("", id="fate", markup=False)
             yield Excerpt((), most=_NEW, id="changed")
             yield Static("", classes="form--error", markup=False)
             with Container(classes="form--buttons"):
@@ -161,7 +163,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def _fit(self) -> None:
         """Let fields scroll where they have too little room: keys, buttons and what went wrong stay in sight."""
-        below = (self.query_one(".form--error"), self.query_one("#changed"))
+        below = (self.query_one("#fate"), self.query_one(".form--error"), self.query_one("#changed"))
         rest = _FRAME + sum(widget.outer_size.height for widget in below if widget.display)
         lines = max(1, self._limit - rest)
         self.query_one(".form--body").styles.max_height = lines
@@ -231,6 +233,21 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         """Say what is waited for, such as a key to be touched; leaving gives it up."""
         self._give_up = give_up
         self._say(f"◌ {words} … esc gives it up")
+
+    def show_fate(self, fate: str) -> None:
+        """Say what became of the one request it asks about, safe text; empty while that waits.
+
+        What its own act makes of the request is told by the act.
+        """
+        if self._busy or self._finished is not None or not self.is_mounted or fate == self._fate:
+            return
+        self._fate = fate
+        line = self.query_one("#fate", Static)
+        line.update(
+            Content(f"{fate}. Nothing is to be decided any more; esc leaves, your words are kept." * bool(fate))
+        )
+        line.display = bool(fate)
+        self.call_after_refresh(self._leave_room)
 
     def broke_at(self, message: Message) -> None:
         """A form that could not be made goes away again, so that the screen behind it can be used."""

@@ -154,6 +154,10 @@ class RowList(Scrolled, Generic[RowT], can_focus=True):
         """Seconds since the row under the cursor last changed without the user's doing."""
         return self._clock() - self._disturbed_at
 
+    def disturb(self) -> None:
+        """What the user saw as chosen is not under the cursor any more."""
+        self._disturbed_at = self._clock()
+
     def set_rows(
         self,
         rows: tuple[RowT, ...],
