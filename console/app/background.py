@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
-from team_console.console.app.drafts import Drafts
+from team_console.console.app.drafts import Draft, Drafts
+from team_console.console.app.left_behind import left_behind_words, not_written, notes_left_behind
 from team_console.console.display.wording import error_text
 from team_console.console.evidence.gathering import Wish, gather
 from team_console.console.panes.attachments import AttachmentCache
@@ -119,6 +120,22 @@ class Background:
             self._fetched.add(place)
             self._fetching += 1
             self._host.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
+
+    def tell_left_behind(self) -> None:
+        """Say what was decided in a console that ended before it could write it."""
+        if notes := notes_left_behind(self._host.drafts):
+            self._host.app.run_worker(self._tell_left_behind(notes), group="left behind", exit_on_error=False)
+
+    async def _tell_left_behind(self, notes: Mapping[str, Draft]) -> None:
+        host = self._host
+        try:
+            left = await asyncio.to_thread(not_written, notes.values(), host.caller.team, host.caller.actor)
+        except (TeamError, OSError):
+            return  # what is on record cannot be read now; the notes wait for the next start
+        for name in notes:
+            host.drafts.keep(name, {})
+        if left:
+            host.toast(left_behind_words(left), severity="error")
 
     def gather(self, wish: Wish) -> None:
         """Look for the evidence beside a request or report, one look at a time for each."""

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.app.background import Host
-from team_console.console.app.drafts import Drafts
+from team_console.console.app.left_behind import KEPT, note_of
 from team_console.console.app.rehearsal import rehearse
 from team_console.console.display.wording import error_text, reason_of
 from team_console.console.input.grace import grace_seconds
@@ -26,8 +26,6 @@ from textual.timer import Timer
 
 _TOLD = 3
 """Decisions that a sentence names before it only counts them."""
-KEPT = "unwritten:"
-"""What the names of notes begin with that outlive the process, so that a decision a crash cut off is told of."""
 
 
 class Act(Struct, frozen=True):
@@ -161,7 +159,7 @@ class Unwritten:
         note = f"{KEPT}{os.getpid()}:{self._number}"
         seconds = grace_seconds()
         entry = Waiting(prepared, self._clock() + seconds, note)
-        self._host.drafts.keep(note, {"words": prepared.words})
+        self._host.drafts.keep(note, note_of(prepared.verb, prepared.words, (act.subject for act in prepared.acts)))
         self._waiting.append(entry)
         entry.timer = self._host.app.set_timer(seconds, lambda: self._begin(entry))
         self._host.show_unwritten()
@@ -240,29 +238,6 @@ class Unwritten:
         self._host.drafts.keep(entry.note, {})
 
 
-def left_behind(drafts: Drafts) -> list[str]:
-    """What consoles that ended before they could write it had decided; each is told of once."""
-    words = []
-    for purpose in drafts.purposes(KEPT):
-        process = purpose.removeprefix(KEPT).partition(":")[0]
-        if process.isdecimal() and not _is_running(int(process)):
-            words.append(drafts.get(purpose).get("words", ""))
-            drafts.keep(purpose, {})
-    return [text for text in words if text]
-
-
-def _is_running(process: int) -> bool:
-    if process == os.getpid():
-        return False  # a number used again: what this process decides has not been written down yet
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def _write(caller: Caller, acts: Sequence[Act]) -> list[Outcome]:
     return [_written(caller, act) for act in acts]
 
@@ -299,9 +274,3 @@ def _refused(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 def _lost(outcome: Outcome) -> str:
     return f"{safe_line(outcome.act.words, 200)}: {reason_of(outcome.error) if outcome.error else ''}"
-
-
-def left_behind_words(decided: Sequence[str]) -> str:
-    """The sentence that tells of them, as safe text."""
-    listed = "\n".join(f"· {safe_line(text, 200)}" for text in decided[:6])
-    return f"△ Decided and not written when a console was cut off; decide again:\n{listed}"

@@ -12,7 +12,7 @@ from team_console.console.app.background import Background
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
 from team_console.console.app.last_place import Place
-from team_console.console.app.unwritten import Unwritten, left_behind, left_behind_words
+from team_console.console.app.unwritten import Unwritten
 from team_console.console.display.screen_state import ScreenState, no_writing
 from team_console.console.input.action import Group
 from team_console.console.input.actions import ACTIONS, BY_ID, actions_in, shown_key
@@ -140,17 +140,12 @@ class MainScreen(Guarded, Layered, Screen[None]):
         if self._place.filter and isinstance(self.pane, ListPane):
             self.pane.set_filter(self._place.filter)
         if not self.read_only:
-            self.call_after_refresh(self._tell_left_behind)
+            self.call_after_refresh(self.background.tell_left_behind)
 
     @property
     def place(self) -> Place:
         """Where the human is, to come back to."""
         return Place(self.mode, self.pane.query_text if isinstance(self.pane, ListPane) else "")
-
-    def _tell_left_behind(self) -> None:
-        """Say what was decided in a console that ended before it could write it."""
-        if words := left_behind(self.drafts):
-            self.toast(left_behind_words(words), severity="error")
 
     @property
     def takes_keys(self) -> bool:

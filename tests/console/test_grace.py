@@ -6,7 +6,7 @@ import os
 
 import pytest
 from team_console.console.app.drafts import Drafts
-from team_console.console.app.unwritten import KEPT
+from team_console.console.app.left_behind import KEPT
 from team_console.console.input import grace
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
@@ -104,6 +104,51 @@ async def test_what_cannot_be_written_on_leaving_is_told_now_and_at_the_next_sta
         await desk.until(lambda: any("Decided and not written" in toast for toast in desk.toasts), "a word of it")
         assert any("approve the plan of task-manager" in toast for toast in desk.toasts)
     async with opened(team) as desk:
+        assert not any("Decided and not written" in toast for toast in desk.toasts)
+
+
+async def approve_all(desk: Desk, team: MemoryTeam) -> list[str]:
+    """Approve the plans of three agents with one form, until they wait to be written; their request ids."""
+    names = ("task-manager", "schedule-manager", "file-manager")
+    made = [requests.submit_plan(Caller(team, name), content="1. Do it", summary="A plan for today") for name in names]
+    await desk.until(lambda: len(desk.rows) == 3, "three plans")
+    await desk.press("asterisk", "a")
+    await desk.form()
+    await desk.press("enter")
+    await desk.until(lambda: len(desk.app.main.unwritten) == 3, "three decisions in their grace")
+    return [str(receipt.request_id) for receipt in made]
+
+
+@pytest.mark.parametrize(
+    ("written", "told"), [(0, "· approve 3"), (1, "· approve 2 of 3: "), (2, "· approve 1 of 3: "), (3, "")]
+)
+async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_written(
+    team: MemoryTeam, written: int, told: str
+) -> None:
+    async with opened(team) as desk:
+        asked = await approve_all(desk, team)
+        (entry,) = desk.app.main.unwritten._waiting
+        for act in entry.agreed.acts[:written]:  # and then the process is killed
+            act.do(desk.app.main.caller)
+        left = [act.subject for act in entry.agreed.acts[written:]]
+    assert sorted(asked) == sorted(act.subject for act in entry.agreed.acts)
+    async with opened(team) as desk:
+        await desk.until(lambda: desk.app.main.drafts.purposes(KEPT) == [], "notes that were looked at")
+        words = "\n".join(toast for toast in desk.toasts if "Decided and not written" in toast)
+        assert (told in words) if told else (words == "")
+        if 0 < written < 3:
+            assert all(request_id in words for request_id in left)
+            assert not any(request_id in words for request_id in asked if request_id not in left)
+
+
+async def test_what_was_read_before_a_cut_is_not_called_lost(team: MemoryTeam) -> None:
+    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    async with opened(team) as desk:
+        await desk.press("D")
+        await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a done in its grace")
+        desk.app.main.unwritten._waiting[0].agreed.acts[0].do(desk.app.main.caller)
+    async with opened(team) as desk:
+        await desk.until(lambda: desk.app.main.drafts.purposes(KEPT) == [], "a note that was looked at")
         assert not any("Decided and not written" in toast for toast in desk.toasts)
 
 
