@@ -13,7 +13,7 @@ from copy import copy
 from itertools import groupby
 from operator import itemgetter
 
-from team_console.console.terminal.cells import Row, cells_of, is_joined
+from team_console.console.terminal.cells import Row, cells_of, is_doubtful
 from team_console.console.terminal.ordering import Run, changed_stretches, orders
 from team_console.console.terminal.pen import PLAIN, SHOWS_ON_BLANKS, Pen, are_blanks_alike, parts_of
 from team_console.console.terminal.scrolling import best_shift
@@ -110,14 +110,14 @@ class Canvas:
         return (rows, (y, x)) if end == len(data) and y else None
 
     def _difference(self, number: int, line: Row) -> list[Run]:
-        """The changed runs of a row; a row with wide characters is written from its first change on in full."""
+        """The changed runs of a row; one with what is wide, or is in some terminals, is written in full."""
         before = self._rows.get(number, [])
         self._rows[number] = line
         if line == before:
             return []
         before = before + [None] * (len(line) - len(before))
         runs = changed_stretches(before, line)
-        if _has_wide(line) or _has_wide(before):
+        if _is_uneven(line) or _is_uneven(before):
             runs = [(_first_known(line), len(line))]
         return [Run(number, start, line[start:stop], stop >= len(line)) for start, stop in runs]
 
@@ -154,12 +154,15 @@ class Canvas:
                 yield pen.to(style)
             if blank and len(text) > (_BLANKS if place < last else _LAST_BLANKS) and self._can_erase(style):
                 yield pen.erase(len(text))
-            else:
-                yield pen.write(text)
-            if is_joined(text):
-                # Terminals differ in how wide this is: name the place of what follows, so that nothing moves.
+            elif is_doubtful(text):
+                # Terminals differ in how wide this is: nothing may stay of what stood there where it is narrow, and
+                # the place of what follows is named, so that nothing moves where it is broad.
+                yield pen.write(" " * width) + pen.move(number, column - width)
+                yield pen.write(text.rstrip())
                 pen.lift(row=number)
                 yield pen.move(number, column)
+            else:
+                yield pen.write(text)
 
     def _can_erase(self, style: str) -> bool:
         """Whether spaces of this style can be erased: the terminal does it in the background's colour."""
@@ -177,7 +180,7 @@ def _known(stretches: dict[tuple[int, int, int], Sequence[Stretch]], run: Run) -
 def _stretches(cells: Row) -> Iterator[Stretch]:
     """Neighbouring cells of one style as that style, their text and how many they are.
 
-    A joined character and many blanks are by themselves.
+    What is of doubtful width and many blanks are by themselves.
     """
     known = [cell for cell in cells if cell is not None]
     for style, group in groupby(known, itemgetter(1)):
@@ -185,31 +188,47 @@ def _stretches(cells: Row) -> Iterator[Stretch]:
         plain = "".join(texts)
         if len(texts) <= _LAST_BLANKS and plain.isascii():
             yield style, plain, len(plain)
-        elif len(texts) > _LAST_BLANKS and len(plain) == len(texts) and all(texts) and not is_joined(plain):
+        elif len(texts) > _LAST_BLANKS and len(plain) == len(texts) and all(texts) and not is_doubtful(plain):
             yield from ((style, piece, len(piece)) for piece in _BLANKS_APART.split(plain) if piece)
         else:
             yield from ((style, piece, width) for piece, width in _clusters_apart(texts))
 
 
 def _clusters_apart(texts: list[str]) -> Iterator[tuple[str, int]]:
-    """The characters of cells as text with its width, each joined character by itself."""
-    begin = 0
-    for index, text in enumerate(texts):
-        if is_joined(text):
+    """The characters of cells as text with its width, what is of doubtful width by itself."""
+    begin = index = 0
+    while index < len(texts):
+        end = index + 1
+        if is_doubtful(texts[index]):
             if index > begin:
                 yield "".join(texts[begin:index]), index - begin
-            end = index + 1
-            while end < len(texts) and not texts[end]:
-                end += 1
-            yield text, end - index
-            begin = end
+            begin = end = _end_of_words(texts, index)
+            yield "".join(texts[index:end]), end - index
+        index = end
     if begin < len(texts):
         yield "".join(texts[begin:]), len(texts) - begin
 
 
-def _has_wide(line: Row) -> bool:
-    """Whether a cell is the right half of a wide character."""
-    return "" in [cell and cell[0] for cell in line]
+def _end_of_words(texts: list[str], start: int) -> int:
+    """Where the words end to which the character at `start` belongs, and the blanks behind them, their room.
+
+    Words are written as a whole: letter by letter, each would cover the vowel of the one before. ASCII and the gap
+    between two columns end them.
+    """
+    is_letter, is_over = texts[start][0].isalpha(), False
+    for place in range(start + 1, len(texts)):
+        text = texts[place]
+        if text == " ":
+            is_over |= texts[place - 1] == " "
+        elif text and (is_over or not is_letter or text.isascii() or not text[0].isalpha()):
+            return place
+    return len(texts)
+
+
+def _is_uneven(line: Row) -> bool:
+    """Whether a cell is the right half of a wide character, or its text may take more of them or fewer."""
+    texts = [cell[0] for cell in line if cell is not None]
+    return "" in texts or is_doubtful("".join(texts))
 
 
 def _first_known(line: Row) -> int:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from unicodedata import category
 
 from rich.cells import get_character_cell_size, split_graphemes
 from team_console.console.terminal.pen import parts_of
 
-_JOINING = re.compile("[\u200d\ufe0f\U0001f3fb-\U0001f3ff]")
-"""What makes one emoji of two characters."""
+_UNUSUAL = re.compile(
+    "[\u0600-\u1cff\u200d\ufe0e\ufe0f\ua800-\uabff\ud7b0-\ud7ff\U00010a00-\U0001bfff\U0001f3fb-\U0001f3ff\U0001fa70-\U0001faff]"
+)
+"""Blocks in which there are characters of doubtful width; hardly a text has any of them."""
+_DOUBTFUL = re.compile(
+    "[\u0600-\u0605\u06dd\u070f\u08e2\u0e33\u0eb3\u1160-\u11ff\u200d\ufe0e\ufe0f\ud7b0-\ud7ff"
+    "\U0001f3fb-\U0001f3ff\U0001fa70-\U0001faff]"
+)
+"""Signs of Arabic that stand before what they mark, vowels that Thai and Lao write as two, vowels and ends of Korean
+syllables; what makes one emoji of two characters or another of one, and the block of emoji that still grows."""
 
 _SURE = frozenset({"1", "3", "7"})
 """Attributes that do not change the colour of ink given as numbers."""
@@ -19,9 +28,17 @@ Row = list[Cell | None]
 """The cells of a line from the left; None for one nobody wrote."""
 
 
-def is_joined(text: str) -> bool:
-    """Whether the text holds a joiner, a selector of emoji form or a colour of skin, which not every terminal knows."""
-    return not text.isascii() and _JOINING.search(text) is not None
+def is_doubtful(text: str) -> bool:
+    """Whether the text holds a character that takes another number of cells in one terminal than in another.
+
+    Above all vowels that are written beside their consonant, as Hindi and Tamil have them, and joined emoji.
+    """
+    return not text.isascii() and _UNUSUAL.search(text) is not None and any(map(_is_doubtful, text))
+
+
+@lru_cache(maxsize=1024)
+def _is_doubtful(character: str) -> bool:
+    return _DOUBTFUL.match(character) is not None or category(character) == "Mc"
 
 
 def cells_of(text: str, style: str) -> list[Cell]:
@@ -59,7 +76,7 @@ def _is_reversed(style: str) -> bool:
 def _cells_as_written(text: str, style: str) -> list[Cell]:
     if text.isascii():
         return [(character, style) for character in text]
-    if is_joined(text):
+    if is_doubtful(text):
         return _cells_of_clusters(text, style)
     cells: list[Cell] = []
     for character in text:

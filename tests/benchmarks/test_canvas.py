@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import random
+from types import SimpleNamespace
+from unicodedata import category, normalize
+
 import pyte
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len, set_cell_size
 from team_console.console.terminal.canvas import Canvas
+from team_console.console.terminal.cells import cells_of
+from wcwidth import wcwidth
 
 pytestmark = pytest.mark.slow
 
@@ -138,3 +145,73 @@ def test_what_changes_in_two_inks_is_written_ink_by_ink() -> None:
 def test_blanks_beside_letters_of_any_script_are_erased() -> None:
     canvas = Canvas(erases=True)
     assert "\x1b[20X" in canvas.update(f"\x1b[1;1H\x1b[48;2;1;2;3ma → b{' ' * 20}\x1b[0m")
+
+
+_SCRIPTS = (
+    "कृपया रिपोर्ट क्षि",
+    "ஐந்து தமிழ்",
+    "বাংলা কো",
+    "กำลัง ทำ",
+    "\u1112\u1161\u11ab",
+    "👩🏽‍💻🫩",
+    "ខ្មែរ",
+    "မြန်မာ",
+    "שָׁלוֹם",
+)
+
+
+def _differs(letter: str) -> bool:
+    """Whether terminals give the letter different widths."""
+    return category(letter) == "Mc" or letter in "\u0e33\u1161\u11ab\u200d\U0001f3fd\U0001fae9"
+
+
+def _mixed(chance: random.Random) -> str:
+    """A line of letters, numbers and rules with texts of other scripts in between, as wide as the widgets count it."""
+    line = ""
+    while (room := COLUMNS - cell_len(line)) > 0:
+        line += set_cell_size(
+            chance.choice((*_SCRIPTS, "plain text", "1. look │ ")), min(room, chance.randrange(3, 12))
+        )
+    return line
+
+
+def _has_its_place(texts: list[str], column: int) -> bool:
+    """Whether a cell is ASCII and no blank behind words of another script, which may need it."""
+    before = next((text for text in reversed(texts[: column + 1]) if text not in ("", " ")), "")
+    return texts[column] != "" and texts[column].isascii() and before.isascii()
+
+
+@pytest.mark.parametrize("width", [0, 1], ids=["no cell", "one cell"])
+@pytest.mark.parametrize("scrolls", [False, True])
+def test_where_terminals_differ_on_a_width_everything_else_stands_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, width: int, scrolls: bool
+) -> None:
+    chance = random.Random(4)
+    monkeypatch.setattr(pyte.screens, "wcwidth", lambda letter: width if _differs(letter) else wcwidth(letter))
+    # What takes no cell belongs to the letter before; pyte itself would drop all that follows some of it.
+    monkeypatch.setattr(pyte.screens, "unicodedata", SimpleNamespace(combining=bool, normalize=normalize))
+    screen, canvas, lines = pyte.Screen(COLUMNS, LINES), Canvas(scrolls=scrolls), [""] * LINES
+    screen.reset_mode(7, private=True)  # as the toolkit does: what is too long stays in the last cell
+    for number in range(300):
+        first = chance.randrange(LINES)
+        for row in range(first, LINES):
+            lines[row] = _mixed(chance) if chance.random() < 0.6 else "".join(chance.choices("abc │12", k=COLUMNS))
+        picture = "".join(f"\x1b[{row + 1};1H{line}" for row, line in enumerate(lines) if row >= first)
+        pyte.Stream(screen).feed(canvas.update(picture))
+        for row in range(LINES):
+            shown = [screen.buffer[row][column].data for column in range(COLUMNS)]
+            wanted = [text for text, _ in cells_of(lines[row], "")]
+            sure = {column: text for column, text in enumerate(wanted) if _has_its_place(wanted, column)}
+            assert {column: shown[column] for column in sure} == sure, f"seed 4, picture {number}, row {row}"
+
+
+@pytest.mark.parametrize("width", [0, 1], ids=["no cell", "one cell"])
+@pytest.mark.parametrize("words", ["कृपया रिपोर्ट की", "ஐந்து தமிழ்", "বাংলা কো"])
+def test_words_keep_their_vowels_where_there_is_room(monkeypatch: pytest.MonkeyPatch, words: str, width: int) -> None:
+    monkeypatch.setattr(pyte.screens, "wcwidth", lambda letter: width if _differs(letter) else wcwidth(letter))
+    monkeypatch.setattr(pyte.screens, "unicodedata", SimpleNamespace(combining=bool, normalize=normalize))
+    screen, canvas = pyte.Screen(60, 1), Canvas()
+    for picture in ("x" * 60, set_cell_size(words, 40) + "the end of it"):
+        pyte.Stream(screen).feed(canvas.update(f"\x1b[1;1H{picture}"))
+    shown = screen.display[0]
+    assert [shown[: len(words) + 9].split(), screen.buffer[0][40].data] == [words.split(), "t"]
