@@ -1,15 +1,23 @@
-"""What passes between a form and the screen it stands on: where it stands, and what it decided that is done later."""
+"""What passes between a form and the screen it stands on: where it stands, and what is done later, or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
 from textual.geometry import Region
 
 
 class Later(Struct, frozen=True):
     """The base of a result that is done later: what was typed is kept until then."""
+
+
+class Stopped(TeamError):
+    """A human stopped it before it was done."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(Code.USAGE, text)
 
 
 class Behind(Struct, frozen=True):

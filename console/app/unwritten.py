@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from threading import Lock
+from threading import Event, Lock
 from time import monotonic
 from typing import Any
 
@@ -21,9 +21,13 @@ from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
-from team_console.widgets.standing import Later
+from team_console.widgets.standing import Later, Stopped
 from textual.timer import Timer
 
+Tell = Callable[[str, Callable[[], None]], None]
+"""Is told what goes on, and what stops it."""
+_PACE = 0.25
+"""Seconds after which it is told how far many acts have come."""
 _TOLD = 3
 """Decisions that a sentence names before it only counts them."""
 
@@ -138,15 +142,17 @@ class Unwritten:
         """Write at once where there is no grace, else make sure that it can be written; runs in a thread.
 
         Raises:
+            Stopped: The human stopped the check; nothing was written.
             TeamError: A single act is refused; of several, those that are refused are named in the result.
         """
         caller = self._host.caller
         if grace_seconds() <= 0:
-            return replace(agreed, outcomes=_all_or_first(_write(caller, agreed.acts)))
+            return replace(agreed, outcomes=_all_or_first(_write(caller, agreed.acts, caller.tell)))
         if len(agreed.acts) == 1:
             rehearse(caller, agreed.acts[0].do)
             return agreed
-        refused = tuple(outcome for act in agreed.acts if (outcome := _rehearsed(caller, act)) is not None)
+        checked = (_rehearsed(caller, act) for act in _in_turn(agreed.acts, "checking", caller.tell))
+        refused = tuple(outcome for outcome in checked if outcome is not None)
         wrong = {outcome.act.subject for outcome in refused}
         return replace(agreed, acts=tuple(act for act in agreed.acts if act.subject not in wrong), refused=refused)
 
@@ -204,9 +210,14 @@ class Unwritten:
     async def _write(self, entry: Waiting) -> None:
         self._order = self._order or asyncio.Lock()
         async with self._order:  # in the order in which they were decided
-            outcomes = await asyncio.to_thread(_write, self._host.caller, entry.agreed.acts)
+            outcomes = await asyncio.to_thread(_write, self._host.caller, entry.agreed.acts, self._tell_progress)
+        self._host.set_busy("")
         self._forget(entry)
         self._tell(entry.agreed, outcomes)
+
+    def _tell_progress(self, words: str, give_up: Callable[[], None]) -> None:
+        """In a thread; what is past its grace is not stopped any more."""
+        self._host.app.call_from_thread(self._host.set_busy, words)
 
     def _tell(self, agreed: Agreed, outcomes: Sequence[Outcome]) -> None:
         every = (*agreed.refused, *outcomes)
@@ -238,8 +249,31 @@ class Unwritten:
         self._host.drafts.keep(entry.note, {})
 
 
-def _write(caller: Caller, acts: Sequence[Act]) -> list[Outcome]:
-    return [_written(caller, act) for act in acts]
+def _write(caller: Caller, acts: Sequence[Act], tell: Tell = lambda words, give_up: None) -> list[Outcome]:
+    """What became of each; where it is stopped, the rest was not written."""
+    outcomes: list[Outcome] = []
+    try:
+        for act in _in_turn(acts, "writing", tell):
+            outcomes.append(_written(caller, act))
+    except Stopped as error:
+        outcomes += [Outcome(act, error=error) for act in acts[len(outcomes) :]]
+    return outcomes
+
+
+def _in_turn(acts: Sequence[Act], what: str, tell: Tell) -> Iterator[Act]:
+    """The acts one after the other; how far it is, is told every now and then, with what stops it before the next.
+
+    Raises:
+        Stopped: It was stopped.
+    """
+    stopped, due = Event(), monotonic() + _PACE
+    for number, act in enumerate(acts):
+        if stopped.is_set():
+            raise Stopped(f"stopped after {what} {number:,} of {len(acts):,}")
+        if number and monotonic() >= due:
+            tell(f"{what} {number:,} of {len(acts):,}", stopped.set)
+            due = monotonic() + _PACE
+        yield act
 
 
 def _written(caller: Caller, act: Act) -> Outcome:

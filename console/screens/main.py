@@ -283,10 +283,7 @@ class MainScreen(Guarded, Layered, Screen[None]):
         self.app.call_from_thread(self._show_wait, words, give_up)
 
     def _show_wait(self, words: str, give_up: Callable[[], None]) -> None:
-        tell = getattr(self.app.screen, "wait_for", None)  # forms are loaded only once they are opened
-        if tell is not None:
-            tell(words, give_up)
-        else:
+        if not self.forms.wait_for(words, give_up):
             self.set_busy(words)
 
     @property

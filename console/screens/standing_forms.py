@@ -65,6 +65,13 @@ class StandingForms:
         if self._answering is not None and isinstance(pane, ListPane):
             self._answering.show_fate(pane.fate)
 
+    def wait_for(self, words: str, give_up: Callable[[], None]) -> bool:
+        """Have the form that is at work say what is waited for; False when none is."""
+        if self._answering is None or not self._answering.is_at_work:
+            return False
+        self._answering.wait_for(words, give_up)
+        return True
+
     def _room(self, pane: Pane) -> Region:
         """Where the pane shows the thing itself, down to the bottom of the pane; all of it when it shows none."""
         whole = pane.region

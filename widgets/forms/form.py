@@ -16,7 +16,7 @@ from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.note import Note
 from team_console.widgets.forms.options import Options
 from team_console.widgets.overlay import Overlay
-from team_console.widgets.standing import Behind, Later
+from team_console.widgets.standing import Behind, Later, Stopped
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -26,6 +26,7 @@ from textual.events import Compose, Mount, Resize
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
 from textual.worker import Worker, WorkerState
 
@@ -105,6 +106,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self._busy = self._is_ready = False
         self._give_up: Callable[[], None] | None = None
         self._finished: tuple[ResultT] | None = None
+        self._typed_in: Widget | None = None
         self._keeping: Timer | None = None
         self.behind: Behind | None = None
         self.warning = self._fate = ""
@@ -115,6 +117,11 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     def takes_keys(self) -> bool:
         """Whether it stands there and is not at work: until then keys wait for it. Work may be given up by a key."""
         return self._is_ready and (not self._busy or self._give_up is not None)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it was handed in and what that does is not done."""
+        return self._busy
 
     def compose(self) -> ComposeResult:
         """The box with what it is about, its fields, the line for errors, keys and buttons."""
@@ -230,8 +237,11 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             self.behind.scroll(pages)
 
     def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
-        """Say what is waited for, such as a key to be touched; leaving gives it up."""
+        """Say what is waited for, such as a key to be touched; leaving gives it up, and no field takes a letter."""
         self._give_up = give_up
+        body = self.query_one(".form--body")
+        if not body.disabled:
+            self._typed_in, body.disabled = self.focused, True
         self._say(f"◌ {words} … esc gives it up")
 
     def show_fate(self, fate: str) -> None:
@@ -287,8 +297,9 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
         if isinstance(error, AskAgain):
-            self._show_changed(error)
-            return
+            return self._show_changed(error)
+        if isinstance(error, Stopped):
+            return self._say(f"△ {safe_text(error.message)}; nothing was written.{self._drop_keys()}")
         hint = f"\n{safe_text(error.hint)}" if error.hint else ""
         code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
         self._say(f"✗ {code}{safe_text(error.message)}{hint}{self._drop_keys()}")
@@ -354,6 +365,9 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             return
         if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
             self._give_up = None
+            if (body := self.query_one(".form--body")).disabled:
+                body.disabled = False
+                self.set_focus(self._typed_in)
         if event.state is WorkerState.SUCCESS:
             result: Any = event.worker.result
             if self._on_draft is not None and not isinstance(result, Later):

@@ -17,6 +17,7 @@ from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.protocol.client_requests import ONCE, TIMED_OUT, expiry_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import SUPERSEDING
@@ -206,6 +207,10 @@ def _refuse_gone(
     )
 
 
+_superseders = LastResult[Sequence[Message], Mapping[str, Message]](superseders)
+"""What superseded what in a queue that did not change since, for those who answer many one after the other."""
+
+
 def _refuse_superseded(tx: Transaction, request_id: str, question: Message, kind: RequestKind) -> None:
     """Refuse a plan whose author handed in a newer one, and a stop that was asked for again (requirement 81)."""
     if kind not in SUPERSEDING:
@@ -217,7 +222,7 @@ def _refuse_superseded(tx: Transaction, request_id: str, question: Message, kind
             f"If it still matters, let {question.sender} hand it in again.",
             request_id=request_id,
         )
-    later = superseders(tx.everything()).get(question.message_id)
+    later = _superseders(tx.everything()).get(question.message_id)
     if later is not None:
         what = "plan" if kind is RequestKind.PLAN else "request"
         raise TeamError(

@@ -10,6 +10,7 @@ from team_console.store.desk.asking import end_request
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
+from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.protocol.client_requests import asker_of, expiry_of, origin_of
 from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.permissions import may_answer
@@ -86,7 +87,7 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
     """
     questions = {
         request_id: message
-        for request_id, message in _questions(snapshot.messages)
+        for request_id, message in _asked(snapshot.messages)
         if session is None or origin_of(message.payload).session == session
     }
     if not questions:
@@ -104,6 +105,10 @@ def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
             read = reading(message)
             if read.opens is not None and read.request_id is not None:
                 yield read.request_id, message
+
+
+_asked = LastResult[Sequence[Message], tuple[tuple[str, Message], ...]](lambda messages: tuple(_questions(messages)))
+"""The questions of clients in a queue that did not change since, for those who answer many one after the other."""
 
 
 def _ended(config: TeamConfig, questions: Mapping[str, Message], messages: Sequence[Message]) -> Iterator[str]:

@@ -1,0 +1,101 @@
+"""Deciding on very many: how far it is, is said; esc stops it between two; what was handed in takes no letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event
+from typing import Any
+
+import pytest
+from team_console.console.app import unwritten
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.widgets.forms.many import Many
+from team_console.widgets.forms.note import Note
+
+from tests.console.conftest import WAIT, Desk, opened, verdicts
+from tests.memory_team import MemoryTeam
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+NAMES = ("task-manager", "schedule-manager", "file-manager")
+
+
+def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
+    """Have the console's own `name` wait at the second act until the event is set."""
+    go_on, calls = Event(), list[None]()
+    step: Callable[..., Any] = getattr(unwritten, name)
+
+    def held(*arguments: Any) -> Any:
+        calls.append(None)
+        assert len(calls) != 2 or go_on.wait(WAIT)
+        return step(*arguments)
+
+    patch.setattr(unwritten, name, held)
+    patch.setattr(unwritten, "_PACE", 0.0)
+    return go_on
+
+
+async def hand_in(desk: Desk, words: str) -> Many:
+    """Approve all plans with `words`."""
+    await desk.press("asterisk", "a")
+    form = await desk.form()
+    assert isinstance(form, Many)
+    await desk.type(words)
+    await desk.press("enter")
+    return form
+
+
+def three_plans(team: MemoryTeam) -> None:
+    """A plan of each agent."""
+    for name in NAMES:
+        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today")
+
+
+async def test_a_check_says_how_far_it_is_takes_no_letters_and_is_stopped_by_esc(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+    go_on = held_at_the_second(monkeypatch, "rehearse")
+    three_plans(team)
+    async with opened(team) as desk:
+        form = await hand_in(desk, "kept")
+        await desk.until(lambda: "checking 1 of 3" in desk.said, "how far it is")
+        await desk.press("x", "tab", "y", "escape")
+        go_on.set()
+        await desk.until(lambda: "stopped after checking 2 of 3; nothing was written" in desk.said, "that it stopped")
+        assert form.query_one(Note).text == "kept"
+        assert (len(desk.app.main.unwritten), verdicts(team)) == (0, [])
+        await desk.type("z")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.app.main.unwritten) == 3, "all of them in their grace")
+        assert form.query_one(Note).text == "keptz"
+
+
+async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_became_of_it(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = held_at_the_second(monkeypatch, "_written")
+    three_plans(team)
+    async with opened(team) as desk:
+        await hand_in(desk, "go on")
+        await desk.until(lambda: "writing 1 of 3" in desk.said, "how far it is")
+        await desk.press("escape")
+        go_on.set()
+        await desk.until(lambda: desk.text.count("✓ written") == 2, "what was written")
+        assert len(verdicts(team)) == 2
+        assert desk.text.count("✗ not written") == 1
+
+
+async def test_what_is_past_its_grace_says_how_far_it_is_written(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+    go_on = held_at_the_second(monkeypatch, "_written")
+    three_plans(team)
+    async with opened(team) as desk:
+        await hand_in(desk, "")
+        await desk.until(lambda: len(desk.app.main.unwritten) == 3, "all of them in their grace")
+        await desk.press("W")
+        await desk.until(lambda: desk.app.main.busy == "writing 1 of 3", "how far it is")
+        go_on.set()
+        await desk.until(lambda: len(verdicts(team)) == 3 and desk.app.main.busy == "", "all of them written")

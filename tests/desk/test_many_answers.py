@@ -1,0 +1,52 @@
+"""Answering many requests one after the other: what is the same for all of them is found out once."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from team_console.console.app.rehearsal import rehearse
+from team_console.store.desk import requests
+from team_console.store.desk.answering import questions
+from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.sessions import gone
+from team_console.store.model.errors import TeamError
+
+from tests.desk.conftest import SeatOf
+
+NAMES = ("task-manager", "file-manager", "knowledge-manager")
+
+
+def plan(caller: SeatOf, name: str) -> str:
+    """A plan of `name`; its request id."""
+    return str(requests.submit_plan(caller(name), content="1. Do it", summary="A plan for this day").request_id)
+
+
+def approve(request_id: str, caller: Caller) -> Receipt:
+    return requests.approve(caller, request_id=request_id)
+
+
+@pytest.mark.parametrize("memo", [(questions, "_superseders"), (gone, "_asked")])
+def test_a_queue_that_stays_is_walked_once_for_all_that_is_rehearsed(
+    caller: SeatOf, monkeypatch: pytest.MonkeyPatch, memo: tuple[object, str]
+) -> None:
+    asked = [plan(caller, name) for name in NAMES]
+    kept = getattr(*memo)
+    walk, walks = kept._function, list[object]()
+
+    def counted(messages: object) -> object:
+        walks.append(messages)
+        return walk(messages)
+
+    monkeypatch.setattr(kept, "_function", counted)
+    for request_id in asked:
+        rehearse(caller("ceo"), partial(approve, request_id))
+    assert len(walks) == 1
+
+
+def test_a_plan_superseded_between_two_answers_is_refused(caller: SeatOf) -> None:
+    first, other = plan(caller, "task-manager"), plan(caller, "file-manager")
+    rehearse(caller("ceo"), partial(approve, other))
+    plan(caller, "task-manager")
+    with pytest.raises(TeamError, match="superseded"):
+        approve(first, caller("ceo"))
