@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
+from team_console.widgets.standing import Stopped
 
 _HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
 """The signs of a heading, which say nothing where all stands in one line."""
@@ -54,6 +55,8 @@ def error_text(error: BaseException) -> str:
     """What happened and the next step, as safe text; of an error nobody expected only its kind, never its words."""
     if not isinstance(error, TeamError):
         return f"✗ Unexpected: {reason_of(error)}. Whether it was written is not sure; look before you do it again."
+    if isinstance(error, Stopped):
+        return f"✗ {safe_line(error.message, 300)}"
     hint = f"\n{safe_text(error.hint)}" if error.hint else ""
     return f"✗ {error.code}: {safe_text(error.message)}{hint}"
 

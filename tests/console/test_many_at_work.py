@@ -77,13 +77,14 @@ async def test_writing_many_at_once_is_stopped_between_two_and_each_says_what_be
     go_on = held_at_the_second(monkeypatch, "_written")
     three_plans(team)
     async with opened(team) as desk:
-        await hand_in(desk, "go on")
+        form = await hand_in(desk, "go on")
         await desk.until(lambda: "writing 1 of 3" in desk.said, "how far it is")
         await desk.press("escape")
         go_on.set()
-        await desk.until(lambda: desk.text.count("✓ written") == 2, "what was written")
+        await desk.until(lambda: len(form._states) == 3 and not form.is_at_work, "what became of each")
+        words = sorted(state.words for state in form._states.values())
+        assert words == ["✓ written", "✓ written", "✗ not written · stopped after writing 2 of 3"]
         assert len(verdicts(team)) == 2
-        assert desk.text.count("✗ not written") == 1
 
 
 async def test_what_is_past_its_grace_says_how_far_it_is_written(
