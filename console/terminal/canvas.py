@@ -213,14 +213,16 @@ def _end_of_words(texts: list[str], start: int) -> int:
     """Where the words end to which the character at `start` belongs, and the blanks behind them, their room.
 
     Words are written as a whole: letter by letter, each would cover the vowel of the one before. ASCII and the gap
-    between two columns end them.
+    between two columns end them. An emoji is no word and has no room: what is left of a broad one is written over.
     """
-    is_letter, is_over = texts[start][0].isalpha(), False
+    if not texts[start][0].isalpha():
+        return next((place for place in range(start + 1, len(texts)) if texts[place]), len(texts))
+    is_over = False
     for place in range(start + 1, len(texts)):
         text = texts[place]
         if text == " ":
             is_over |= texts[place - 1] == " "
-        elif text and (is_over or not is_letter or text.isascii() or not text[0].isalpha()):
+        elif text and (is_over or text.isascii() or not text[0].isalpha()):
             return place
     return len(texts)
 
