@@ -19,15 +19,15 @@ from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Form, Heading, Text
 from team_console.widgets.details.message import message_document
 from team_console.widgets.details.request import request_document
+from team_console.widgets.fields.choice import Choice
+from team_console.widgets.fields.field import Field, NameSuggester
+from team_console.widgets.fields.note import Letter
+from team_console.widgets.fields.options import OptionLine, Options
 from team_console.widgets.forms.answers import AnswerForm
 from team_console.widgets.forms.approval import Approval, Way
-from team_console.widgets.forms.choice import Choice
 from team_console.widgets.forms.compose import Compose
 from team_console.widgets.forms.confirm import Confirm
-from team_console.widgets.forms.field import Field, NameSuggester
 from team_console.widgets.forms.help_panel import HelpPanel, HelpRow
-from team_console.widgets.forms.note import Letter
-from team_console.widgets.forms.options import OptionLine, Options
 from team_console.widgets.forms.reason import ReasonPrompt, Second
 from team_console.widgets.rows.messages import inbox_lines
 from team_console.widgets.rows.row_list import RowList

@@ -300,7 +300,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/handlers/client_requests.py": {
         "widgets.forms.answers": (9.78, "the first picture does not wait for forms that may never open"),
         "widgets.forms.approval": (10.88, "the first picture does not wait for forms that may never open"),
-        "widgets.forms.options": (3.44, "the first picture does not wait for forms that may never open"),
+        "widgets.fields.options": (3.44, "the first picture does not wait for forms that may never open"),
     },
     "console/handlers/deciding.py": {
         "widgets.forms.reason": (10.12, "the first picture does not wait for forms that may never open"),
@@ -328,7 +328,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "widgets.forms.reason": (7.68, "the first picture does not wait for forms that may never open"),
     },
     "console/panes/filter_line.py": {
-        "widgets.forms.field": (1.81, "the first picture does not wait for forms that may never open"),
+        "widgets.fields.field": (1.81, "the first picture does not wait for forms that may never open"),
     },
     "store/api/agent_requests.py": {
         "store.views.requests.following": (10.12, "send, receive and plan start a process each and do not need it"),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from textual.geometry import Region
+from textual.screen import Screen
+from textual.signal import Signal
 
 
 class Later(Struct, frozen=True):
@@ -29,6 +32,7 @@ class Behind(Struct, frozen=True):
         scroll: Scrolls the thing by so many pages.
         drop_keys: Forgets keys that were typed and have not acted yet; returns how many.
         edit: Lets the human edit a text in an editor of their own, and gives it back; it may raise `TeamError`.
+        laid_out: Tells when the screen was laid out, so that the thing may be at another place.
     """
 
     room: Callable[[], Region]
@@ -36,3 +40,4 @@ class Behind(Struct, frozen=True):
     scroll: Callable[[float], None] = lambda pages: None
     drop_keys: Callable[[], int] = lambda: 0
     edit: Callable[[str], str] | None = None
+    laid_out: Signal[Screen[Any]] | None = None

@@ -72,8 +72,8 @@ def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
 
 def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
     """Once, always by each suggestion of the client, and no."""
+    from team_console.widgets.fields.options import OptionLine
     from team_console.widgets.forms.approval import Way
-    from team_console.widgets.forms.options import OptionLine
 
     suggested = permission_of(row.question.payload).suggestions
     always = [
@@ -86,8 +86,8 @@ def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
 
 def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
     """Yes in each mode the client offers; a plan without any is only said yes to."""
+    from team_console.widgets.fields.options import OptionLine
     from team_console.widgets.forms.approval import Way
-    from team_console.widgets.forms.options import OptionLine
 
     modes = modes_of(row.question.payload)
     ways = [Way(OptionLine(f"go on in {safe_line(mode, 40)}", mode_words(mode)), "Approve") for mode in modes]

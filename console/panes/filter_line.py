@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 if TYPE_CHECKING:
-    from team_console.widgets.forms.field import Field
+    from team_console.widgets.fields.field import Field
 
 
 class FilterLine(Guarded, Container):
@@ -40,7 +40,7 @@ class FilterLine(Guarded, Container):
 
     def open(self, words: str) -> None:
         """Ask for words, beginning with those that hold now."""
-        from team_console.widgets.forms.field import Field
+        from team_console.widgets.fields.field import Field
 
         if self._field is None:
             self._field = Field(placeholder="only rows that hold all of these words")

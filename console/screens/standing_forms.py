@@ -43,7 +43,12 @@ class StandingForms:
         if isinstance(pane, ListPane) and pane.is_complete:
             pane.hold(about)
         form.behind = Behind(
-            lambda: self._room(pane), lambda lines: _cover(pane, lines), self._scroll, self._drop_keys, self._edit
+            lambda: self._room(pane),
+            lambda lines: _cover(pane, lines),
+            self._scroll,
+            self._drop_keys,
+            self._edit,
+            self._screen.screen_layout_refresh_signal,
         )
         form.warning, self.warning = self.warning, ""
 

@@ -12,8 +12,8 @@ import pytest
 from team_console.console.screens.picker import PickerApp
 from team_console.widgets.bars.key_bar import KeyBar
 from team_console.widgets.bars.tab_bar import TabBar
-from team_console.widgets.forms.field import Field
-from team_console.widgets.forms.note import Letter
+from team_console.widgets.fields.field import Field
+from team_console.widgets.fields.note import Letter
 
 from tests import showcase
 from tests.console.conftest import hand_in_plan, opened

@@ -12,7 +12,7 @@ from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.widgets.forms.field import Field
+from team_console.widgets.fields.field import Field
 
 from tests.console.conftest import AUTHOR, opened
 from tests.memory_team import MemoryTeam

@@ -6,8 +6,8 @@ import pytest
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.widgets.bars.hints import Hints
+from team_console.widgets.fields.note import Note
 from team_console.widgets.forms.compose import Compose
-from team_console.widgets.forms.note import Note
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened

@@ -10,8 +10,8 @@ import pytest
 from team_console.console.app import unwritten
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
+from team_console.widgets.fields.note import Note
 from team_console.widgets.forms.many import Many
-from team_console.widgets.forms.note import Note
 
 from tests.console.conftest import WAIT, Desk, opened, verdicts
 from tests.memory_team import MemoryTeam
@@ -96,7 +96,10 @@ async def test_what_is_past_its_grace_says_how_far_it_is_written(
     async with opened(team) as desk:
         await hand_in(desk, "")
         await desk.until(lambda: len(desk.app.main.unwritten) == 3, "all of them in their grace")
+        await desk.until(lambda: "U take back · W write now" in desk.text, "what may be done meanwhile")
         await desk.press("W")
         await desk.until(lambda: desk.app.main.busy == "writing 1 of 3", "how far it is")
         go_on.set()
         await desk.until(lambda: len(verdicts(team)) == 3 and desk.app.main.busy == "", "all of them written")
+        await desk.until(lambda: "W write now" not in desk.text, "nothing that can be taken back")
+        assert "enter close" in desk.text

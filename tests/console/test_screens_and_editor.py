@@ -12,7 +12,7 @@ from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.widgets.bars.tip_bar import TipBar
-from team_console.widgets.forms.note import Note
+from team_console.widgets.fields.note import Note
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened

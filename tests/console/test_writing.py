@@ -8,9 +8,9 @@ import pytest
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
-from team_console.widgets.forms.choice import Choice
-from team_console.widgets.forms.field import Field
-from team_console.widgets.forms.note import Letter
+from team_console.widgets.fields.choice import Choice
+from team_console.widgets.fields.field import Field
+from team_console.widgets.fields.note import Letter
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam

@@ -40,6 +40,10 @@ def test_every_summary_the_source_uses_passes_but_its_own_template() -> None:
         ("プランを見る", 6),
         ("TASK-2026-02-24-001 done", 2),
         ("保存v2版", 4),
+        ("नमस्ते दुनिया योजना की स्वीकृति दें", 6),
+        ("cafe\u0301 noir", 2),
+        ("فایل\u200cها را می\u200cبینم", 3),
+        ("திட்டத்தை ஏற்கவும்", 2),
     ],
 )
 def test_each_han_character_and_each_run_of_other_letters_is_one_word(text: str, words: int) -> None:
@@ -49,6 +53,11 @@ def test_each_han_character_and_each_run_of_other_letters_is_one_word(text: str,
 @pytest.mark.parametrize(("words", "warned"), [(4, True), (5, False), (10, False), (11, True)])
 def test_five_to_ten_words_are_right(words: int, warned: bool) -> None:
     assert bool(summary_warnings(" ".join(["word"] * words), language="en")) is warned
+
+
+def test_how_long_a_text_without_spaces_is_cannot_be_told_and_is_not() -> None:
+    assert summary_warnings("ขออนุมัติแผนงานสำหรับรายงานประจำเดือนนี้", language="any") == []
+    assert summary_warnings("ขออนุมัติแผน", language="zh") == ["summary: it is not in the team's language (zh)"]
 
 
 @pytest.mark.parametrize(

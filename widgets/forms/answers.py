@@ -8,9 +8,9 @@ from typing import TypeVar
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
-from team_console.widgets.forms.field import Field
+from team_console.widgets.fields.field import Field
+from team_console.widgets.fields.options import OptionLine, Options
 from team_console.widgets.forms.form import Draft, Form, labelled
-from team_console.widgets.forms.options import OptionLine, Options
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message

@@ -11,10 +11,10 @@ from team_console.store.views.differences import counts_of, difference
 from team_console.widgets.bars.hints import Hints
 from team_console.widgets.details.client_request import diff_text
 from team_console.widgets.details.document import Block, Heading
+from team_console.widgets.fields.note import Note
+from team_console.widgets.fields.options import OptionLine, Options
 from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.form import Draft, Form, labelled
-from team_console.widgets.forms.note import Note
-from team_console.widgets.forms.options import OptionLine, Options
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding

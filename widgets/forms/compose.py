@@ -10,10 +10,10 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Priority
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
-from team_console.widgets.forms.choice import Choice
-from team_console.widgets.forms.field import Field, NameSuggester
+from team_console.widgets.fields.choice import Choice
+from team_console.widgets.fields.field import Field, NameSuggester
+from team_console.widgets.fields.note import Letter
 from team_console.widgets.forms.form import Draft, Form, labelled
-from team_console.widgets.forms.note import Letter
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.widgets.forms.field import Field, NameSuggester
+from team_console.widgets.fields.field import Field, NameSuggester
 from team_console.widgets.forms.form import Draft, Form, labelled
 from textual.app import ComposeResult
 from textual.content import Content

@@ -5,26 +5,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_text
 from team_console.store.model.words import counted
 from team_console.widgets.bars.hints import Hints
+from team_console.widgets.fields.note import Note
+from team_console.widgets.fields.options import Options
+from team_console.widgets.forms.bottom_screen import BottomScreen
 from team_console.widgets.forms.changed import AskAgain
 from team_console.widgets.forms.excerpt import Excerpt
-from team_console.widgets.forms.note import Note
-from team_console.widgets.forms.options import Options
-from team_console.widgets.overlay import Overlay
-from team_console.widgets.standing import Behind, Later, Stopped
+from team_console.widgets.standing import Later, Stopped
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.events import Compose, Mount, Resize
+from textual.events import Compose, Mount
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
@@ -40,30 +39,20 @@ KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 LOOK = 0.7
 """Seconds for which what changed must have stood there before a key hands the form in all the same."""
-_BROAD, _LEAST = 76, 8
-"""Columns from which on a form has a button to leave; lines it has at least."""
-_FRAME = 2
-"""Lines of the border and of the keys."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 
 
-class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
+class Form(BottomScreen[ResultT]):
     """A question. `act` runs in a thread; the form closes with its result, or shows its `TeamError` and stays.
 
     Enter hands in, in every field of every form.
 
     Attributes:
-        behind: The screen it stands on; None for a form that stands alone.
         warning: Why the first enter only asks to look again, safe text; empty when it counts at once.
     """
 
     DEFAULT_CSS = """
-    Form { align: left bottom; background: transparent; overflow: hidden hidden; }
-    Form:ansi { background: transparent; }
-    Form > .form--box { width: 100%; height: auto; background: $surface; border-top: heavy $accent;
-        border-title-color: $text-accent; border-title-style: bold; padding: 0 1; }
-    Form .form--body { height: auto; scrollbar-size-vertical: 1; }
     Form .form--row { layout: horizontal; height: auto; }
     Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
     Form .form--row > Field, Form .form--row > Note { width: 1fr; }
@@ -108,10 +97,8 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self._finished: tuple[ResultT] | None = None
         self._typed_in: Widget | None = None
         self._keeping: Timer | None = None
-        self.behind: Behind | None = None
         self.warning = self._fate = ""
         self._counts_from = 0.0
-        self._limit = _LEAST
 
     @property
     def takes_keys(self) -> bool:
@@ -131,9 +118,10 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
                 if self._about:
                     yield Static(Content(self._about), classes="form--note", markup=False)
                 yield from self.fields()
-            yield Static("", id="fate", markup=False)
-            yield Excerpt((), most=_NEW, id="changed")
-            yield Static("", classes="form--error", markup=False)
+            yield Static("", id="fate", classes="form--below", markup=False)
+            changed = Excerpt((), most=_NEW, id="changed")
+            yield changed.add_class("form--below")
+            yield Static("", classes="form--below form--error", markup=False)
             with Container(classes="form--buttons"):
                 yield Hints(self.keys(), classes="form--keys")
                 yield Button("Cancel", id="cancel", compact=True)
@@ -144,49 +132,14 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         if self._finished is not None:
             self.dismiss(*self._finished)
             return
-        self._stand()
+        self.stand()
         self.call_after_refresh(self._ready)
 
     def _ready(self) -> None:
         if self.warning and not self._is_ready:
             self._say(f"△ {self.warning} Look at it first.")
         self._is_ready = True
-        self._leave_room()
-
-    def on_resize(self, event: Resize) -> None:
-        """Another size gives it another place."""
-        self.call_after_refresh(self._stand)
-
-    def _stand(self) -> None:
-        """Stand at the bottom of the thing it is about, and leave room for that above."""
-        room = self.behind.room() if self.behind is not None else self.app.size.region
-        box = self.query_one(".form--box")
-        self.set_class(room.width < _BROAD, "-slim")
-        box.styles.width = room.width
-        box.styles.margin = (0, 0, max(0, self.app.size.height - room.bottom), room.x)
-        self._limit = max(_LEAST, round(room.height * self.share()))
-        self._fit()
-        self.call_after_refresh(self._leave_room)
-
-    def _fit(self) -> None:
-        """Let fields scroll where they have too little room: keys, buttons and what went wrong stay in sight."""
-        below = (self.query_one("#fate"), self.query_one(".form--error"), self.query_one("#changed"))
-        rest = _FRAME + sum(widget.outer_size.height for widget in below if widget.display)
-        lines = max(1, self._limit - rest)
-        self.query_one(".form--body").styles.max_height = lines
-        self.fit_inside(lines)
-
-    def fit_inside(self, lines: int) -> None:
-        """Let what may give way fit into so many lines; the rest scrolls."""
-
-    def _leave_room(self) -> None:
-        self._fit()
-        if self.behind is not None and self.is_attached and self.app.screen is self:
-            self.behind.cover(self.query_one(".form--box").outer_size.height)
-
-    def share(self) -> float:
-        """How much of the room it may take."""
-        return 0.6
+        self.leave_room()
 
     def title_words(self) -> str:
         """Safe text on the border."""
@@ -257,7 +210,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             Content(f"{fate}. Nothing is to be decided any more; esc leaves, your words are kept." * bool(fate))
         )
         line.display = bool(fate)
-        self.call_after_refresh(self._leave_room)
+        self.call_after_refresh(self.leave_room)
 
     def broke_at(self, message: Message) -> None:
         """A form that could not be made goes away again, so that the screen behind it can be used."""
@@ -390,7 +343,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         line = self.query_one(".form--error", Static)
         line.update(Content(text))
         line.set_class(bool(text), "-shown")
-        self.call_after_refresh(self._leave_room)
+        self.call_after_refresh(self.leave_room)
 
 
 def labelled(label: str, *widgets: Any) -> Container:

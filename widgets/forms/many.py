@@ -10,9 +10,9 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.words import counted
 from team_console.widgets.bars.hints import Hints
 from team_console.widgets.details.document import Lines
+from team_console.widgets.fields.note import Note
 from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.form import Draft, Form, labelled
-from team_console.widgets.forms.note import Note
 from team_console.widgets.text.cells import Line, pad, pad_name
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -49,6 +49,9 @@ class State(Struct, frozen=True):
 
     words: str
     tone: str = ""
+
+
+_NOT_YET = State("◔ not written yet", "warn")
 
 
 class Many(Form[Any]):
@@ -103,6 +106,11 @@ class Many(Form[Any]):
         """What is decided on."""
         return tuple(item for item in self._items if item.looked_at or not self._leaves_out)
 
+    @property
+    def _waits(self) -> bool:
+        """Whether some of what was handed in is neither written nor refused."""
+        return self._is_handed_in and any(item.subject not in self._states for item in self.meant)
+
     def share(self) -> float:
         """Many things take more room than one."""
         return 0.75
@@ -113,12 +121,12 @@ class Many(Form[Any]):
 
     def verb(self) -> str:
         """With how many it is about."""
-        return f"{self._verb} {len(self.meant)}"
+        return f"{self._verb} {len(self.meant):,}"
 
     def keys(self) -> tuple[str, ...]:
         """Before and after it was handed in."""
         if self._is_handed_in:
-            return "enter close", "U take back", "W write now"
+            return "enter close", *(("U take back", "W write now") if self._waits else ())
         enter = f"enter {self.verb().lower()}"
         if all(item.looked_at for item in self._items):
             return enter, "esc leave"
@@ -183,13 +191,13 @@ class Many(Form[Any]):
 
     def action_take_back(self) -> None:
         """Take back what was handed in."""
-        if self._is_handed_in:
+        if self._waits:
             self._take_back()
             self.dismiss(None)
 
     def action_write_now(self) -> None:
         """Write it without waiting any longer."""
-        if self._is_handed_in:
+        if self._waits:
             self._write_now()
 
     def action_scroll_behind(self, pages: float) -> None:
@@ -204,7 +212,6 @@ class Many(Form[Any]):
     def finish(self, result: Any) -> None:
         """Stay, and say of each that it is not written yet."""
         self._is_handed_in, self._busy = True, False
-        self._states = {item.subject: State("◔ not written yet", "warn") for item in self.meant}
         self.query(".form--row").set(display=False)
         self._say("")
         self.set_focus(None)
@@ -242,7 +249,7 @@ class Many(Form[Any]):
         return f"△ {out}{counted(len(unseen), 'text')} never on the screen: {names}"
 
     def _line(self, item: Item) -> Line:
-        state = self._states.get(item.subject)
+        state = self._states.get(item.subject, _NOT_YET if self._is_handed_in else None)
         out = self._leaves_out and not item.looked_at and not self._is_handed_in
         sign = ("− ", "faint") if out else ("  ", "") if item.looked_at else ("△ ", "alert")
         tone = "faint" if out else ""

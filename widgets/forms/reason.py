@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
-from team_console.widgets.forms.field import Field
+from team_console.widgets.fields.field import Field
+from team_console.widgets.fields.note import Note
 from team_console.widgets.forms.form import Draft, Form, labelled
-from team_console.widgets.forms.note import Note
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content

@@ -10,8 +10,8 @@ from team_console.widgets.text.cells import Line, fit, wrap
 from team_console.widgets.text.tones import Inked
 from team_console.widgets.told import Told
 from textual.binding import Binding, BindingType
-from textual.events import Resize
-from textual.geometry import Size
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -49,6 +49,9 @@ class Options(Inked, Widget, can_focus=True):
     class Changed(Told["Options"]):
         """Something else is chosen."""
 
+    class Moved(Told["Options"]):
+        """The cursor is elsewhere, or was asked to go."""
+
     class Entered(Told["Options"]):
         """Enter was pressed."""
 
@@ -65,12 +68,14 @@ class Options(Inked, Widget, can_focus=True):
         start = self._cursor if self._cursor >= 0 or step > 0 else len(self._options)
         self._cursor = min(max(start + step, 0), len(self._options) - 1)
         self._take((self._cursor,)) if not self._several else self.refresh()
+        self.post_message(self.Moved(self))
 
     def action_choose(self, number: int) -> None:
         """Choose the option with this number; of several, choose it or leave it out."""
         if number <= len(self._options):
             self._cursor = number - 1
             self._toggle(self._cursor)
+            self.post_message(self.Moved(self))
 
     def action_choose_here(self) -> None:
         """Choose the option under the cursor."""
@@ -86,6 +91,14 @@ class Options(Inked, Widget, can_focus=True):
         self._cursor = -1
         self._take(())
 
+    def place(self) -> Region:
+        """The lines of the option under the cursor."""
+        if self._cursor < 0:
+            return Region()
+        width = self.size.width
+        above = sum(len(self._lines_of(place, width)) for place in range(self._cursor))
+        return Region(0, above, width, len(self._lines_of(self._cursor, width)))
+
     def render_line(self, y: int) -> Strip:
         """One line of the list."""
         width = self.size.width
@@ -95,6 +108,14 @@ class Options(Inked, Widget, can_focus=True):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as the options take at this width."""
         return len(self._lay_out(width))
+
+    def on_click(self, event: Click) -> None:
+        """Choose what is clicked on."""
+        below = 0
+        for place in range(len(self._options)):
+            below += len(self._lines_of(place, self.size.width))
+            if event.y < below:
+                return self.action_choose(place + 1)
 
     def on_resize(self, event: Resize) -> None:
         """Another width may take another number of lines."""
@@ -124,14 +145,15 @@ class Options(Inked, Widget, can_focus=True):
             self.post_message(self.Changed(self))
 
     def _lay_out(self, width: int) -> list[Line]:
-        lines: list[Line] = []
-        for place, option in enumerate(self._options):
-            chosen = place in self.chosen
-            here = "›" if self.has_focus and place == self._cursor else " "
-            key = str(place + 1) if place < _KEYS else " "
-            box = ("[x]" if chosen else "[ ]") if self._several else "(•)" if chosen else "( )"
-            head: Line = ((f"{here}{key} ", "key"), (f"{box} ", "good" if chosen else "muted"))
-            words = f" — {option.description}" if option.description else ""
-            label: Line = ((option.label, "strong"), (words, "muted"))
-            lines += wrap((*head, *label), width, rest=((" " * 7, ""),))
-        return lines
+        return [line for place in range(len(self._options)) for line in self._lines_of(place, width)]
+
+    def _lines_of(self, place: int, width: int) -> list[Line]:
+        """One option: its mark, its name and what it means."""
+        option, chosen = self._options[place], place in self.chosen
+        here = "›" if self.has_focus and place == self._cursor else " "
+        key = str(place + 1) if place < _KEYS else " "
+        box = ("[x]" if chosen else "[ ]") if self._several else "(•)" if chosen else "( )"
+        head: Line = ((f"{here}{key} ", "key"), (f"{box} ", "good" if chosen else "muted"))
+        words = f" — {option.description}" if option.description else ""
+        label: Line = ((option.label, "strong"), (words, "muted"))
+        return wrap((*head, *label), width, rest=((" " * 7, ""),))

@@ -8,6 +8,7 @@ from team_console.widgets.told import Told
 from textual.binding import Binding
 from textual.content import Content
 from textual.events import Key, Paste
+from textual.geometry import Region
 from textual.widgets import TextArea
 
 
@@ -40,6 +41,10 @@ class Note(Guarded, TextArea):
     def on_mount(self) -> None:
         """Go on behind what stands there already."""
         self.move_cursor(self.document.end)
+
+    def place(self) -> Region:
+        """The line with the cursor."""
+        return Region(0, self.cursor_screen_offset.y - self.content_region.y, self.size.width, 1)
 
     async def _on_key(self, event: Key) -> None:
         if event.key == "enter":

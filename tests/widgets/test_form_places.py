@@ -1,0 +1,115 @@
+"""What keys act on is seen, however many lines a form would take and however few there are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.client_requests import Option, Question
+from team_console.widgets.fields.note import Letter
+from team_console.widgets.forms.answers import AnswerForm
+from team_console.widgets.forms.compose import Compose
+from team_console.widgets.forms.form import Form
+from team_console.widgets.forms.reason import ReasonPrompt
+from textual.app import App
+from textual.pilot import Pilot
+
+pytestmark = pytest.mark.anyio
+SIZES = [(80, 24), (120, 30), (60, 20)]
+LONG = tuple(
+    Option(f"Choice {number}", "what it means in so many words that they take several lines of a form " * 2)
+    for number in range(1, 13)
+)
+QUESTIONS = (Question("Which way is it to be?", "Way", LONG), Question("And the others?", "", LONG, several=True))
+
+
+@asynccontextmanager
+async def shown(form: Form[str], size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
+    """The form on a screen of this size."""
+    app: App[None] = App()
+    async with app.run_test(size=size) as pilot:
+        await app.push_screen(form)
+        await pilot.pause()
+        yield pilot
+
+
+async def lines_after(pilot: Pilot[None], *keys: str) -> list[str]:
+    """The lines of the screen after these keys."""
+    await pilot.press(*keys)
+    await pilot.pause()
+    return [strip.text.strip() for strip in pilot.app.screen._compositor.render_strips()]
+
+
+def seen(lines: list[str], start: str) -> bool:
+    """Whether a line begins like this."""
+    return any(line.startswith(start) for line in lines)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_question_is_read_before_its_options(size: tuple[int, int]) -> None:
+    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, str), size) as pilot:
+        lines = await lines_after(pilot)
+        assert seen(lines, "Way: Which way is it to be?")
+        assert seen(lines, "1 ( ) Choice 1")
+        lines = await lines_after(pilot, "tab", "tab")
+        assert seen(lines, "And the others? (one or more)")
+        assert seen(lines, "1 [ ] Choice 1")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_option_that_is_chosen_is_seen(size: tuple[int, int]) -> None:
+    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, str), size) as pilot:
+        assert seen(await lines_after(pilot, "9"), "›9 (•) Choice 9")
+        for number in (10, 11, 12):
+            assert seen(await lines_after(pilot, "down"), f"›{' ' if number > 9 else number} (•) Choice {number}")
+        for number in range(11, 0, -1):
+            assert seen(await lines_after(pilot, "up"), f"›{' ' if number > 9 else number} (•) Choice {number}")
+        assert seen(await lines_after(pilot), "Way: Which way is it to be?")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_of_several_options_the_one_under_the_cursor_is_seen(size: tuple[int, int]) -> None:
+    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, str), size) as pilot:
+        await lines_after(pilot, "tab", "tab", "up")
+        for number in range(11, 0, -1):
+            lines = await lines_after(pilot, "k")
+            assert seen(lines, f"›{' ' if number > 9 else number} [ ] Choice {number}"), lines
+        assert seen(await lines_after(pilot, "7"), "›7 [x] Choice 7")
+
+
+async def test_a_click_chooses_the_option_it_is_on() -> None:
+    async with shown(AnswerForm("Answer", "question-1", QUESTIONS, str), (120, 30)) as pilot:
+        lines = await lines_after(pilot)
+        row = next(y for y, line in enumerate(lines) if line.startswith("2 ( )"))
+        await pilot.click(offset=(10, row + 1))
+        assert seen(await lines_after(pilot), "›2 (•) Choice 2")
+
+
+def refused(*given: object) -> str:
+    """A write that says much about why it was not done."""
+    raise TeamError(Code.STORE_FAILED, "the store is not there " * 12, "Look for it " * 15)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_went_wrong_hides_no_field_that_is_typed_in(size: tuple[int, int]) -> None:
+    form = ReasonPrompt("Reject", "A plan " * 40, refused, verb="Reject", label="reason", required=True)
+    async with shown(form, size) as pilot:
+        await lines_after(pilot, *"why", "enter")
+        await pilot.app.workers.wait_for_complete(form.workers)
+        lines = await lines_after(pilot, *"not")
+        assert any("the store is not there" in line for line in lines), lines
+        assert any("whynot" in line for line in lines), lines
+        lines = await lines_after(pilot, "ctrl+j", *"ever")
+        assert any("ever" in line for line in lines), lines
+
+
+async def test_the_line_of_a_letter_with_the_cursor_is_seen() -> None:
+    form = Compose("Message", str, names=lambda: ())
+    async with shown(form, (60, 20)) as pilot:
+        form.query_one(Letter).focus()
+        lines = await lines_after(pilot, *"one", "ctrl+j", *"two", "ctrl+j", *"three", "ctrl+j", *"four")
+        assert any("four" in line for line in lines), lines
+        lines = await lines_after(pilot, "up", "up", "up")
+        assert any("one" in line for line in lines), lines
