@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -14,14 +15,9 @@ def run(call: Call) -> int:
     """Run the console until it is left.
 
     Raises:
-        TeamError: `USAGE` without a terminal, `TEAM_NOT_FOUND` when there is nothing to open.
+        TeamError: `USAGE` without a screen, `TEAM_NOT_FOUND` when there is nothing to open.
     """
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
-        raise TeamError(
-            Code.USAGE,
-            "the console needs a terminal",
-            "In a script use a verb, such as team-console status; team-console --help lists them.",
-        )
+    need_screen("In a script use a verb, such as team-console status; team-console --help lists them.")
     try:
         call.team.config()
     except TeamError as error:
@@ -36,6 +32,22 @@ def run(call: Call) -> int:
     from team_console.console.app.application import run_console
 
     return run_console(call.team, me=call.actor, read_only=call.options.read_only, feed=feed)
+
+
+def need_screen(instead: str) -> None:
+    """See that there is a terminal with a screen; `instead` says what can be done without.
+
+    Raises:
+        TeamError: `USAGE` without one. A dumb terminal shows every sequence that places the cursor as text.
+    """
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        raise TeamError(Code.USAGE, "the console needs a terminal", instead)
+    if os.environ.get("TERM") == "dumb":
+        raise TeamError(
+            Code.USAGE,
+            "the console needs a terminal that can place its cursor, and this one says it cannot (TERM=dumb)",
+            f"If it can, set TERM to what it is, such as xterm-256color. {instead}",
+        )
 
 
 def pick(nothing_found: TeamError) -> str | None:

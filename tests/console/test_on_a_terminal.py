@@ -155,3 +155,13 @@ def test_a_file_of_preferences_that_is_no_toml_is_told_and_the_console_works(tmp
         terminal.wait_for("LIVE", "Escalation", "config.toml:2")
         terminal.send("3")
         terminal.wait_for("Requests ·")
+
+
+@pytest.mark.parametrize("opens", [("-t", "."), ("demo",)])
+def test_a_terminal_that_cannot_place_its_cursor_is_told_so_and_nothing_is_painted(
+    tmp_path: Path, opens: tuple[str, ...]
+) -> None:
+    with Terminal([*COMMAND, *opens], cwd=tmp_path, columns=200, env={"TERM": "dumb"}) as terminal:
+        assert terminal.wait_exit() == 2
+        assert "this one says it cannot (TERM=dumb)" in terminal.text
+        assert b"\x1b" not in terminal.output

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser
 
+from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import Call
-from team_console.console.cli.printing.output import is_terminal
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 
@@ -35,8 +34,8 @@ def run(call: Call) -> int:
         raise TeamError(Code.USAGE, f"--speed {options.speed} is not a speed", "For example --speed 2.")
     if options.headless is not None and not 0 < options.headless <= 86_400:
         raise TeamError(Code.USAGE, f"--headless {options.headless} is not a number of seconds", "For example 30.")
-    if options.headless is None and not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
-        raise TeamError(Code.USAGE, "the demo opens the console, which needs a terminal", "Or use --headless SECONDS.")
+    if options.headless is None:
+        need_screen("The demo plays without a console by --headless SECONDS.")
     from team_console.console.demo.simulation import Simulation, simulation, wait
 
     with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
