@@ -61,9 +61,11 @@ def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
     return None if decision is None else specific_reply(EventName.PERMISSION, decision=decision)
 
 
-def allow_reply(event: Event) -> Reply:
-    """Let a tool be used without asking."""
-    return specific_reply(event.name, permissionDecision="allow", permissionDecisionReason="allowed once by the human")
+def allow_reply(event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
+    """Let a tool be used without asking; with another input, where the human changed it before the yes."""
+    reason = "allowed once by the human"
+    changed: Reply = {} if instead is None else {"updatedInput": dict(instead)}
+    return specific_reply(event.name, permissionDecision="allow", permissionDecisionReason=reason, **changed)
 
 
 def _wish(data: Mapping[str, Any], tool: str, given: Mapping[str, Any]) -> Wish | None:

@@ -57,9 +57,9 @@ def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
     return None
 
 
-def allow_reply(event: Event) -> Reply:
-    """Let a tool be used without asking."""
-    return specific_reply(event.name, permissionDecision="allow")
+def allow_reply(event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
+    """Let a tool be used without asking; None where the human changed its input, which this client does not take."""
+    return specific_reply(event.name, permissionDecision="allow") if instead is None else None
 
 
 def _decided(decision: Reply) -> Reply:

@@ -142,6 +142,7 @@ def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
 
 def message_words(session: ClientSession, message: Message) -> str:
     """One message as text."""
+    read = reading(message)
     head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
     mark = trust_in(session.team, [message]).mark(message)
     summary, content = safe_line(message.summary), safe_text(message.content)
@@ -150,14 +151,21 @@ def message_words(session: ClientSession, message: Message) -> str:
         more = command_of(session.team.location, session.name, "show", message.message_id)
         text = f"{text[:_LONGEST]}…\n(cut; the whole: {more})"
     warning = [f"‼ {mark}: {MEANINGS[mark]}"] if mark is not None else []
-    return "\n".join([f"{head}{safe_line(message.message_id)}", *warning, text, *_how_to_answer(session, message)])
+    is_allowed = read.answers is RequestKind.PERMISSION and read.approve and mark is None
+    ways = _allowed(message) if is_allowed else _how_to_answer(session, message)
+    return "\n".join([f"{head}{safe_line(message.message_id)}", *warning, text, *ways])
+
+
+def _allowed(message: Message) -> list[str]:
+    """What a permission that comes as mail lets its reader do: nobody waited for it."""
+    again = "It is allowed once: try exactly the same call again."
+    is_changed = isinstance(message.payload.get("updated_input"), Mapping)
+    return [f"{again} What runs then is what the human made of it." if is_changed else again]
 
 
 def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
     """The commands that answer a message that asks for something."""
     read = reading(message)
-    if read.answers is RequestKind.PERMISSION and read.approve:
-        return ["It is allowed once: try exactly the same call again."]
     if read.request_id is None or read.opens is None:
         return []
     request = safe_line(read.request_id)
