@@ -238,6 +238,31 @@ def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) 
     assert "TEAM_CONSOLE_AS=alice" in inside.read_text()
 
 
+def test_files_of_other_clients_keep_nobody_from_leaving(desk: Desk, tmp_path: Path) -> None:
+    settings = put(desk.project / ".claude" / "settings.json", '{\n  // a comment\n  "model": "opus",\n}\n')
+    outside = put(tmp_path / "dotfiles" / "settings.json", "{}\n")
+    (desk.home / ".claude").mkdir()
+    (desk.home / ".claude" / "settings.json").symlink_to(outside)
+    before = desk.files()
+    desk.ok("join", "alice", "--for", "codex")
+    left = desk.ok("leave", "alice")
+    assert desk.files() == before
+    assert len(left["files"]) == 2
+    (note,) = (note for note in left["notes"] if "left alone" in note)
+    assert str(desk.home / ".claude" / "settings.json") in note
+    assert str(settings) not in note
+
+
+def test_a_file_that_a_join_wrote_to_must_be_readable_to_leave(desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "claude")
+    settings = desk.project / ".claude" / "settings.json"
+    settings.write_text(settings.read_text() + "// a comment\n")
+    before = desk.files()
+    refused = desk("leave", "alice", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert desk.files() == before
+
+
 def test_a_password_gets_into_no_settings(desk: Desk) -> None:
     command = CommandLine(desk.project)
     refused = command(

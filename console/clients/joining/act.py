@@ -73,7 +73,7 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
         TeamError: `INVALID_NAME`, `NOT_PERMITTED` for files that have to be changed by hand.
     """
     check_name(name, field="name")
-    steps = [(place, place.leaving()) for place in every_place(_joining(caller.team, name, project))]
+    steps, unread = _leaving(every_place(_joining(caller.team, name, project)))
     receipt = member_receipt(caller.team.location, name)
     removes = receipt.read() is not None and name in caller.team.config().agents
     if write:
@@ -85,6 +85,7 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
         receipt.forget()
     changes = tuple(change for _, change in steps if change.word != "unchanged")
     notes = [] if changes or removes else [f"{name} has not joined from here; nothing is to be taken out"]
+    notes += [f"{why}; no join from here wrote to it, so it was left alone" for why in unread]
     if name in caller.team.config().agents and not removes:
         notes.append(f"{name} was a member before it joined and stays one")
     if changes:
@@ -114,6 +115,26 @@ def _write(place: Place, change: FileChange, made: Sequence[str]) -> None:
         return
     write_change(change)
     file_receipt(place.path).keep(made)
+
+
+def _leaving(places: Sequence[Place]) -> tuple[list[tuple[Place, FileChange]], list[str]]:
+    """The changes by which a member leaves, and why files were not read to which no join wrote.
+
+    Settings of clients that the member never ran in may be anything: a link into a folder of dotfiles, a huge file.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` for a file that a join wrote to and that has to be changed by hand.
+    """
+    steps: list[tuple[Place, FileChange]] = []
+    unread: list[str] = []
+    for place in places:
+        try:
+            steps.append((place, place.leaving()))
+        except TeamError as error:
+            if file_receipt(place.path).read() is not None:
+                raise
+            unread.append(error.message)
+    return steps, unread
 
 
 def _take_out(place: Place, change: FileChange) -> None:

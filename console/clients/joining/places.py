@@ -21,6 +21,8 @@ from team_console.console.clients.joining.receipts import file_receipt
 from team_console.store.model.errors import Code, TeamError
 
 _EMPTY = "{}\n"
+_SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
+"""One of them stands in every file that has something of a join: hooks and servers name who acts, blocks are marked."""
 
 
 class Client(StrEnum):
@@ -98,8 +100,8 @@ class Place(Struct, frozen=True):
     def leaving(self) -> FileChange:
         """The change by which it leaves; a file that only a join made goes with it."""
         before = read_file(self.path, self.home)
-        if before is None:
-            return FileChange(self.path, self.home, None, None)
+        if before is None or not any(sign in before for sign in _SIGNS):  # others' files need not even be JSON
+            return FileChange(self.path, self.home, before, before)
         made = file_receipt(self.path).read()
         after: str | None = self._edited(lambda text: self.leave(text, made), before)
         if after is not None and after != before and after.strip() == self.empty.strip():
