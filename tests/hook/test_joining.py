@@ -219,6 +219,30 @@ def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) ->
     assert "carol" not in (desk.team.folder / "messenger-config.yaml").read_text()
 
 
+def test_servers_of_codex_in_an_inline_table_are_left_alone(desk: Desk) -> None:
+    path = put(desk.project / ".codex" / "config.toml", 'mcp_servers = { other = { command = "x" } }\n')
+    before = desk.files()
+    refused = desk("join", "alice", "--for", "codex", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert "none can be added at the end" in refused.json["message"]
+    assert desk.files() == before
+    path.write_text('mcp_servers.other = { command = "x" }\n')
+    desk.ok("join", "alice", "--for", "codex")
+    assert sorted(tomllib.loads(path.read_text())["mcp_servers"]) == ["other", "team-console"]
+
+
+@pytest.mark.parametrize("text", ["# Rules", "# Rules\n\n", "# Rules\r\n", "# Rules\n\nTests first."])
+def test_the_last_line_of_a_text_comes_back_as_it_was(text: str, desk: Desk) -> None:
+    path = desk.project / "AGENTS.md"
+    path.write_bytes(text.encode())
+    for _ in range(2):
+        desk.ok("join", "alice", "--for", "shell")
+    desk.team.ok("member", "add", "carol")
+    assert desk.ok("join", "alice", "--for", "shell")["files"][0]["change"] == "changed"
+    desk.ok("leave", "alice")
+    assert path.read_bytes() == text.encode()
+
+
 def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) -> None:
     path = put(desk.project / ".claude" / "settings.json", "{}\n")
     path.chmod(0o600)

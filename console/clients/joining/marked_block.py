@@ -19,14 +19,18 @@ def comment_marks(name: str, *, html: bool) -> Marks:
 
 
 def with_block(text: str, marks: Marks, body: str) -> str:
-    """The text with the block at its end, or in the place of the one that is there."""
-    block = f"{marks.opening}\n{body.rstrip()}\n{marks.closing}\n"
+    """The text with the block at its end, or in the place of the one that is there.
+
+    Behind a last line without a line end the block has none either: so that end is not made up when it is taken out.
+    """
+    block = f"{marks.opening}\n{body.rstrip()}\n{marks.closing}"
     found = _span(text, marks)
     if found is not None:
-        return text[: found[0]] + block + text[found[1] :]
+        line_end = "\n" if text.endswith("\n", *found) else ""
+        return text[: found[0]] + block + line_end + text[found[1] :]
     if not text:
-        return block
-    return f"{text}{'' if text.endswith(chr(10)) else chr(10)}\n{block}"
+        return f"{block}\n"
+    return f"{text}\n{block}\n" if text.endswith("\n") else f"{text}\n\n{block}"
 
 
 def without_block(text: str, marks: Marks) -> str:
@@ -34,8 +38,10 @@ def without_block(text: str, marks: Marks) -> str:
     found = _span(text, marks)
     if found is None:
         return text
-    before = text[: found[0]]
-    return (before[:-1] if before.endswith("\n\n") else before) + text[found[1] :]
+    before, after = text[: found[0]], text[found[1] :]
+    if before.endswith("\n\n"):
+        before = before[:-1] if text.endswith("\n", *found) or after else before[:-2]
+    return before + after
 
 
 def names_in(text: str, *, html: bool) -> list[str]:

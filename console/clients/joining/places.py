@@ -207,8 +207,10 @@ def _toml_file(path: Path, home: Path, joining: Joining) -> Place:
     marks = comment_marks(joining.name, html=False)
 
     def join(text: str, made: list[str]) -> str:
-        _refuse_other_server(without_block(text, marks), path)
-        return with_block(text, marks, _toml_server(joining))
+        _refuse_other_server(without_block(text, marks))
+        after = with_block(text, marks, _toml_server(joining))
+        _parsed(after, "it has its servers in a form to which none can be added at the end")  # an inline table
+        return after
 
     def leave(text: str, made: Sequence[str] | None) -> str:
         return without_block(text, marks)
@@ -230,12 +232,20 @@ def _toml_server(joining: Joining) -> str:
     return "\n".join(lines)
 
 
-def _refuse_other_server(text: str, path: Path) -> None:
+def _parsed(text: str, trouble: str) -> dict[str, Any]:
+    """The values of a TOML text.
+
+    Raises:
+        NotEditable: It is none; with `trouble` and what the parser says.
+    """
     try:
-        known = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise NotEditable(f"it is not TOML: {error}") from error
-    servers = known.get("mcp_servers")
+        raise NotEditable(f"{trouble}: {error}") from error
+
+
+def _refuse_other_server(text: str) -> None:
+    servers = _parsed(text, "it is not TOML").get("mcp_servers")
     if isinstance(servers, dict) and settings_file.SERVER in servers:
         raise NotEditable(f"it has a server {settings_file.SERVER} already, which another join or a hand put there")
 
