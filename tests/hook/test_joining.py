@@ -201,6 +201,29 @@ def test_one_project_is_of_one_member(client: str, desk: Desk) -> None:
     desk.ok("join", "ben", "--for", client)
 
 
+@pytest.mark.parametrize(
+    ("client", "first", "second"),
+    [
+        ("claude", "--user", "--project"),
+        ("claude", "--project", "--user"),
+        ("claude", "--user", "--local"),
+        ("codex", "--user", "--project"),
+    ],
+)
+def test_no_session_is_of_two_members_by_settings_of_two_scopes(
+    client: str, first: str, second: str, desk: Desk
+) -> None:
+    desk.ok("join", "alice", "--for", client, first)
+    before = desk.files()
+    refused = desk("join", "ben", "--for", client, second, "--json")
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert "act as alice already" in refused.json["message"]
+    assert desk.files() == before
+    desk.ok("join", "alice", "--for", client, second)
+    desk.ok("leave", "alice")
+    desk.ok("join", "ben", "--for", client, second)
+
+
 @pytest.mark.parametrize("name", ["ceo", "user", "all", "../x", ""])
 def test_nobody_joins_as_the_human(name: str, desk: Desk) -> None:
     assert desk("join", name, "--for", "claude").status in (1, 2)

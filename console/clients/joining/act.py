@@ -11,7 +11,15 @@ from msgspec import Struct
 from team_console.console.clients.commands import program
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.joining.file_change import FileChange, write_change
-from team_console.console.clients.joining.places import Client, Joining, Place, Scope, every_place, places_of
+from team_console.console.clients.joining.places import (
+    Client,
+    Joining,
+    Place,
+    Scope,
+    every_place,
+    places_of,
+    refuse_other_scopes,
+)
 from team_console.console.clients.joining.receipts import file_receipt, member_receipt
 from team_console.store.contract.team import Team
 from team_console.store.desk.agents.membership import add_members, remove_members
@@ -55,6 +63,7 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
     _refuse_human(config, name)
     joining = _joining(caller.team, name, project)
     steps = [(place, *place.joining()) for place in places_of(client, scope, joining)]
+    refuse_other_scopes(client, scope, joining)
     adds = config.declared and name not in config.agents
     if write:
         if adds:

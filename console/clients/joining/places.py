@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,13 @@ class Scope(StrEnum):
     LOCAL = "local"
     """Of the project, for this machine alone."""
     USER = "user"
+
+
+_SCOPES: Mapping[Client, Sequence[Scope]] = {
+    Client.CLAUDE: tuple(Scope),
+    Client.CODEX: (Scope.PROJECT, Scope.USER),
+}
+"""Clients with hooks, and whose settings they read."""
 
 
 class Joining(Struct, frozen=True):
@@ -135,10 +142,32 @@ def places_of(client: Client, scope: Scope, joining: Joining) -> list[Place]:
 
 def every_place(joining: Joining) -> list[Place]:
     """All files in which a member may have joined, each once."""
-    scopes = [(Client.CLAUDE, scope) for scope in Scope] + [(Client.CODEX, Scope.PROJECT), (Client.CODEX, Scope.USER)]
+    scopes = [(client, scope) for client, scopes in _SCOPES.items() for scope in scopes]
     wanted = [*scopes, (Client.SHELL, Scope.PROJECT)]
     places = [place for client, scope in wanted for place in places_of(client, scope, joining)]
     return list({place.path: place for place in places}.values())
+
+
+def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
+    """Refuse to join where settings of another scope have another member: a client runs the hooks of all scopes, so
+    each session would act as both, and ask everything twice.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`.
+    """
+    for other in _SCOPES.get(client, ()):
+        settings = places_of(client, other, joining)[0]
+        taken = _members_at(settings) - {joining.name} if other is not scope else ()
+        if taken:
+            text = f"sessions here act as {min(taken)} already, by {settings.path}"
+            raise TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {min(taken)}")
+
+
+def _members_at(settings: Place) -> set[str]:
+    try:
+        return settings_file.members_in(read_file(settings.path, settings.home) or _EMPTY)
+    except (TeamError, NotEditable):  # what cannot be read has nothing of ours
+        return set()
 
 
 def _claude(scope: Scope, joining: Joining) -> list[Place]:

@@ -127,12 +127,21 @@ def _ours(text: str, name: str) -> Iterator[tuple[tuple[str | int, ...], object]
                 yield (*HOOKS, event, number), entry
 
 
-def _refuse_others(text: str, name: str) -> None:
+def members_in(text: str) -> set[str]:
+    """The members whose hooks are in the settings.
+
+    Raises:
+        NotEditable: They cannot be read.
+    """
     events = at(text, HOOKS)
     entries = [entry for event in (events.keys if events is not None else ()) for entry in _list(text, (*HOOKS, event))]
-    others = {member for entry in entries for member in _members(entry)} - {name, None}
+    return {member for entry in entries for member in _members(entry) if member is not None}
+
+
+def _refuse_others(text: str, name: str) -> None:
+    others = members_in(text) - {name}
     if others:
-        raise _taken(sorted(filter(None, others))[0])
+        raise _taken(min(others))
 
 
 def _members(entry: object) -> set[str | None]:
