@@ -189,6 +189,17 @@ def test_the_member_is_added_and_taken_out_again(desk: Desk) -> None:
     assert settings.read_text() == before
 
 
+def test_what_is_asked_of_a_new_member_is_not_dropped_without_a_word_for_an_old_one(desk: Desk) -> None:
+    (note,) = desk.ok("join", "alice", "--for", "shell", "--role", "temp", "--plan")["notes"]
+    command = shlex.split(note.partition("to change it: ")[2])
+    assert command[:2] == ["team-console", "member"]
+    desk.ok(*command[1:])
+    members = {member["name"]: member for member in desk.team.ok("member", "list", "--json").json["members"]}
+    assert (members["alice"]["role"], members["alice"]["plan_mode_required"]) == ("temp", True)
+    again = desk.ok("join", "alice", "--for", "shell", "--role", "temp", "--plan")
+    assert not any("member before" in note for note in again["notes"])
+
+
 @pytest.mark.parametrize("client", ["claude", "codex", "mcp", "shell"])
 def test_one_project_is_of_one_member(client: str, desk: Desk) -> None:
     desk.ok("join", "alice", "--for", client)

@@ -72,7 +72,8 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
         for place, change, made in steps:
             _write(place, change, made)
     changes = tuple(change for _, change, _ in steps)
-    return Joined("join", name, adds, changes, tuple(_notes(client, scope, name, changes)), write)
+    notes = [*_kept(config, agent), *_notes(client, scope, name, changes)]
+    return Joined("join", name, adds, changes, tuple(notes), write)
 
 
 def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
@@ -117,6 +118,20 @@ def _refuse_human(config: TeamConfig, name: str) -> None:
     if name in (config.lead, USER):
         text = f"{name} is the human's seat in team {config.name}, and no agent acts as it"
         raise TeamError(Code.NOT_PERMITTED, text, "Choose a name for the agent: team-console join NAME --for ...")
+
+
+def _kept(config: TeamConfig, agent: Agent) -> list[str]:
+    """What was asked of a new member that this one is not, because it was there before: a join changes no member."""
+    known = config.agents.get(agent.name)
+    if known is None:
+        return []
+    asked = [f"--role {agent.role}"] if agent.role not in ("member", known.role) else []
+    asked += ["--plan"] if agent.plan_mode_required and not known.plan_mode_required else []
+    if not asked:
+        return []
+    words = " ".join(asked)
+    text = f"{agent.name} was a member before and stays as it was, without {words}"
+    return [f"{text}; to change it: team-console member set {agent.name} {words}"]
 
 
 def _write(place: Place, change: FileChange, made: Sequence[str]) -> None:
