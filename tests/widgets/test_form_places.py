@@ -55,7 +55,7 @@ async def test_a_question_is_read_before_its_options(size: tuple[int, int]) -> N
         assert seen(lines, "1 ( ) Choice 1")
         lines = await lines_after(pilot, "tab", "tab")
         assert seen(lines, "And the others? (one or more)")
-        assert seen(lines, "1 [ ] Choice 1")
+        assert seen(lines, "2 [ ] Choice 2")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -21,20 +21,21 @@ def bring_into_sight(field: Widget, body: Widget) -> None:
     """Scroll `body` at once, as little as it takes, to show as much of `field` as it has room for."""
     wishes = list(_wishes(field))
     wish = next((region for region in wishes if region.height <= body.size.height), wishes[-1])
-    body.scroll_to_region(_inside(wish, field, body), animate=False, force=True, immediate=True)
+    top = _inside(wish, field, body).crop_size(body.size)
+    body.scroll_to_region(top, animate=False, force=True, immediate=True)
 
 
 def _wishes(field: Widget) -> Iterator[Region]:
     """What should be seen of a field, the most first: with what stands above it, up to its cursor, its cursor alone.
 
-    The last one of a field without a cursor starts with what stands above: it is read before anything is chosen.
+    Of a field without a cursor the first lines count: a question is read before anything is chosen.
     """
     width, height = field.size
     heading = _heading(field)
-    here = field.place() if isinstance(field, HasPlace) else field.size.region
     yield Region(0, -heading, width, heading + height)
-    yield Region(0, -heading, width, heading + max(1, here.bottom))
+    here = field.place() if isinstance(field, HasPlace) else field.size.region
     if here:
+        yield Region(0, -heading, width, heading + here.bottom)
         yield here
 
 
