@@ -17,6 +17,8 @@ from setuptools import find_packages, setup
 from setuptools.command.sdist import sdist
 
 NAME, FOLDERS = "team_console", ("console", "store", "widgets")
+PLUGIN = f"{NAME}.console.clients.plugin"
+"""Folders without a module, for a client to load; setuptools wants to hear of each."""
 ROOT = Path(__file__).parent
 VERSION = runpy.run_path(str(ROOT / "store" / "version.py"))["VERSION"]
 PICTURES = f"https://raw.githubusercontent.com/team-console/team-console/v{VERSION}/"
@@ -27,7 +29,7 @@ EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "1767225600"))
 def packages() -> list[str]:
     """Every package under its import name."""
     found = find_packages(str(ROOT), include=[pattern for name in FOLDERS for pattern in (name, f"{name}.*")])
-    return [f"{NAME}.{package}" for package in found]
+    return [*(f"{NAME}.{package}" for package in found), PLUGIN, f"{PLUGIN}.hooks"]
 
 
 def readme() -> str:
@@ -66,7 +68,7 @@ setup(
     packages=packages(),
     package_dir={f"{NAME}.{folder}": folder for folder in FOLDERS},
     package_data={f"{NAME}.{folder}": ["py.typed", "**/*.tcss", "**/*.json"] for folder in FOLDERS}
-    | {f"{NAME}.console.clients": ["plugin/.mcp.json", "plugin/.claude-plugin/*.json", "plugin/hooks/*.json"]},
+    | {PLUGIN: [".mcp.json", ".claude-plugin/*.json"], f"{PLUGIN}.hooks": ["*.json"]},
     long_description=readme(),
     long_description_content_type="text/markdown",
     cmdclass={"sdist": ReproducibleSdist},
