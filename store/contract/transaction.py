@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.model.copies import counterpart, is_copy
+from team_console.store.model.copies import Letters, counterpart
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
@@ -76,7 +76,7 @@ class Transaction(ABC):
         self.changes = Changes()
         self._origins: dict[Message, Message] = {}
         self._renamed: dict[str, Message] = {}
-        self._archiving: dict[str, list[tuple[str, Message]]] = {}
+        self._archiving: dict[str, dict[str, Letters]] = {}
         self.expected: list[Message] = []
         """Stored messages the changes rest on; a backend whose lock keeps all others out need not look again."""
 
@@ -263,16 +263,16 @@ class Transaction(ABC):
 
     def archive(self, agent: str, message: Message) -> None:
         """Append `message` to the history of `agent`; a no-op when it is already there, in whatever state."""
-        mine = self._archiving.setdefault(message.message_id, [])
-        if any(name == agent and is_copy(message, held) for name, held in mine) or self.archived_for(agent, message):
+        mine = self._archiving.setdefault(message.message_id, {}).setdefault(agent, Letters())
+        if mine.copies(message) or self.archived_for(agent, message):
             return
         self.changes.archived.append((agent, message))
-        mine.append((agent, message))
+        mine.add(message)
 
     def is_archived(self, message: Message) -> bool:
         """Whether a provable archive copy of this message exists, this transaction's own included."""
-        mine = self._archiving.get(message.message_id, ())
-        return any(is_copy(message, held) for _, held in mine) or self.archived_anywhere(message)
+        mine = self._archiving.get(message.message_id, {}).values()
+        return any(letters.copies(message) for letters in mine) or self.archived_anywhere(message)
 
     def remove(self, message: Message) -> None:
         """Take a live message out of the queue. Archive it first: the queue must not be its only place."""

@@ -63,17 +63,36 @@ def distinct(messages: Sequence[Message]) -> Sequence[Message]:
     if not shared:
         return messages
     kept: list[Message] = []
-    places: dict[str, list[int]] = {}
+    places: dict[tuple[str, str], int] = {}  # a program may use one id for thousands: no two are compared
     for message in messages:
         if message.message_id in shared:
-            twins = places.setdefault(message.message_id, [])
-            place = next((number for number in twins if is_copy(kept[number], message)), None)
-            if place is not None:
+            place = places.setdefault((message.message_id, _letter(message)), len(kept))
+            if place < len(kept):
                 kept[place] = message if is_ahead(message, kept[place]) else kept[place]
                 continue
-            twins.append(len(kept))
         kept.append(message)
     return tuple(kept)
+
+
+class Letters:
+    """What messages of one id say, for finding copies of another one among them; each is read once, when asked for."""
+
+    __slots__ = ("_counts", "_unread")
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self._unread = list(messages)
+        self._counts: dict[str, int] = {}
+
+    def add(self, message: Message) -> None:
+        """Take one more message of that id."""
+        self._unread.append(message)
+
+    def copies(self, message: Message) -> int:
+        """How many of them say the same as `message`, which has their id."""
+        for letter in map(_letter, self._unread):
+            self._counts[letter] = self._counts.get(letter, 0) + 1
+        self._unread.clear()
+        return self._counts.get(_letter(message), 0) if self._counts else 0
 
 
 def shared_ids(messages: Iterable[Message]) -> Mapping[str, int]:
@@ -93,6 +112,30 @@ def counterpart(message: Message, among: Sequence[Message]) -> Message | None:
         if candidate is message:
             return candidate
     return next((candidate for candidate in among if is_copy(candidate, message)), None)
+
+
+class Counterparts:
+    """The same of many messages, seen earlier, that share an id: none is compared with all."""
+
+    def __init__(self, among: Iterable[Message]) -> None:
+        self.left = dict.fromkeys(among)
+        self._by_letter: dict[str, list[Message]] | None = None
+
+    def take(self, message: Message) -> Message | None:
+        """What `message` is now, which is then not what another one is; None when it is none of those left."""
+        found: Message | None = message
+        if message not in self.left:
+            found = next((other for other in self._copies(message) if other in self.left), None)
+        if found is not None:
+            del self.left[found]
+        return found
+
+    def _copies(self, message: Message) -> Sequence[Message]:
+        if self._by_letter is None:
+            self._by_letter = {}
+            for other in self.left:
+                self._by_letter.setdefault(_letter(other), []).append(other)
+        return self._by_letter.get(_letter(message), ())
 
 
 def _letter(message: Message) -> str:

@@ -18,7 +18,7 @@ from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.copies import distinct, is_copy
+from team_console.store.model.copies import Letters, distinct, is_copy
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
 from team_console.store.settings.team_config import TeamConfig
@@ -71,6 +71,8 @@ class SqlTransaction(Transaction):
         self._state: State | None = None
         self._entries: dict[str, RowEntry] = {}
         self._looks = 0
+        self._distinct: dict[str, Sequence[Message]] = {}
+        self._letters: dict[str, Letters] = {}
         self._archives: dict[str, AbstractSet[str]] = {}
         self._all_archives = False
 
@@ -135,12 +137,20 @@ class SqlTransaction(Transaction):
 
     def stored_named(self, message_id: str) -> Sequence[Message]:
         if self.shape.place:
-            return distinct(self._same_id.get(message_id, ()))
+            if message_id not in self._distinct:  # asked for again at each of many that share it
+                self._distinct[message_id] = distinct(self._same_id.get(message_id, ()))
+            return self._distinct[message_id]
         message = self._stored_message(message_id)
         return () if message is None else (message,)
 
     def stored_copies(self, message: Message) -> int:
-        return 1 + sum(twin.message is not None and is_copy(twin.message, message) for twin in self.twins(message))
+        message_id = message.message_id
+        among = self._same_id.get(message_id, ())
+        if len(among) < 2:
+            return 1
+        if message_id not in self._letters:
+            self._letters[message_id] = Letters(among)
+        return self._letters[message_id].copies(message)
 
     def _stored_message(self, message_id: str) -> Message | None:
         if message_id not in self._entries:

@@ -18,7 +18,7 @@ from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.codec.editing.emitter import emit_again
 from team_console.store.backends.yaml.codec.entry import parse_entry
 from team_console.store.backends.yaml.codec.parsing.ordinary import is_ordinary
-from team_console.store.model.copies import is_copy
+from team_console.store.model.copies import Letters
 from team_console.store.model.message import Message
 from team_console.store.protocol.reading import carries
 
@@ -58,6 +58,7 @@ class Part:
     def __init__(self, path: Path, data: bytes) -> None:
         self.path = path
         self.data = data
+        self._letters: dict[str, list[Letters]] = {}
 
     @cached_property
     def text(self) -> QueueText:
@@ -78,17 +79,25 @@ class Part:
             if _crc_holds(self.data, end):
                 yield self.data[_entry_start(self.data, end) : end]
 
+    def _closed_messages(self, message_id: str) -> Iterator[Message]:
+        for entry in self._closed(message_id):
+            with suppress(CodecError):
+                yield parse_entry(entry)
+
     def proves(self, message_id: str) -> bool:
         """Whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
         return any(True for _ in self._closed(message_id)) or self.message(message_id) is not None
 
     def keeps(self, message: Message) -> bool:
         """Whether a whole copy of this very message is here, in whatever state; another one of its id does not do."""
-        for entry in self._closed(message.message_id):
-            with suppress(CodecError):
-                if is_copy(parse_entry(entry), message):
-                    return True
-        return any(is_copy(other, message) for other in self._messages(message.message_id))
+        message_id = message.message_id
+        known = self._letters.setdefault(message_id, [])  # asked for again at each of many that share an id
+        for number, find in enumerate((self._closed_messages, self._messages)):
+            if number == len(known):
+                known.append(Letters(find(message_id)))
+            if known[number].copies(message):
+                return True
+        return False
 
     def message(self, message_id: str) -> Message | None:
         """The first copy of this id, if it is here and readable."""

@@ -14,7 +14,15 @@ from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.recovery.ledger import Handle, Line, Record, RecordPatch
 from team_console.store.backends.yaml.recovery.torn_pieces import is_cut, remnants
 from team_console.store.backends.yaml.writing.queue_edit import changed_keys, handle_of, piece_name
-from team_console.store.model.copies import STATE_KEYS, counterpart, digest, distinct, is_ahead, is_copy, rank
+from team_console.store.model.copies import (
+    STATE_KEYS,
+    Counterparts,
+    counterpart,
+    digest,
+    distinct,
+    is_ahead,
+    rank,
+)
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import is_same
@@ -104,21 +112,21 @@ def reconcile(
         return archived(message) and taken_out(message.message_id)
 
     for message_id, wanted in expected.items():
-        here = list(found.get(message_id, ()))
-        if len(wanted) == len(here) == 1:
-            _heal(wanted[0], here[0], last, healing)
+        among = found.get(message_id, ())
+        if len(wanted) == len(among) == 1:
+            _heal(wanted[0], among[0], last, healing)
             continue
+        here = Counterparts(among)
         for message in wanted:
-            twin = counterpart(message, here)
+            twin = here.take(message)
             if twin is not None:
-                here.remove(twin)
                 _heal(message, twin, last, healing)
             elif archived(message) and message not in needed:
-                is_shared = bool(here) or len(wanted) > 1
+                is_shared = bool(here.left) or len(wanted) > 1
                 healing.removed.append((message_id, digest(message) if is_shared else ""))
             else:
                 _restore(message, damaged, healing)
-        if here:
+        if here.left:
             healing.noted += found[message_id]
     _admit([message for key, messages in found.items() if key not in expected for message in messages], healing, is_out)
     _clear_torn(damaged, expected, healing)
@@ -173,32 +181,53 @@ def by_id(messages: Iterable[Message]) -> dict[str, list[Message]]:
 
 def _fold(held: dict[str, list[Message]], line: Line, out: set[str] | None = None) -> None:
     held.update(by_id(understood(line.noted)))
-    for message in understood(line.writes):
-        among = held.setdefault(message.message_id, [])
-        among[:] = [other for other in among if not is_copy(other, message)] + [message]
+    for message_id, written in by_id(understood(line.writes)).items():
+        held[message_id] = _with_written(held.get(message_id, ()), written)
+    letters: dict[str, list[str]] = {}
     for patch in line.changes:
-        _fold_patch(held, patch)
+        _fold_patch(held, patch, letters)
+    leaving: dict[str, set[str]] = {}
     for message_id, letter in line.removed:
-        left = [message for message in held.pop(message_id, ()) if letter and digest(message) != letter]
+        leaving.setdefault(message_id, set()).add(letter)
+    for message_id, gone in leaving.items():
+        left = [message for message in held.pop(message_id, ()) if "" not in gone and digest(message) not in gone]
         if left:
             held[message_id] = left
         if out is not None:
             out.add(message_id)
 
 
-def _fold_patch(held: dict[str, list[Message]], patch: RecordPatch) -> None:
+def _with_written(there: Sequence[Message], written: list[Message]) -> list[Message]:
+    """All messages of one id after these were written; each takes the place of the copy that is there."""
+    if not there and len(written) == 1:
+        return written
+    kept = {digest(message): message for message in there}
+    for message in written:
+        letter = digest(message)
+        kept.pop(letter, None)
+        kept[letter] = message
+    return list(kept.values())
+
+
+def _fold_patch(held: dict[str, list[Message]], patch: RecordPatch, letters: dict[str, list[str]]) -> None:
+    """`letters`: id -> what tells the messages held of it apart, in order; found out once for all patches of a line."""
     message_id, letter = patch.handle
     among = held.get(message_id, [])
-    place = next((place for place, message in enumerate(among) if not letter or digest(message) == letter), None)
-    if place is None:
+    if letter and message_id not in letters:
+        letters[message_id] = list(map(digest, among))
+    known = letters.get(message_id, [])
+    if not among or (letter and letter not in known):
         return
+    place = known.index(letter) if letter else 0
     with contextlib.suppress(ValueError):
         changed = patch.on(among[place])
         if changed.message_id == message_id:
             among[place] = changed
+            known[place : place + 1] = [digest(changed)] if known else []
         else:
-            del among[place]
+            del among[place], known[place : place + 1]
             held.setdefault(changed.message_id, []).append(changed)
+            letters.pop(changed.message_id, None)
 
 
 def understood(records: Iterable[Record]) -> Iterator[Message]:

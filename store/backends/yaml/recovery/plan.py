@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.disk import Stat
 from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.lock_owner import Released
-from team_console.store.backends.yaml.writing.queue_edit import places_of
+from team_console.store.backends.yaml.writing.queue_edit import Places
 
 UNDOABLE = frozenset({"receive", "claim"})
 """Actions whose caller must live to use the result: cut short, they are undone so that somebody else gets it."""
@@ -89,11 +89,12 @@ def _is_visible(line: Line, text: QueueText) -> bool:
     """Whether anything the transaction of `line` wanted can be seen in `text`."""
     if any(text.find(str(record.get("message_id"))) is not None for record in line.writes):
         return True
+    places = Places(text)
     for patch in line.changes:
-        here = [text.entries[place].message for place in places_of(text, patch.handle)[:1]]
+        here = [text.entries[place].message for place in places.of(patch.handle)[:1]]
         if here and here[0] and all(here[0].record.get(key) == value for key, value in patch.keys.items()):
             return True
-    return any(not places_of(text, handle) for handle in line.removed)
+    return any(not places.of(handle) for handle in line.removed)
 
 
 def _was_written_late(found: Found) -> bool:

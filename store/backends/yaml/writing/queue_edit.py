@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.recovery.ledger import DONE_IN_ORDER, Handle, Line, Record, RecordPatch
 from team_console.store.contract.transaction import Changes
-from team_console.store.model.copies import digest, is_ahead, is_copy
+from team_console.store.model.copies import Letters, digest, is_ahead
 from team_console.store.model.message import Message, from_record
 
 
@@ -65,6 +65,8 @@ class _Edit:
 
     def __init__(self, text: QueueText, line: Line) -> None:
         self._text = text
+        self._places = Places(text)
+        self._here: dict[str, Letters] = {}
         self._append: dict[Handle, Message] = {}
         self._changed: dict[int, Message] = {}
         self._remove: set[int] = set()
@@ -73,10 +75,10 @@ class _Edit:
         for patch in line.changes:
             self._change(patch)
         for handle in line.removed:
-            self._remove.update(places_of(text, handle))
+            self._remove.update(self._places.of(handle))
             self._append.pop(handle, None)
         for handle in line.merged:
-            self._remove.update(places_of(text, handle)[1:])
+            self._remove.update(self._places.of(handle)[1:])
         self._remove.update(_places_of_pieces(text, line.torn) if line.torn else ())
 
     def result(self) -> QueueText:
@@ -87,14 +89,17 @@ class _Edit:
         return self._text.edit(append=list(self._append.values()), replace=self._changed, remove=self._remove)
 
     def _add(self, message: Message) -> None:
-        here = messages_named(self._text, message.message_id)
-        if not any(is_copy(message, other) for other in here):
-            letter = digest(message) if here or (message.message_id, "") in self._append else ""
-            self._append.setdefault((message.message_id, letter), message)
+        message_id = message.message_id
+        here = messages_named(self._text, message_id)
+        if here and message_id not in self._here:
+            self._here[message_id] = Letters(here)
+        if not here or not self._here[message_id].copies(message):
+            letter = digest(message) if here or (message_id, "") in self._append else ""
+            self._append.setdefault((message_id, letter), message)
 
     def _change(self, patch: RecordPatch) -> None:
         """On the record and not on its copies, which go; a record somebody took away comes back changed."""
-        places = places_of(self._text, patch.handle, patch.old)
+        places = self._places.of(patch.handle, patch.old)
         current = self._text.entries[places[0]].message if places else None
         waiting = self._append.get(patch.handle)
         if current is not None:
@@ -106,21 +111,36 @@ class _Edit:
             self._append[patch.handle] = patch.new
 
 
-def places_of(text: QueueText, handle: Handle, old: Message | None = None) -> list[int]:
-    """Where the record that `handle` means is in `text`, further copies behind it; the furthest on its way first.
+class Places:
+    """Where in a queue the records are that handles mean; those that share an id are read once for all of them."""
 
-    Where the handle leaves open which of several is meant, it is `old`, else the first.
-    """
-    message_id, letter = handle
-    messages = dict(zip(text.places(message_id), messages_named(text, message_id), strict=True))
-    if not messages or (len(messages) == 1 and not letter):
-        return list(messages)
-    wanted = letter or digest(old or next(iter(messages.values())))
-    copies = [place for place, message in messages.items() if digest(message) == wanted]
-    best = 0
-    for number, place in enumerate(copies):
-        best = number if is_ahead(messages[place], messages[copies[best]]) else best
-    return [*copies[best : best + 1], *copies[:best], *copies[best + 1 :]]
+    def __init__(self, text: QueueText) -> None:
+        self._text = text
+        self._shared: dict[str, dict[str, list[int]]] = {}
+
+    def of(self, handle: Handle, old: Message | None = None) -> list[int]:
+        """Where the record is that is meant, further copies behind it; the furthest on its way first.
+
+        Where the handle leaves open which of several is meant, it is `old`, else the first.
+        """
+        message_id, letter = handle
+        places = self._text.places(message_id)
+        if not places or (len(places) == 1 and not letter):
+            return list(places)
+        if message_id not in self._shared:
+            found = self._shared[message_id] = {}
+            for place, message in zip(places, messages_named(self._text, message_id), strict=True):
+                found.setdefault(digest(message), []).append(place)
+        by_letter = self._shared[message_id]
+        copies = by_letter.get(digest(old) if not letter and old else letter or next(iter(by_letter)), [])
+        best = 0
+        for number, place in enumerate(copies):
+            best = number if self._is_ahead(place, copies[best]) else best
+        return [*copies[best : best + 1], *copies[:best], *copies[best + 1 :]]
+
+    def _is_ahead(self, place: int, other: int) -> bool:
+        message, second = self._text.entries[place].message, self._text.entries[other].message
+        return message is not None and second is not None and is_ahead(message, second)
 
 
 def messages_named(text: QueueText, message_id: str) -> list[Message]:

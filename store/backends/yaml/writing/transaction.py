@@ -11,7 +11,7 @@ from team_console.store.backends.yaml.layout import refuse_clash
 from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.backends.yaml.writing.queue_edit import messages_named
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.copies import distinct, is_copy
+from team_console.store.model.copies import Letters, distinct
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, check_name, is_name
 from team_console.store.settings.settings_file import read_settings
@@ -29,6 +29,8 @@ class YamlTransaction(Transaction):
         self._text = text
         self._archives = team.archives
         self._named: dict[str, list[Message]] = {}
+        self._distinct: dict[str, Sequence[Message]] = {}
+        self._letters: dict[str, Letters] = {}
         self._looks = 0
         self.notices = team.notices
 
@@ -40,14 +42,21 @@ class YamlTransaction(Transaction):
         return self._text.distinct()
 
     def stored_named(self, message_id: str) -> Sequence[Message]:
-        return distinct(self._records(message_id))
+        if message_id not in self._distinct:  # asked for again at each of many that share it
+            self._distinct[message_id] = distinct(self._records(message_id))
+        return self._distinct[message_id]
 
     def prefetch(self, ids: Iterable[str]) -> None:
         self._text.expect(len(list(ids)))
 
     def stored_copies(self, message: Message) -> int:
-        records = self._records(message.message_id)
-        return len(records) if len(records) < 2 else sum(is_copy(message, record) for record in records)
+        message_id = message.message_id
+        records = self._records(message_id)
+        if len(records) < 2:
+            return len(records)
+        if message_id not in self._letters:
+            self._letters[message_id] = Letters(records)
+        return self._letters[message_id].copies(message)
 
     def _records(self, message_id: str) -> list[Message]:
         if message_id not in self._named:
