@@ -49,6 +49,8 @@ KEPT_PRIVATE = "KEPT_PRIVATE"
 """Code of the problem that another user, whose team this is, lets us see the queue and not the files beside it."""
 PRIVATE = "private"
 """Fact of an error that another user keeps a file to itself, so that nothing is known of it."""
+OUTCOME_UNKNOWN = "outcome_unknown"
+"""Fact of an error after which nobody can tell yet whether what was begun is on record."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 

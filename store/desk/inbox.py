@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot, Team
+from team_console.store.contract.team import OUTCOME_UNKNOWN, Snapshot, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.delivery.handing_on import marked
@@ -140,13 +140,14 @@ def _nothing(team: Team, wanted: Wanted) -> Received | None:
 def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
     agent = wanted.agent
     taken: list[Message] = []
+    fresh: list[Message] = []
     waiting: Sequence[Message] = ()
     part: Sequence[Message] = ()
     claims = partial(caller.team.claims, actor=agent, action="claim" if lease else "receive", wait=caller.wait)
 
     def tidy(tx: Transaction) -> None:
         if part[-1:] == waiting[-1:]:  # once, behind the last slice
-            compact(tx, keep=[message.message_id for message in taken])
+            compact(tx, keep=[message.message_id for message in (*taken, *fresh)])
 
     with claims(tidy=tidy) as tx:
         refuse_unknown_reader(tx.config, agent, tx.everything)
@@ -157,10 +158,15 @@ def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | N
         taken += _hand_out(tx, agent, part, lease)
     notices, damaged = list(tx.notices), tx.damaged
     for part in parts:
+        fresh = []
         try:
             with claims(tidy=tidy) as tx:
-                taken += _hand_out(tx, agent, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease)
+                fresh = _hand_out(tx, agent, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease)
+            taken += fresh
         except TeamError as error:
+            # Of a slice that was not written, everything would be handed out again. Where nobody can tell whether it
+            # was, twice is better than never.
+            taken += fresh if error.facts.get(OUTCOME_UNKNOWN) else []
             # What is read already must reach its reader, so the rest waits for the next receive.
             what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
             notices.append(Problem(error.code, "warning", caller.team.location, what, error.hint))

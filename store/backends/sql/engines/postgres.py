@@ -24,7 +24,7 @@ from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import MESSAGES, NOTES
 from team_console.store.contract.locked import locked_error
 from team_console.store.contract.presence import Attendance, Presence
-from team_console.store.contract.team import LockHolder, WatchHint
+from team_console.store.contract.team import OUTCOME_UNKNOWN, LockHolder, WatchHint
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 
@@ -103,7 +103,8 @@ class Postgres(Dialect):
             connection.run("COMMIT")
         except psycopg.Error as error:
             text = f"{self.location}: the connection was lost during the commit; whether it was done is not known"
-            raise TeamError(Code.STORE_FAILED, text, "Look at the team, or repeat with the same id.") from error
+            hint = "Look at the team, or repeat with the same id."
+            raise TeamError(Code.STORE_FAILED, text, hint, **{OUTCOME_UNKNOWN: True}) from error
 
     def fetch(
         self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None

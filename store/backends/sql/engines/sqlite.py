@@ -21,7 +21,7 @@ from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import MESSAGES, NOTES
 from team_console.store.contract.locked import locked_error
 from team_console.store.contract.presence import Attendance, Presence
-from team_console.store.contract.team import LockHolder, WatchHint
+from team_console.store.contract.team import OUTCOME_UNKNOWN, LockHolder, WatchHint
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
 
@@ -152,7 +152,8 @@ class Sqlite(Dialect):
         """Durable when this returns: the log is synced at every commit."""
         connection.run("COMMIT")
         if sqlite_file.identity(self.path) != self._identity:
-            raise self._replaced("whether the change is in the new file is not known; repeat it with the same id")
+            outcome = "whether the change is in the new file is not known; repeat it with the same id"
+            raise self._replaced(outcome, **{OUTCOME_UNKNOWN: True})
 
     def fetch(
         self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
@@ -251,9 +252,10 @@ class Sqlite(Dialect):
         finally:
             connection.driver.text_factory = str
 
-    def _replaced(self, outcome: str) -> TeamError:
+    def _replaced(self, outcome: str, **facts: bool) -> TeamError:
         text = f"{self.location} was replaced by another file; {outcome}"
-        return TeamError(Code.STORE_FAILED, text, "Look which of the two files is the right one, then try again.")
+        hint = "Look which of the two files is the right one, then try again."
+        return TeamError(Code.STORE_FAILED, text, hint, **facts)
 
 
 def _began(connection: Connection) -> bool:

@@ -24,6 +24,7 @@ from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.backends.yaml.writing.obstacles import move_aside
 from team_console.store.backends.yaml.writing.queue_edit import apply
 from team_console.store.backends.yaml.writing.standing import Standing
+from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
@@ -288,7 +289,8 @@ def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
 def outcome_unknown(queue: Path, error: Uncertain) -> TeamError:
     """The error for a write of which nobody can tell yet whether it is done."""
     text = f"{queue}: {error}; the outcome is unknown"
-    return TeamError(Code.STORE_FAILED, text, "Repeat it with the same id: what was done is not done twice.")
+    hint = "Repeat it with the same id: what was done is not done twice."
+    return TeamError(Code.STORE_FAILED, text, hint, **{OUTCOME_UNKNOWN: True})
 
 
 def failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:
