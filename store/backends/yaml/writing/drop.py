@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import Struct
@@ -206,8 +207,8 @@ def read_offered(disk: Disk, path: Path) -> list[Message]:
 def _as_queue(data: bytes) -> bytes:
     """A single record, a list of records, or a whole queue file, as a queue file."""
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    while lines and (not lines[0].strip() or lines[0].startswith((b"#", b"---", b"%"))):
-        lines.pop(0)
+    skipped = takewhile(lambda line: not line.strip() or line.startswith((b"#", b"---", b"%")), lines)
+    lines = lines[sum(1 for _ in skipped) :]
     first = lines[0] if lines else b""
     body = b"\n".join(lines)
     if first.startswith((b"messages:", b'"messages"')):
