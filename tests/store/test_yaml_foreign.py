@@ -250,6 +250,15 @@ def test_messages_in_drop_are_taken_in_once(tmp_path: Path) -> None:
     assert [line.action for line in team.audit()] == ["drop", "send"]
 
 
+@pytest.mark.parametrize("key", ["created", "created_at", "timestamp"])
+def test_a_dropped_message_keeps_its_time_whatever_its_key_is(tmp_path: Path, key: str) -> None:
+    said = f"message_id: X1\ntype: notify\nfrom: ceo\nto: ceo\n{key}: '2026-02-01T08:00:00Z'\n"
+    _offer(tmp_path, "one.yaml", said.encode())
+    put(open_yaml(tmp_path), make_message(1))
+    taken = next(message for message in open_yaml(tmp_path).snapshot().messages if message.message_id == "X1")
+    assert taken.created == "2026-02-01T08:00:00Z"
+
+
 @pytest.mark.parametrize(
     "data",
     [b"", b"- 7\n", b"message_id: x\n", b"[" * 40_000, b"\0", b"message_id: x\ntype: t\nfrom: ../up\nto: ceo\n"],

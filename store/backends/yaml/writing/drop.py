@@ -219,11 +219,12 @@ def _as_queue(data: bytes) -> bytes:
 
 
 def _completed(message: Message, arrived: str) -> Message:
-    """What a script may leave out: the time, the state, and that a name must be one."""
+    """What a script may leave out: the time, under whatever key, and the state. Names must be names."""
     for name in (message.sender, *message.recipients):
         if not is_name(name):
             raise ValueError(f"{name!r} is not an agent name")
     record = dict(message.record)
-    record.setdefault("created", arrived)
+    if not message.created:
+        record["created"] = arrived
     record.setdefault("status", "pending")
     return from_record(record)
