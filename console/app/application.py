@@ -43,6 +43,7 @@ from team_console.store.protocol.client_requests import asker_of
 from team_console.store.views.rows import View
 from team_console.store.views.truth import is_in_the_way
 from team_console.widgets.later import later
+from team_console.widgets.text.closed_widgets import let_go_of_closed_widgets
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -87,6 +88,7 @@ class ConsoleApp(FollowingApp[int]):
 
     def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
         super().__init__(team, feed or Feed(team, me), ansi_color=native_colours())
+        let_go_of_closed_widgets()
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load(usual_keys())
