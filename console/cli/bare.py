@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.output import is_terminal
+from team_console.store.backends.given_paths import absolute
 from team_console.store.model.errors import Code, TeamError
 
 
@@ -58,7 +58,7 @@ def pick(nothing_found: TeamError) -> str | None:
     """
     from team_console.store.backends.open import find_teams
 
-    locations = find_teams(Path.cwd())
+    locations = find_teams(absolute("."))
     if not locations:
         raise nothing_found
     from team_console.console.screens.picker import pick_team

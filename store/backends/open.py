@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from team_console.store.backends.given_paths import absolute, unseen
 from team_console.store.backends.redact import redact
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
@@ -45,17 +46,25 @@ def open_team(
 
         return open_database(given, read_only=read_only, clock=clock)
     if given:
-        return _open_folder(Path(given).expanduser(), read_only=read_only, clock=clock)
-    here = (start or Path.cwd()).resolve()
+        return _open_folder(absolute(given), read_only=read_only, clock=clock)
+    here = (start or absolute(".")).resolve()
     for folder in (here, *here.parents):
         if is_team(folder):
             return _open_folder(folder, read_only=read_only, clock=clock)
+        why = unseen(*_marks(folder))
+        if why is not None:  # the team of a folder further up may be another one
+            raise _not_found(folder, why)
     raise TeamError(Code.TEAM_NOT_FOUND, f"no team in {here} or above it", _HINT)
 
 
 def is_team(folder: Path) -> bool:
-    """Whether `folder` holds a team itself or is a project root with one."""
-    return any((folder / name).is_file() for name in (QUEUE_NAME, CONFIG_NAME, PROJECT_QUEUE, PROJECT_CONFIG))
+    """Whether `folder` holds a team itself or is a project root with one, as far as we may look."""
+    return any(map(os.path.isfile, _marks(folder)))
+
+
+def _marks(folder: Path) -> list[Path]:
+    """Files of which a team has one at least."""
+    return [folder / name for name in (QUEUE_NAME, CONFIG_NAME, PROJECT_QUEUE, PROJECT_CONFIG)]
 
 
 def find_teams(start: Path, *, depth: int = 3) -> list[str]:
@@ -77,19 +86,18 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
-    folder = folder.absolute()
-    if folder.is_file() and folder.name == QUEUE_NAME:
+    if folder.name == QUEUE_NAME and os.path.isfile(folder):
         folder = folder.parent
-    if not folder.is_dir():
-        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(folder))} is not a folder", _HINT)
+    if not os.path.isdir(folder):
+        raise _not_found(folder, unseen(folder), "is not a folder")
     folder = _project_of(folder) or folder
     if not is_team(folder):
-        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(folder))} holds no {QUEUE_NAME} and no {CONFIG_NAME}", _HINT)
+        raise _not_found(folder, unseen(*_marks(folder)), f"holds no {QUEUE_NAME} and no {CONFIG_NAME}")
     from team_console.store.backends.yaml.team import YamlTeam
     from team_console.store.settings.settings_file import places as configured_places
 
-    flat = any((folder / name).is_file() for name in (QUEUE_NAME, CONFIG_NAME))
-    if flat and not (folder / CONFIG_NAME).is_file():  # a project may keep its queue in its root
+    flat = any(os.path.isfile(folder / name) for name in (QUEUE_NAME, CONFIG_NAME))
+    if flat and not os.path.isfile(folder / CONFIG_NAME):  # a project may keep its queue in its root
         flat = configured_places(folder / PROJECT_CONFIG)[0] != folder / QUEUE_NAME
     config_path = folder / (CONFIG_NAME if flat else PROJECT_CONFIG)
     configured, archives = configured_places(config_path)
@@ -104,6 +112,14 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
     )
 
 
+def _not_found(folder: Path, why: str | None, seen: str = "") -> TeamError:
+    """The error for a folder that the system does not show, and says `why`; else for what was `seen` of it."""
+    place = redact(str(folder))
+    if why is None:
+        return TeamError(Code.TEAM_NOT_FOUND, f"{place} {seen}", _HINT)
+    return TeamError(Code.TEAM_NOT_FOUND, f"{place}: {why}", f"Check the location and the rights on it. {_HINT}")
+
+
 def _project_of(folder: Path) -> Path | None:
     """The project root whose queue lies in `folder`, so that both ways to a team lead to the same settings.
 
@@ -113,4 +129,4 @@ def _project_of(folder: Path) -> Path | None:
     root = resolved.parents[1] if len(resolved.parents) > 1 else resolved
     if resolved != root / PROJECT_QUEUE.parent:
         return None
-    return root if (root / PROJECT_CONFIG).is_file() or not (folder / CONFIG_NAME).is_file() else None
+    return root if os.path.isfile(root / PROJECT_CONFIG) or not os.path.isfile(folder / CONFIG_NAME) else None

@@ -97,3 +97,17 @@ def test_a_project_that_has_a_team_is_not_given_a_second_one(elsewhere: CommandL
     refused = elsewhere("init", "--json")
     assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
     assert [path.name for path in elsewhere.folder.iterdir()] == ["_bmad"]
+
+
+def test_a_place_that_cannot_be_is_refused_with_the_reason(elsewhere: CommandLine) -> None:
+    for place, why in (("a" * 300, "too long"), ("a" * 300 + ".db", "too long")):
+        result = elsewhere("init", place, "--name", "crew", "--json")
+        assert (result.status, result.json["error"], why in result.json["message"]) == (1, "STORE_FAILED", True)
+    (elsewhere.folder / "loop").symlink_to("loop")
+    assert elsewhere("init", "loop", "--json").json["error"] == "NOT_PERMITTED"
+    assert elsewhere.ok("init", "~nobody-has-this-name", "--json").json["location"] == "~nobody-has-this-name"
+
+
+def test_a_project_that_cannot_be_looked_at_is_said(team: CommandLine) -> None:
+    joined = team("join", "task-manager", "--for", "shell", "--in", "a" * 300, "--json")
+    assert (joined.status, joined.json["error"], "too long" in joined.json["message"]) == (2, "USAGE", True)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
+from team_console.store.backends.sql.open_database import create_database
+from team_console.store.desk.maintenance.migration import open_target
+from team_console.store.model.errors import Code, TeamError
+
+from tests.store.yaml_folder import ROOT_ONLY, as_nobody
+
+LOCKED_UP = os.strerror(errno.EACCES)
+TOO_LONG = os.strerror(errno.ENAMETOOLONG)
 
 
 @pytest.fixture
@@ -46,3 +56,62 @@ def test_a_queue_folder_with_the_only_settings_keeps_them(project: Path) -> None
 def test_a_project_without_settings_is_one_team_all_the_same(project: Path) -> None:
     (project / PROJECT_CONFIG).unlink()
     assert open_team(str(project / PROJECT_QUEUE.parent)).location == str(project)
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("place", [".", "message-queue.yaml", "team.db", "sqlite:///{}/team.db"])
+def test_a_place_in_a_closed_folder_is_refused_with_the_reason(place: str, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "message-queue.yaml").write_text("messages: []\n")
+    create_database(str(closed / "team.db"), "team: sprint-42\n")
+    location = place.format(closed) if "://" in place else str(closed / place)
+    with as_nobody(), pytest.raises(TeamError, match=LOCKED_UP) as refused:
+        open_team(location)
+    assert (refused.value.code, "rights" in refused.value.hint) == (Code.TEAM_NOT_FOUND, True)
+
+
+@ROOT_ONLY
+def test_the_team_of_a_folder_further_up_is_not_taken_for_that_of_a_closed_one(tmp_path: Path) -> None:
+    """An agent that is started with `sudo -u` stands in a folder it cannot look into."""
+    (tmp_path / "message-queue.yaml").write_text("messages: []\n")
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    assert open_team(start=closed).location == str(tmp_path)
+    with as_nobody(), pytest.raises(TeamError, match=f"closed: {LOCKED_UP}") as refused:
+        open_team(start=closed)
+    assert refused.value.code is Code.TEAM_NOT_FOUND
+
+
+@pytest.mark.parametrize("place", ["{}", "{}/team.db", "sqlite:///{}"])
+def test_a_name_that_is_too_long_is_refused_with_the_reason(place: str) -> None:
+    with pytest.raises(TeamError, match=TOO_LONG) as refused:
+        open_team(place.format("a" * 300))
+    assert refused.value.code is Code.TEAM_NOT_FOUND
+
+
+@pytest.mark.parametrize("place", ["~nobody-has-this-name/x", "~nobody-has-this-name/x.db"])
+def test_the_home_of_an_unknown_user_is_no_team(place: str) -> None:
+    with pytest.raises(TeamError, match="~nobody-has-this-name/x") as refused:
+        open_team(place)
+    assert refused.value.code is Code.TEAM_NOT_FOUND
+
+
+@pytest.mark.parametrize("place", [None, "crew", "crew.db"])
+def test_a_current_folder_that_is_gone_is_said(
+    place: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TEAM_CONSOLE_TEAM", raising=False)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(TeamError, match="current folder") as refused:
+        open_team(place)
+    assert refused.value.code is Code.TEAM_NOT_FOUND
+
+
+def test_a_copy_to_a_place_that_cannot_be_is_refused_with_the_reason(project: Path) -> None:
+    with pytest.raises(TeamError, match=TOO_LONG) as refused:
+        open_target(str(project / ("a" * 300)), open_team(str(project)).config())
+    assert refused.value.code is Code.TEAM_NOT_FOUND

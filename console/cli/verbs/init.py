@@ -9,6 +9,7 @@ from pathlib import Path
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.member_rows import parse_agent, with_lead
+from team_console.store.backends.given_paths import absolute
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name, is_name
 from team_console.store.model.safe import safe_line
@@ -76,7 +77,7 @@ def _name_of(place: str) -> str:
     if "://" in place:
         name = place.partition("?")[0].rstrip("/").rpartition("/")[2]
     else:
-        name = Path(place).expanduser().resolve().name
+        name = Path(os.path.realpath(absolute(place))).name
     name = name.removesuffix(Path(name).suffix) if _is_database(place) else name
     return name if is_name(name) and name != "all" else "team"
 
@@ -93,7 +94,7 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
         raise TeamError(Code.USAGE, f"{place}: a team of Claude Code is made by Claude Code", "Name a folder.")
     if _is_database(place):
         return _make_database(place, name, lead, agents)
-    folder = Path(place).expanduser()
+    folder = Path(os.path.expanduser(place))
     _make_folder(folder, name, lead, agents)
     return str(folder)
 
@@ -104,7 +105,7 @@ def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str
     from team_console.store.settings.settings_file import new_text
 
     if "://" not in place:
-        _make_parents(Path(place).expanduser())
+        _make_parents(Path(os.path.expanduser(place)))
     made = create_database(place, new_text(team=name, lead=lead, agents=agents))
     team = open_team(place, read_only=True)
     team.close()
@@ -127,11 +128,11 @@ def _make_folder(folder: Path, name: str, lead: str, agents: list[Agent]) -> Non
     from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME
     from team_console.store.settings.settings_file import write_new
 
-    for known in (PROJECT_CONFIG, PROJECT_QUEUE):
-        if (folder / known).exists():
-            hint = f"Use it with -t {folder}, add members with 'team-console member add', or choose another folder."
-            raise TeamError(Code.NOT_PERMITTED, f"{folder / known} exists already; nothing was changed", hint)
     try:
+        for known in (PROJECT_CONFIG, PROJECT_QUEUE):
+            if (folder / known).exists():
+                hint = f"Use it with -t {folder}, add members with 'team-console member add', or choose another folder."
+                raise TeamError(Code.NOT_PERMITTED, f"{folder / known} exists already; nothing was changed", hint)
         folder.mkdir(parents=True, exist_ok=True)
         write_new(folder / CONFIG_NAME, team=name, lead=lead, agents=agents)
         if not (folder / QUEUE_NAME).exists():

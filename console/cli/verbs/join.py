@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from argparse import ArgumentParser
-from pathlib import Path
 
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.joined import finish_joined, refuse_password
+from team_console.store.backends.given_paths import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.settings.reference import ROLES
 from team_console.store.settings.team_config import Agent
@@ -52,9 +53,10 @@ def run(call: Call) -> int:
     if options.plugin:
         return _plugin(call)
     agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan)
-    folder = Path(options.folder or ".")
-    if not folder.is_dir():
-        raise TeamError(Code.USAGE, f"--in {folder}: there is no such folder", "Name the project's folder.")
+    folder = absolute(options.folder or ".")
+    if not os.path.isdir(folder):
+        why = unseen(folder) or "there is no such folder"
+        raise TeamError(Code.USAGE, f"--in {folder}: {why}", "Name the project's folder.")
     scope, write = Scope(options.scope or "project"), not (options.show or options.read_only)
     return finish_joined(call, join(call.caller, agent, Client(options.client), scope, project=folder, write=write))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.joined import finish_joined
+from team_console.store.backends.given_paths import absolute
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -29,4 +29,4 @@ def run(call: Call) -> int:
 
     options = call.options
     write = not (options.show or options.read_only)
-    return finish_joined(call, leave(call.caller, options.name, project=Path(options.folder or "."), write=write))
+    return finish_joined(call, leave(call.caller, options.name, project=absolute(options.folder or "."), write=write))

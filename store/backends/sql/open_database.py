@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from team_console.store.backends.given_paths import absolute, unseen
 from team_console.store.backends.redact import redact
 from team_console.store.backends.sql.engines.address import Address, parse_address
 from team_console.store.backends.sql.engines.dialect import Dialect, Mode
@@ -24,9 +26,10 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
         TeamError: `TEAM_NOT_FOUND` for a location of another form, a missing file or a missing driver.
     """
     place = _place(location)
-    if isinstance(place, Path) and not place.is_file():
-        hint = "Make it with: team-console migrate FROM TO"
-        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))} is not a file", hint)
+    if isinstance(place, Path) and not os.path.isfile(place):
+        why = unseen(place)
+        hint = "Check the location and the rights on it." if why else "Make it with: team-console migrate FROM TO"
+        raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))}{f': {why}' if why else ' is not a file'}", hint)
     return SqlTeam(_dialect(place, read_only=read_only), read_only=read_only, clock=clock)
 
 
@@ -82,13 +85,13 @@ def _dialect(place: Path | Address, *, read_only: bool) -> Dialect:
 
 def _place(location: str) -> Path | Address:
     if "://" not in location:
-        return Path(location).expanduser().absolute()
+        return absolute(location)
     try:
         address = parse_address(location)
     except ValueError as error:
         raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
     if address.kind == "sqlite" and "dbname" in address.options:
-        return Path(address.options["dbname"]).expanduser().absolute()
+        return absolute(address.options["dbname"])
     if address.kind == "postgresql":
         return address
     raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {address.kind!r} are not teams", _FORMS)

@@ -6,10 +6,10 @@ Every step can be repeated: what is there already is not copied again, so a run 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from msgspec import Struct, field
 from team_console.store.attachments import attachment_of
+from team_console.store.backends.given_paths import absolute
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
 from team_console.store.backends.redact import redact
 from team_console.store.contract.team import AuditLine, Team
@@ -64,7 +64,7 @@ def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) ->
 
         create_database(location, settings_text(config))
         return open_team(location, clock=clock)
-    folder = Path(location).expanduser()
+    folder = absolute(location)
     if not is_team(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
