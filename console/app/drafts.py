@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from team_console.store.model.home import home
+
 Draft = Mapping[str, str]
 
 MOST_DAYS = 30
@@ -100,4 +102,4 @@ def _sweep(folder: Path) -> None:
 def state_folder() -> Path:
     """`XDG_STATE_HOME/team-console`, by default below `~/.local/state`."""
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base and os.path.isabs(base) else Path.home() / ".local" / "state") / "team-console"
+    return (Path(base) if base and os.path.isabs(base) else home() / ".local" / "state") / "team-console"

@@ -50,12 +50,12 @@ def write_export(messages: Sequence[Message], name: str, *, forbidden: Path | No
     Raises:
         TeamError: `INVALID_FIELD` for another format, a file that exists or a place that cannot be written.
     """
-    path = Path(name).expanduser().absolute()
+    path = Path(os.path.expanduser(name)).absolute()
     form = _FORMATS.get(path.suffix)
     if form is None:
         names = ", ".join(_FORMATS)
         raise TeamError(Code.INVALID_FIELD, f"{path.name}: no format is called that", f"End the name in {names}.")
-    if forbidden is not None and path.resolve().is_relative_to(forbidden.resolve()):
+    if forbidden is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(forbidden)):
         raise TeamError(Code.READ_ONLY, f"{path} lies in the team, which is open read-only", "Choose another folder.")
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

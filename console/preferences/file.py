@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.preferences.model import COLUMNS, DENSITIES, SORTS, Notices, Preferences
+from team_console.store.model.home import home
 from team_console.store.model.safe import safe_line
 
 _LONGEST = 256 * 1024
@@ -48,7 +49,7 @@ def config_path() -> Path:
     if given:
         return Path(given)
     base = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(base) if base and os.path.isabs(base) else Path.home() / ".config") / "team-console" / "config.toml"
+    return (Path(base) if base and os.path.isabs(base) else home() / ".config") / "team-console" / "config.toml"
 
 
 def load(actions: Mapping[str, tuple[str, ...]]) -> Checked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 
 from msgspec.structs import asdict
@@ -31,7 +32,7 @@ def run(call: Call) -> int:
     path, what = safe_line(str(config_path()), 1000), call.options.what
     if what == "path":
         if call.out.as_json:
-            call.out.json({"path": path, "exists": config_path().exists()})
+            call.out.json({"path": path, "exists": os.path.exists(config_path())})
         else:
             call.out.say(path)
         return 0

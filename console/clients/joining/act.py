@@ -25,6 +25,7 @@ from team_console.store.contract.team import Team
 from team_console.store.desk.agents.membership import add_members, remove_members
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.home import home
 from team_console.store.model.names import USER, check_name
 from team_console.store.settings.team_config import Agent, TeamConfig
 
@@ -111,7 +112,7 @@ def plugin_folder() -> Path:
 def _joining(team: Team, name: str, project: Path) -> Joining:
     location = team.location if "://" in team.location else str(Path(team.location).absolute())
     words = instructions_for(team, name, by_itself=False)
-    return Joining(name, location, program(), project.absolute(), Path.home(), words)
+    return Joining(name, location, program(), project.absolute(), home(), words)
 
 
 def _refuse_human(config: TeamConfig, name: str) -> None:

@@ -17,6 +17,7 @@ from time import monotonic
 from typing import IO
 
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.home import home
 from team_console.store.protocol.verdicts.ssh_signature import armoured
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.team_config import Human
@@ -83,9 +84,9 @@ def signing_key(human: Human) -> Path | None:
     None leaves it to the agent.
     """
     if human.sign_with:
-        return Path(human.sign_with).expanduser()
+        return Path(os.path.expanduser(human.sign_with))
     wanted = {key_bytes(key) for key in human.keys}
-    for path in sorted(Path("~/.ssh").expanduser().glob("*.pub")):
+    for path in sorted((home() / ".ssh").glob("*.pub")):
         private = path.with_suffix("")
         if private.is_file() and _key_in(path) in wanted:
             return private

@@ -1,0 +1,68 @@
+"""A user id without an account and without `HOME`, as in a container: what is kept at home is missing, nothing else."""
+
+from __future__ import annotations
+
+import pwd
+from pathlib import Path
+
+import pytest
+from team_console.console.app.drafts import Drafts, state_folder
+from team_console.console.cli.main import run
+from team_console.console.handlers.exporting import write_export
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.home import home
+from team_console.store.protocol.verdicts.ssh_keygen import signing_key
+from team_console.store.settings.team_config import Human
+
+from tests.conftest import CommandLine
+
+
+@pytest.fixture(autouse=True)
+def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the environment nor the list of accounts names a home."""
+
+    def unknown(number: int) -> pwd.struct_passwd:
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "TEAM_CONSOLE_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+
+
+def test_the_root_stands_in_for_a_home() -> None:
+    assert (home(), state_folder()) == (Path("/"), Path("/.local/state/team-console"))
+
+
+def test_a_home_that_is_no_absolute_path_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else drafts and logs would lie in whatever folder is the current one."""
+    monkeypatch.setenv("HOME", "relative")
+    assert home() == Path("/")
+
+
+@pytest.mark.parametrize("what", ["path", "show", "check"])
+def test_own_settings_are_the_defaults(what: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", what]) == 0
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "shell"])
+def test_an_agent_can_join(client: str, team: CommandLine, capfd: pytest.CaptureFixture[str]) -> None:
+    place = str(team.folder)
+    assert run(["-t", place, "join", "task-manager", "--for", client, "--in", place, "--print"]) == 0
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_drafts_can_be_looked_for() -> None:
+    assert Drafts("team", "ceo", enabled=False).get("reply") == {}
+
+
+def test_no_key_is_found_and_one_of_an_unknown_user_is_left_to_ssh_keygen() -> None:
+    assert signing_key(Human("ceo")) is None
+    assert signing_key(Human("ceo", sign_with="~nobody-has-this-name/key")) == Path("~nobody-has-this-name/key")
+
+
+def test_an_export_to_an_unknown_home_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TeamError) as refused:
+        write_export([], "~nobody-has-this-name/all.json")
+    assert refused.value.code is Code.INVALID_FIELD
