@@ -7,10 +7,11 @@ import shutil
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.open_database import create_database
+from team_console.store.backends.sql.open_database import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import Condition
 from team_console.store.desk import mail
@@ -292,3 +293,24 @@ def test_waiting_for_a_lock_ends_in_time(file: Path, opened: Open) -> None:
         pass
     blocker.close()
     assert 0.2 < time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_pipe_beside_the_file_is_refused_and_not_waited_for(file: Path, read_only: bool) -> None:
+    os.mkfifo(f"{file}-journal")
+    end = os.open(f"{file}-journal", os.O_RDWR)  # else whoever forgets to refuse it hangs here instead of failing
+    with closing(open_database(str(file), read_only=read_only)) as team:
+        snapshot = team.snapshot()
+        assert snapshot.condition is Condition.UNREADABLE
+        assert f"{file}-journal is a pipe" in snapshot.problems[0].message
+        if not read_only:
+            with (
+                pytest.raises(TeamError, match="is a pipe") as refused,
+                team.transaction(actor="a", action="b", wait=0),
+            ):
+                pass
+            assert refused.value.code is Code.STORE_UNREADABLE
+    os.close(end)
+    Path(f"{file}-journal").unlink()
+    with closing(open_database(str(file), read_only=read_only)) as team:
+        assert team.snapshot().condition is Condition.EMPTY

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 import threading
 import time
@@ -17,6 +18,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 from team_console.store.contract.team import LockHolder
+from team_console.store.model.errors import Code, TeamError
 
 _PROC_LOCKS = Path("/proc/locks")
 _MOUNTS = Path("/proc/mounts")
@@ -101,6 +103,7 @@ def open_to_look(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Connection:
+    _refuse_pipe(Path(f"{path}-journal"))
     uri = f"file:{quote(str(path))}?{how}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout)
     try:
@@ -110,6 +113,21 @@ def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Con
         connection.close()
         raise
     return connection
+
+
+def _refuse_pipe(journal: Path) -> None:
+    """SQLite looks whether a dead writer left something in there, and would wait for a writer to a pipe without end.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    try:
+        is_pipe = stat.S_ISFIFO(os.stat(journal).st_mode)
+    except OSError:
+        return
+    if is_pipe:
+        text = f"{journal} is a pipe; a database that is opened beside it would wait for ever"
+        raise TeamError(Code.STORE_UNREADABLE, text, "Take it away; SQLite puts no such file there.")
 
 
 def _open_copy(path: Path, log: Path) -> sqlite3.Connection:
