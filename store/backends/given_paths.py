@@ -15,8 +15,11 @@ def absolute(given: str) -> Path:
     """The place as an absolute path; `~name` stays as it is where no user has this name.
 
     Raises:
-        TeamError: `TEAM_NOT_FOUND` when it counts from a current folder that is gone.
+        TeamError: `TEAM_NOT_FOUND` for an empty text, as from a script whose variable is not set, which would mean the
+            current folder; also when the place counts from a current folder that is gone.
     """
+    if not given:
+        raise TeamError(Code.TEAM_NOT_FOUND, "the location is empty", "Name a place; a dot is the current folder.")
     try:
         return Path(os.path.expanduser(given)).absolute()
     except OSError as error:

@@ -36,6 +36,8 @@ def open_team(
     Raises:
         TeamError: `TEAM_NOT_FOUND` when nothing there is a team.
     """
+    if location == "":  # of a script whose variable is not set: the nearest team may be another one
+        raise TeamError(Code.TEAM_NOT_FOUND, "the location of the team is empty", _HINT)
     given = location or os.environ.get("TEAM_CONSOLE_TEAM") or ""
     if given.startswith("claude:"):
         raise TeamError(

@@ -40,7 +40,7 @@ def run(call: Call) -> int:
     options = call.options
     if options.timeout is not None and not 0 < options.timeout < 86_400:
         raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds above 0")
-    only = split_names(options.to) or None
+    only = _only(options.to)
     if not options.loop:
         _end_like_interrupted()
         done = deliver(call.caller, only=only, limit=options.timeout)
@@ -50,6 +50,20 @@ def run(call: Call) -> int:
     if only is not None:
         raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
     return _loop(call)
+
+
+def _only(given: list[str] | None) -> list[str] | None:
+    """The agents that were named, None for all.
+
+    Raises:
+        TeamError: `MISSING_RECIPIENT` for an empty name: a script whose variable is not set does not mean all.
+    """
+    if given is None:
+        return None
+    names = split_names(given)
+    if not names:
+        raise TeamError(Code.MISSING_RECIPIENT, "--to names nobody", "Name an agent, or leave --to out to serve all.")
+    return names
 
 
 def _end_like_interrupted() -> None:

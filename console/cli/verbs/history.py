@@ -36,6 +36,9 @@ def run(call: Call) -> int:
     form = options.format or ("json" if call.out.as_json else "log")
     if call.out.as_json and form != "json":
         raise TeamError(Code.USAGE, f"--json and --format {form} exclude each other", "Leave one of them out.")
+    for name in ("agent", "since", "type"):
+        if getattr(options, name) == "":  # of a script whose variable is not set; everything is not what it asks for
+            raise TeamError(Code.USAGE, f"--{name} is empty", f"Give a value, or leave --{name} out.")
     fits = wanted(now=call.team.clock(), agent=options.agent, since=options.since, type=options.type, grep=options.grep)
     snapshot = call.snapshot()
     messages, problems = history(call.team, snapshot.messages, fits)

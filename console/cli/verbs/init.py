@@ -46,7 +46,7 @@ def run(call: Call) -> int:
     if options.read_only:
         raise TeamError(Code.READ_ONLY, "init writes a new team", "Leave --read-only out.")
     place = _place(options.location, options.team)
-    name = check_name(options.name, field="--name") if options.name else _name_of(place)
+    name = check_name(options.name, field="--name") if options.name is not None else _name_of(place)
     lead = check_name(options.lead, field="--lead")
     agents = with_lead([parse_agent(text) for text in options.agent], lead)
     shown = _make(place, name, lead, agents)
@@ -68,6 +68,8 @@ def _place(given: str | None, team: str | None) -> str:
     Raises:
         TeamError: `USAGE` when argument and `-t` name two places.
     """
+    if given == "" or team == "":  # of a script whose variable is not set; it does not mean the current folder
+        raise TeamError(Code.USAGE, "the place for the new team is empty", "Name a folder; a dot is the current one.")
     if given and team and given != team:
         raise TeamError(Code.USAGE, f"{given} and -t {team} are two places", "Name one.")
     return given or team or os.environ.get("TEAM_CONSOLE_TEAM") or "."

@@ -53,7 +53,7 @@ def run(call: Call) -> int:
     if options.plugin:
         return _plugin(call)
     agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan)
-    folder = absolute(options.folder or ".")
+    folder = absolute("." if options.folder is None else options.folder)
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
         raise TeamError(Code.USAGE, f"--in {folder}: {why}", "Name the project's folder.")

@@ -29,4 +29,5 @@ def run(call: Call) -> int:
 
     options = call.options
     write = not (options.show or options.read_only)
-    return finish_joined(call, leave(call.caller, options.name, project=absolute(options.folder or "."), write=write))
+    project = absolute("." if options.folder is None else options.folder)
+    return finish_joined(call, leave(call.caller, options.name, project=project, write=write))

@@ -64,8 +64,8 @@ def _receive(call: Call) -> Received:
     from team_console.store.desk.inbox import receive
 
     options = call.options
-    agent = options.agent or call.given_actor
-    if not agent:
+    agent = options.agent if options.agent is not None else call.given_actor
+    if agent is None:
         raise TeamError(Code.USAGE, "whose messages? --agent is missing", "team-console receive --agent NAME")
     if options.peek and options.lease is not None:
         raise TeamError(Code.USAGE, "--peek takes nothing, so there is nothing to lease", "Leave one of them out.")

@@ -41,9 +41,10 @@ def run(call: Call) -> int:
     from team_console.store.protocol.checks.fields import default_recipients
 
     options = call.options
-    recipients = split_names(options.to) or _asker(call, options.in_reply_to)
+    recipients = _asker(call, options.in_reply_to) if options.to is None else split_names(options.to)
     summary, text = _filled(call)
-    if not default_recipients(options.type, recipients):
+    # An empty --to of a script whose variable is not set must not go to whomever the kind would go to.
+    if not (recipients if options.to is not None else default_recipients(options.type, recipients)):
         raise TeamError(Code.MISSING_RECIPIENT, "nobody to send to", "Name a recipient with --to AGENT, or --to all.")
     receipt = send(
         call.caller,
