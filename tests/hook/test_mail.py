@@ -102,6 +102,36 @@ def test_what_a_killed_hook_took_and_never_said_comes_again(client: Client, offi
     assert statuses(office) == ["read"]
 
 
+def test_what_was_read_while_nothing_could_be_written_is_known_to_be_read_later(
+    client: Client, office: CommandLine
+) -> None:
+    for number in range(2):
+        write(office, f"Something to think about number {number}")
+    client.tell(STOP)
+    queue = office.folder / "message-queue.yaml"
+    before = queue.read_bytes()
+    queue.write_bytes(b"\x00")
+    assert client.tell(USED).out == ""
+    queue.write_bytes(before)
+    assert statuses(office) == ["delivered", "delivered"]
+    client.tell(USED)
+    assert statuses(office) == ["read", "read"]
+
+
+def test_what_was_taken_elsewhere_keeps_the_rest_from_nothing(client: Client, office: CommandLine) -> None:
+    for number in range(2):
+        write(office, f"Something to think about number {number}")
+    client.tell(STOP)
+    (first, _) = office.ok("inbox", "alice", "--json").json["messages"]
+    office.ok("send", "--to", "alice", "--summary", "x", "--content", "y")
+    handed = next(session_files(client).glob("handed-*"))
+    handed.write_text(handed.read_text().replace(first["message_id"], "MSG-20260224-unknown2"))
+    client.tell(USED)
+    by_id = {message["message_id"]: message for message in office.ok("inbox", "alice", "--json").json["messages"]}
+    assert by_id.pop(first["message_id"])["status"] == "delivered"
+    assert sorted(message["status"] for message in by_id.values()) == ["pending", "read"]
+
+
 def test_no_more_turns_in_a_row_than_the_client_allows(client: Client, office: CommandLine) -> None:
     blocked = 0
     for number in range(10):

@@ -6,7 +6,6 @@ import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from team_console.console.clients.commands import command_of
 from team_console.console.clients.hook.allowing import keep_allowed
@@ -15,7 +14,7 @@ from team_console.console.clients.quick.session_files import HANDED
 from team_console.store.desk.delivery.handing_on import trust_in
 from team_console.store.desk.inbox import acknowledge
 from team_console.store.desk.sessions.mail import hand_over
-from team_console.store.model.errors import TeamError
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.model.words import counted
@@ -28,6 +27,8 @@ _LONGEST = 6_000
 """Characters of one message that a model is given; the rest is in the store."""
 _SAYING = 30.0
 """Seconds after which a process that took mail and still did not say it will not: its number may be another's."""
+_TAKEN = (Code.INVALID_FIELD, Code.NOT_PERMITTED)
+"""Errors that say of one message that it cannot be acknowledged any more."""
 _HEAD_ROOM = 1_000
 """Characters kept for what stands around the messages."""
 
@@ -77,13 +78,19 @@ def acknowledge_handed(session: ClientSession) -> None:
 
 
 def _acknowledge(session: ClientSession, ids: list[str]) -> None:
-    """All at once; one by one where somebody took one of them out of the inbox meanwhile."""
+    """All at once; one by one where somebody took one of them out of the inbox meanwhile.
+
+    Raises:
+        TeamError: Nothing can be written now. One by one that would be waited for as often, while the agent stands
+            still; and it has to stay known that they were read, so that a later event can say so.
+    """
     try:
         acknowledge(session.caller(), ids=ids)
-    except TeamError:
-        for message_id in ids:
-            with suppress(TeamError):
-                acknowledge(session.caller(), ids=[message_id])
+    except TeamError as error:
+        if error.code not in _TAKEN:
+            raise
+        for message_id in ids if len(ids) > 1 else ():
+            _acknowledge(session, [message_id])
 
 
 def _unsaid(session: ClientSession) -> dict[str, list[str]]:
