@@ -37,6 +37,27 @@ def test_a_session_works_rests_and_ends(client: Client, office: CommandLine) -> 
     assert rows(office)["alice"]["state"] == "idle"
 
 
+def test_nothing_is_odd_about_what_sessions_note(client: Client, human: Human, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    client.tell("claude: SubagentStart (teammate)")
+    with human.at_console():
+        for name in ("claude: PermissionRequest", "claude: PermissionRequest ExitPlanMode (plan mode)"):
+            hook = client.begin(name)
+            (request,) = human.asked()
+            office.ok("approve", request["request_id"])
+            client.end(hook)
+    client.tell("claude: Stop")
+    assert office.ok("check", "--json").json["findings"] == []
+    client.tell("claude: SessionEnd")
+    assert office.ok("check", "--json").json["findings"] == []
+
+
+def test_last_words_that_end_in_half_an_emoji_are_words(client: Client, office: CommandLine) -> None:
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    client.tell("claude: Stop", last_assistant_message="All green \ud83d")
+    assert (rows(office)["alice"]["state"], rows(office)["alice"]["reported"]) == ("idle", "All green ?")
+
+
 def test_whoever_writes_to_an_agent_whose_session_ended_is_told(client: Client, office: CommandLine) -> None:
     client.tell("claude: SessionStart")
     client.tell("claude: SessionEnd")

@@ -18,6 +18,7 @@ from team_console.store.protocol.checks.team_rules import TeamFacts, is_judged_b
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds.configured import missing_fields
 from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.relations.sessions import SESSION
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.ordered import Ordered
 
@@ -155,7 +156,8 @@ def _is_sprint(entry: Entry) -> bool:
 
 def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
     message = entry.message
-    yield from self_addressed(message)
+    if message.type != SESSION:  # our own notes on sessions go from a member to itself
+        yield from self_addressed(message)
     for name in missing_fields(config, message.type, message.payload) if message.type in config.kinds else ():
         if name not in REQUIRED.get(message.type, ()):  # those are told with the rest of its body
             text, place = f"{message.type}: {name} is missing", f"{message.message_id} payload.{name}"
