@@ -35,7 +35,8 @@ def note_session(
     Raises:
         TeamError: `AGENT_NOT_FOUND` for an actor that is no member, or the store's own.
     """
-    note = SessionNote(caller.actor, session, doing, client, teammate, last_words[:LONGEST_LAST_WORDS])
+    words = last_words[:LONGEST_LAST_WORDS].encode("utf-8", "replace").decode()  # half an emoji is no text to a store
+    note = SessionNote(caller.actor, session, doing, client, teammate, words)
     with caller.team.transaction(actor=caller.actor, action="session", wait=caller.wait) as tx:
         check_known(tx, [caller.actor])
         known = tx.select(recipient=caller.actor, types=(SESSION,))
