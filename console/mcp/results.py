@@ -19,9 +19,15 @@ class Result(BaseModel):
 
 def told(result: Result) -> CallToolResult:
     """A result as it is sent: what is not known or empty is left out, so that a model reads what there is."""
+    text = as_json(result)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
+
+
+def as_json(result: Result) -> str:
+    """The same as text. Half a character, as another program may leave one in a database, becomes a question mark: the
+    protocol's writer would end over it, and no call would be answered any more."""
     structured = result.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    text = json.dumps(structured, ensure_ascii=False, indent=1)
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
+    return json.dumps(structured, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
 
 
 class Me(Result):

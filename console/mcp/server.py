@@ -10,11 +10,11 @@ import anyio
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from team_console.console.app.faults import log, place_of
 from team_console.console.mcp import convert
 from team_console.console.mcp.acting_agent import ActingAgent
-from team_console.console.mcp.results import Inbox
+from team_console.console.mcp.results import Inbox, as_json
 from team_console.console.mcp.tasks import Tasks
 from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
 from team_console.store.desk import inbox
@@ -105,14 +105,14 @@ def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
 
 def _add_resources(server: Server, agent: ActingAgent) -> None:
     async def roster() -> str:
-        return _json(convert.roster(await agent.view()))
+        return as_json(convert.roster(await agent.view()))
 
     async def waiting() -> str:
-        return _json(await agent.run(_waiting))
+        return as_json(await agent.run(_waiting))
 
     async def request(request_id: str) -> str:
         outcome = await agent.run(lambda caller: verdict_of(caller.team, request_id, me=caller.actor))
-        return _json(convert.verdict(outcome))
+        return as_json(convert.verdict(outcome))
 
     looks: tuple[tuple[str, Callable[..., Awaitable[str]], str], ...] = (
         ("roster", roster, "Everybody in the team."),
@@ -128,10 +128,6 @@ def _add_resources(server: Server, agent: ActingAgent) -> None:
 def _waiting(caller: Caller) -> Inbox:
     received = inbox.receive(caller, agent=caller.actor, mark_read=False)
     return inbox_of(caller, received=received)
-
-
-def _json(result: BaseModel) -> str:
-    return result.model_dump_json(indent=1, by_alias=True, exclude_defaults=True)
 
 
 def _refusal(error: Exception, where: str) -> dict[str, Any]:

@@ -99,9 +99,9 @@ class Tools:
         """Take your messages, the most urgent first; each is handed out once and marked as read."""
         take = partial(inbox.receive, agent=self._agent.name, lease=LEASE, limit=limit, delivered=delivered)
         received = await wait_for_mail(self._agent, take, wait_seconds, _teller(ctx))
-        result = await self._agent.run(partial(inbox_of, received=received))
-        self._acknowledge_later(received)
-        return told(result)
+        answer = told(await self._agent.run(partial(inbox_of, received=received)))
+        self._acknowledge_later(received)  # only what could be told
+        return answer
 
     async def send(
         self,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,25 @@ def test_nothing_but_the_protocol_reaches_standard_output(place: Place) -> None:
     assert result.status == 0
     assert [json.loads(line)["jsonrpc"] for line in result.out.splitlines()]
     assert "Traceback" not in result.err
+
+
+def test_half_a_character_in_a_database_ends_no_server(tmp_path: Path) -> None:
+    command_line, location = CommandLine(tmp_path), str(tmp_path / "team.db")
+    command_line.ok("init", location, "--name", "sprint-42", "--lead", LEAD, "--agent", AGENT)
+    place = Place(location, command_line)
+    place.verb("send", "--to", AGENT, "--summary", "Cut by a program of others", "--content", "HALF")
+    with closing(sqlite3.connect(location)) as database, database:
+        database.execute("UPDATE agent_message SET payload = replace(payload, 'HALF', ?)", (r"half \ud83d",))
+
+    async def run() -> None:
+        async with place.outside() as client:
+            resource = await client.read_resource("team-console://inbox")
+            assert "half ?" in resource.contents[0].model_dump()["text"]
+            (message,) = (await told(client, "inbox"))["messages"]
+            assert message["content"] == "half ?"
+            assert (await told(client, "whoami"))["name"] == AGENT
+
+    asyncio.run(run())
 
 
 def _by(ticket: dict[str, object]) -> dict[str, object]:
