@@ -277,7 +277,11 @@ def _acknowledged(caller: Caller, ids: list[str]) -> None:
 
 def _origin() -> dict[str, str]:
     """Where requests come from: by MCP, and from the folder in which the client started the server."""
-    return {"client": CLIENT, "directory": os.getcwd()}
+    try:
+        directory = os.getcwd()
+    except FileNotFoundError:  # a worktree that was removed under its client: the agent can ask all the same
+        directory = ""
+    return {"client": CLIENT, "directory": directory}
 
 
 def _put(question: Question) -> dict[str, Any]:

@@ -238,6 +238,21 @@ def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
     assert (verdict["state"], verdict["plan"]) == ("approved", "1. Go\n2. Test")
 
 
+def test_an_agent_whose_folder_was_removed_can_still_ask(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "worktree"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    async def ask(client: Client) -> list[dict[str, Any]]:
+        plan = await told(client, "hand_in_plan", plan="Split it", wait_seconds=0)
+        return [plan, await told(client, "ask_human", questions=[QUESTION], wait_seconds=0)]
+
+    assert [asked["state"] for asked in run(place, ask)] == ["open", "open"]
+
+
 def test_to_refuse_to_stop_needs_a_reason(place: Place) -> None:
     stop = place.verb("shutdown", AGENT)["request_id"]
     error = run(place, lambda client: refused(client, "answer_shutdown", request_id=stop, agree=False))
