@@ -118,6 +118,12 @@ def test_what_others_put_there_afterwards_stays(desk: Desk) -> None:
     }
 
 
+def test_a_join_for_this_machine_alone_names_the_file_that_the_project_shares(desk: Desk) -> None:
+    done = desk.ok("join", "alice", "--for", "claude", "--local")
+    assert {Path(file["path"]).name for file in done["files"]} == {"settings.local.json", ".mcp.json"}
+    assert any(note.startswith(".mcp.json") and "out of a shared repository" in note for note in done["notes"])
+
+
 def test_a_rule_that_was_there_before_stays(desk: Desk) -> None:
     path = put(desk.project / ".claude" / "settings.json", '{"permissions": {"allow": ["mcp__team-console__*"]}}')
     before = path.read_text()

@@ -180,7 +180,9 @@ def _notes(client: Client, scope: Scope, name: str, changes: Sequence[FileChange
     if client in (Client.CLAUDE, Client.CODEX):
         notes.append("sessions that start from now on act as this member")
     if client is Client.CLAUDE and scope is Scope.PROJECT:
-        notes.append("these files name this machine's paths; --local keeps them out of a shared repository")
+        notes.append("these files name this machine's paths; --local keeps the hooks out of a shared repository")
+    if client is Client.CLAUDE and scope is Scope.LOCAL:
+        notes.append(".mcp.json names this machine's paths and is the project's: keep it out of a shared repository")
     if client is Client.CODEX:
         notes.append("Codex asks once whether it may run these hooks; an idle Codex session cannot be woken")
     if client is not Client.SHELL and find_spec("mcp") is None:
