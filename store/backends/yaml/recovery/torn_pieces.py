@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from team_console.store.backends.yaml.codec import CodecError
@@ -23,9 +24,17 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 def remnants(pieces: Iterable[bytes], messages: Iterable[Message]) -> list[bytes]:
     """Those of the pieces that are the beginning of one of the messages, and nothing else."""
-    found = [(piece, list(_readings(piece))) for piece in pieces if len(piece) <= _LARGEST]
-    known = list(messages) if found else []
-    return [piece for piece, readings in found if any(_is_of(readings, message) for message in known)]
+    small = [piece for piece in pieces if len(piece) <= _LARGEST]
+    readings = [(number, *reading) for number, piece in enumerate(small) for reading in _readings(piece)]
+    alone = {number: letters for number, part, letters in readings if not part}
+    parts = [reading for reading in readings if reading[1]]
+    found: set[int] = set()
+    for message in messages if readings else ():
+        known = _Known(message.record)
+        # There may be thousands of both, broken for good: one look at each pair has to be quick.
+        found.update([number for number, letters in alone.items() if letters in known.letters])
+        found.update([number for number, part, letters in parts if known.begins_with(part, letters)])
+    return [piece for number, piece in enumerate(small) if number in found]
 
 
 def is_cut(here: object, wanted: object) -> bool:
@@ -33,24 +42,35 @@ def is_cut(here: object, wanted: object) -> bool:
     return here != wanted and _begins(here, wanted)
 
 
-def _is_of(readings: list[tuple[Mapping[str, Any], str]], message: Message) -> bool:
-    record = message.record
-    return any(_begins(part, record) and _is_among(rest, record) for part, rest in readings)
+class _Known:
+    """A message that is known."""
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self._record = record
+
+    @cached_property
+    def letters(self) -> str:
+        """Its letters however it is written, a line for each way."""
+        return "\n".join(_NO_LETTER.sub("", text) for text in _written(self._record))
+
+    def begins_with(self, part: Mapping[str, Any], letters: str) -> bool:
+        """Whether `part` is what is left of it, and the `letters` behind it stand in it, however it is written."""
+        return _begins(part, self._record) and (not letters or letters in self.letters)
 
 
 def _readings(piece: bytes) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each way to read the piece as a record that ends too early, with the text of its end that was left out."""
+    """Each way to read the piece as a record that ends too early, with the letters of its end that was left out."""
     text = _whole_letters(piece.rstrip(b"\0 \t\r\n"))
     lines = text.split(b"\n")
     for left_out in range(3):
         head, rest = lines[: len(lines) - left_out], lines[len(lines) - left_out :]
         for mended in _mended(b"\n".join(head)) if head else ():
             try:
-                yield parse_record(mended), b" ".join(rest).decode()
+                yield parse_record(mended), _NO_LETTER.sub("", b" ".join(rest).decode())
             except CodecError:
                 continue
     if len(lines) == 1:
-        yield {}, text.decode()
+        yield {}, _NO_LETTER.sub("", text.decode())
 
 
 def _mended(text: bytes) -> Iterator[bytes]:
@@ -87,14 +107,6 @@ def _begins_mapping(here: object, wanted: Mapping[str, object]) -> bool:
         if not (key in wanted and _begins(value, wanted[key])) and not is_cut_key:
             return False
     return True
-
-
-def _is_among(rest: str, record: Mapping[str, Any]) -> bool:
-    """Whether the letters of `rest` stand in the record, however it is written."""
-    letters = _NO_LETTER.sub("", rest)
-    if not letters:
-        return True
-    return any(letters in _NO_LETTER.sub("", text) for text in _written(record))
 
 
 def _written(record: Mapping[str, Any]) -> Iterator[str]:
