@@ -13,6 +13,7 @@ from team_console.store.backends.yaml.files import write_new
 from team_console.store.backends.yaml.layout import archive_part
 from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 
 
 class Shortening(Struct, frozen=True):
@@ -20,7 +21,7 @@ class Shortening(Struct, frozen=True):
 
     Attributes:
         data: Its new bytes; None when nothing stays and the file may go.
-        ids: Messages that are in it no more.
+        ids: Of the messages that go.
     """
 
     path: Path
@@ -31,7 +32,8 @@ class Shortening(Struct, frozen=True):
 def plan(team: LockedTeam, *, before: datetime, keep: Collection[str]) -> list[Shortening]:
     """Archives that hold messages created before `before`, those in `keep` left out of account.
 
-    Damaged entries, and files that are not a plain list of entries, stay as they are.
+    Damaged entries, and files that cannot be read or are not a plain list of entries, stay as they are; the history
+    tells of them.
     """
     found = (_shortening(team, path, before, frozenset(keep)) for path in team.archives.files())
     return [shortening for shortening in found if shortening is not None]
@@ -69,16 +71,25 @@ def _replace(team: LockedTeam, shortening: Shortening, mode: int) -> None:
 def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
     try:
         text = QueueText.parse(team.disk.read(path)[0])
-    except CodecError:
+    except (CodecError, OSError):
         return None
-    messages = [(entry, entry.message) for entry in text.entries]
-    moments = {message.message_id: message.created_at for _, message in messages if message is not None}
-    old = frozenset(name for name, moment in moments.items() if moment is not None and moment < before) - keep
+    kept: list[bytes] = []
+    old: set[str] = set()
+    for entry in text.entries:  # one by one: a newer message may have the id of an old one
+        message = entry.message
+        if message is None or message.message_id in keep or not _is_older(message, before):
+            kept.append(entry.raw)
+        else:
+            old.add(message.message_id)
     if text.whole or not old:
         return None
-    kept = [entry.raw for entry, message in messages if message is None or message.message_id not in old]
     part = archive_part(path.name)
     is_closed_part = part is not None and part[1] is not None
     if not kept and is_closed_part:
-        return Shortening(path, None, old)
-    return Shortening(path, (text.head or HEADER) + b"".join(kept) + text.tail, old)
+        return Shortening(path, None, frozenset(old))
+    return Shortening(path, (text.head or HEADER) + b"".join(kept) + text.tail, frozenset(old))
+
+
+def _is_older(message: Message, moment: datetime) -> bool:
+    created = message.created_at
+    return created is not None and created < moment
