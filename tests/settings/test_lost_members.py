@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -129,6 +130,16 @@ def test_restored_settings_are_for_their_owner_to_write(elsewhere: CommandLine, 
     settings_file(elsewhere).with_name("message-queue.yaml").chmod(0o666)
     elsewhere.ok(*folder, "check", "--heal")
     assert settings_file(elsewhere).stat().st_mode & 0o777 == 0o644
+
+
+def test_settings_restored_in_the_place_of_a_link_are_for_their_owner_to_write(
+    elsewhere: CommandLine, folder: tuple[str, ...]
+) -> None:
+    """The rights of a link itself are those of everybody to everything."""
+    settings_file(elsewhere).unlink()
+    settings_file(elsewhere).symlink_to(elsewhere.folder / "gone")
+    elsewhere.ok(*folder, "check", "--heal")
+    assert stat.S_IMODE(settings_file(elsewhere).lstat().st_mode) & 0o133 == 0
 
 
 def test_a_new_mode_of_settings_or_key_is_seen_by_a_team_that_is_open(

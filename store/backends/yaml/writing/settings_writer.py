@@ -86,7 +86,9 @@ def put_back(team: LockedTeam, text: bytes, *, mode: int) -> str:
     try:
         there = disk.stat(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_new(disk, staged, text, mode=there.mode if there is not None else mode & ~0o022)
+        # The rights of a link say nothing of a file: everybody has all of them.
+        old = there if there is not None and there.kind == "file" else None
+        write_new(disk, staged, text, mode=old.mode if old is not None else mode & ~0o022)
         aside = path.with_name(f"{path.name}.lost-{team.stamp()}") if there is not None else None
         if aside is not None:
             disk.rename(path, aside)
