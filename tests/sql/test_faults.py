@@ -218,6 +218,16 @@ def test_a_changed_audit_line_breaks_the_chain_from_there_on(team: SqlTeam, plac
     assert [(line.seq, line.intact) for line in fresh.audit()] == [(4, False), (3, False), (2, True), (1, True)]
 
 
+@pytest.mark.parametrize("facts", ['{"settings":', '{"recorded":'])
+def test_facts_nested_too_deeply_are_a_broken_line_and_stop_nobody(team: SqlTeam, place: str, facts: str) -> None:
+    put(team, make_message(1))
+    execute(place, f"UPDATE team_console_audit SET facts = '{facts}{'[' * 100_000}'")
+    fresh = SqlTeam(team._dialect, read_only=True, clock=team.clock)
+    assert [line.intact for line in fresh.audit()] == [False]
+    assert fresh.snapshot().condition is Condition.OK
+    put(team, make_message(2))
+
+
 def test_a_removed_audit_line_breaks_the_chain(team: SqlTeam, place: str) -> None:
     for number in range(1, 4):
         put(team, make_message(number))

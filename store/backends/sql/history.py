@@ -214,7 +214,7 @@ def facts_of(text: str) -> Mapping[str, Any]:
     """What an audit line tells, `unreadable` where it is no JSON object."""
     try:
         facts = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"unreadable": text}
     return facts if isinstance(facts, dict) else {"unreadable": text}
 

@@ -229,7 +229,7 @@ def _text_on_record(connection: Connection, line: int, recorded: str) -> bytes |
 def _kept(facts: object) -> Mapping[str, object]:
     try:
         said = json.loads(str(facts or "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     kept = said.get("settings") if isinstance(said, dict) else None
     return kept if isinstance(kept, dict) else {}
