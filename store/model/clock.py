@@ -42,6 +42,15 @@ def from_text(text: str) -> datetime | None:
         return None
 
 
+def from_file(nanoseconds: int) -> datetime:
+    """The time of a file, which may be any number: clocks can be wrong, and everybody may set the times of a file."""
+    try:
+        moment = datetime.fromtimestamp(nanoseconds / 1e9, UTC)
+    except (ValueError, OverflowError, OSError):
+        return _LAST if nanoseconds > 0 else _FIRST
+    return min(max(moment, _FIRST), _LAST)
+
+
 def seconds_since(text: str, now: datetime) -> float | None:
     """Seconds from the timestamp `text` to `now`, never negative; None when `text` is not a timestamp."""
     moment = from_text(text)

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from team_console.store.backends.yaml import disk
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
@@ -205,3 +207,19 @@ def test_a_drop_file_of_nothing_but_empty_lines_keeps_the_lock_from_nobody(tmp_p
     (tmp_path / "drop" / "x.yaml").write_bytes(b"\n" * (4 << 20))
     put(team, make_message(1))
     assert (tmp_path / "drop" / "rejected" / "x.yaml").exists()
+
+
+@pytest.mark.parametrize("moment", [10**21, -(10**21)], ids=["year 33658", "before the calendar"])
+def test_a_queue_whose_file_time_is_in_no_calendar_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    """Some file systems keep any time, and everybody may set it."""
+    real = disk._stat
+    put(open_yaml(tmp_path), make_message(1))
+    (tmp_path / "drop").mkdir()
+    (tmp_path / "drop" / "x.yaml").write_text("message_id: X1\ntype: message\nfrom: ceo\nto: task-manager\n")
+    monkeypatch.setattr(disk, "_stat", lambda found: replace(real(found), mtime_ns=moment))
+    put(open_yaml(tmp_path), make_message(2))
+    snapshot = open_yaml(tmp_path).snapshot()
+    assert (len(snapshot.messages), not snapshot.problems) == (3, True)
+    assert open_yaml(tmp_path).newest(1) is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from team_console.store.backends.yaml.reading.settings_in_force import ReadSetti
 from team_console.store.backends.yaml.writing.generation import Generation, load
 from team_console.store.backends.yaml.writing.lock_owner import find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
-from team_console.store.model.clock import Clock, to_text
+from team_console.store.model.clock import Clock, from_file, to_text
 from team_console.store.model.copies import copy_problems
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
@@ -121,7 +120,7 @@ class SnapshotReader:
             return Snapshot(
                 revision=_revision(mark, settings, condition, offers),
                 taken_at=self._clock(),
-                changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC) if stat else None,
+                changed_at=from_file(stat.mtime_ns) if stat else None,
                 config=settings.config,
                 messages=messages,
                 problems=tuple(problems),
@@ -185,7 +184,7 @@ class SnapshotReader:
         return Snapshot(
             revision=f"{_words(stat.mark)}/newest",
             taken_at=self._clock(),
-            changed_at=datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC),
+            changed_at=from_file(stat.mtime_ns),
             config=settings.config,
             messages=messages,
             problems=settings.problems,

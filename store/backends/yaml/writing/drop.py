@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from team_console.store.backends.yaml.writing.appends import make_folder
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.backends.yaml.writing.queue_edit import messages_named
-from team_console.store.model.clock import to_text
+from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.copies import is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
@@ -197,7 +196,7 @@ def read_offered(disk: Disk, path: Path) -> list[Message]:
     damaged = text.damaged()
     if damaged:
         raise damaged[0][1]
-    arrived = to_text(datetime.fromtimestamp(found.mtime_ns / 1e9, UTC))
+    arrived = to_text(from_file(found.mtime_ns))
     entries = text.distinct()
     if not entries:
         raise ValueError("there is no message in it")
