@@ -7,6 +7,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -56,23 +57,30 @@ def _ending(process: Popen[bytes], limit: float, complaint: IO[bytes]) -> str | 
     except subprocess.TimeoutExpired:
         ending = f"no answer within {limit:g} s"
     finally:
-        _end_group(process)
+        has_ended = _end_group(process)
+    if not has_ended:
+        ending += ", and it could not be ended"
     said = _last_words(complaint)
     return f"{ending}: {said}" if said else ending
 
 
-def _end_group(process: Popen[bytes]) -> None:
-    """End a command that is still running; its process group is its own, so that nothing else is hit."""
-    if process.returncode is None:
-        _signal_group(process.pid)
-        process.wait(_GRACE_SECONDS)
+def _end_group(process: Popen[bytes]) -> bool:
+    """End a command that is still running; its process group is its own, so that nothing else is hit.
 
+    Returns:
+        Whether it has ended: one that runs as another user, as by sudo, or that the kernel holds goes on.
+    """
+    import subprocess
 
-def _signal_group(pid: int) -> None:
+    if process.returncode is not None:
+        return True
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
     try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+        process.wait(_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _last_words(complaint: IO[bytes]) -> str:
