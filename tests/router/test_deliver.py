@@ -359,6 +359,27 @@ def test_a_group_message_reaches_each_addressee_once_and_stays_for_the_lead(
     assert inbox.receive(Caller(team, "ceo"), agent="ceo").as_json()["count"] == 1
 
 
+def test_an_outcome_that_the_store_is_too_busy_for_at_first_is_written_whole(
+    team: MemoryTeam, caller: Caller, folder: Path, pushed: Pushed, clock: FakeClock
+) -> None:
+    """What goes to the inbox of one addressee goes with the outcome of another's command, also at the second try."""
+    record = {"message_id": "MSG-group", "type": "notify", "from": "ceo", "to_agents": ["runner", "architect"]}
+    put(team, from_record({**record, "created": to_text(clock.now), "payload": {"message": "hello"}}))
+    original, tries = team._commit, list[int]()
+
+    def commit(changes: Any, actor: str) -> None:
+        if changes.pushed:
+            tries.append(1)
+            if len(tries) == 1:
+                raise TeamError(Code.STORE_LOCKED, "the rows are held by another transaction")
+        original(changes, actor)
+
+    team._commit = commit  # type: ignore[method-assign]
+    deliver(caller)
+    assert (taken(folder), _states(team)) == (["MSG-group"], ["delivered"])
+    assert pushed("architect") == ["MSG-group"]
+
+
 def test_an_inbox_that_cannot_be_written_costs_only_its_own_messages(
     team: MemoryTeam, caller: Caller, pushed: Pushed
 ) -> None:

@@ -125,6 +125,7 @@ class AgentDelivery:
         if stored is None or stored.envelope("token") != job.message.envelope("token"):
             tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
             return []
+        outcomes = dict(outcomes)  # what is pushed here is pushed again where this transaction is tried again
         members = members_of(tx.config, tx.everything())
         for name in job.targets:
             if name not in outcomes:
