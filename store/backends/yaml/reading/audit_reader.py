@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import threading
 from collections import deque
 from pathlib import Path
@@ -46,7 +47,7 @@ class Trail:
     def _go_on(self) -> None:
         """Read what was appended; from the beginning when the file is another one or became shorter."""
         stat = self._disk.stat(self._path)
-        if stat is None or stat.ino != self._ino or stat.size < self._tip.size:
+        if stat is None or stat.ino != self._ino or not self._is_there(stat.size):
             self._forget(self._lines.maxlen or _KEPT)
         self._ino = stat.ino if stat else 0
         for tip, intact in Ledger(self._disk, self._path, self._key).lines(self._tip):
@@ -54,6 +55,14 @@ class Trail:
             self._holds = self._sealed_from.holds(tip.seal) and intact and self._holds
             if tip.line is not None:
                 self._lines.extend(_shown(tip.line, self._holds, tip.seal))
+
+    def _is_there(self, size: int) -> bool:
+        """Whether the file still holds the line reached: one can be taken back and another written in its place."""
+        tip = self._tip
+        if size < tip.size or not tip.size:
+            return size >= tip.size
+        last = self._disk.read(self._path, tip.start, tip.size - tip.start)[0]
+        return hashlib.sha256(last).hexdigest() == tip.digest
 
 
 def _shown(line: Line, intact: bool, seal: LineSeal) -> list[AuditLine]:
