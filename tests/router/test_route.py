@@ -221,7 +221,9 @@ def test_what_is_not_understood_is_refused_by_name(
     assert team.audit() == []
 
 
-@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "invoke_command(oops)"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[" * 100_000, "invoke_command(oops)", "invoke_command()" + " " * 200_000 + "x"]
+)
 def test_text_that_is_no_json_is_one_error(text: str) -> None:
     with pytest.raises(TeamError) as caught:
         read_document(text)

@@ -25,7 +25,7 @@ from team_console.store.protocol.checks.values import named
 
 COMMAND = "route-inter-agent-messages"
 """The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""
-_CALL = re.compile(r"\s*invoke_command\s*\((.*)\)\s*;?\s*", re.DOTALL)
+_CALL = re.compile(r"\s*invoke_command\s*\((.*)\)\s*(?:;\s*)?", re.DOTALL)
 _PARAMETERS = (
     *("ACTION", "RECIPIENT", "SENDER", "MESSAGE_TYPE", "PAYLOAD", "MESSAGE_ID", "BATCH_SIZE"),
     *("DELIVERY_TIMEOUT_SECONDS", "OLDER_THAN_DAYS", "ORCHESTRATOR_INSTANCE_ID"),
