@@ -210,7 +210,9 @@ class Ledger:
         if tip.line is None:
             return None
         place = tip.line.settings.get("at")
-        kept = self._line_at(place).get("settings") if isinstance(place, int) else tip.line.settings
+        kept: Any = tip.line.settings
+        if isinstance(place, int) and 0 <= place < tip.size:
+            kept = self._line_at(place).get("settings")
         same = isinstance(kept, dict) and kept.get("sha256") == tip.line.settings.get("sha256")
         return loss.from_record(kept) if same and kept else None
 
