@@ -104,7 +104,7 @@ def open_to_look(path: Path) -> sqlite3.Connection:
 
 def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Connection:
     _refuse_pipe(Path(f"{path}-journal"))
-    uri = f"file:{quote(str(path))}?{how}"
+    uri = f"file:{quote(os.fsencode(path))}?{how}"  # a name need not be UTF-8
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout)
     try:
         for pragma in pragmas:
