@@ -12,9 +12,12 @@ SELECT name, type, name IN (
     SELECT min(part.name) FROM pragma_index_list(:table) AS keys, pragma_index_info(keys.name) AS part
     WHERE keys."unique" AND NOT keys.partial GROUP BY keys.name HAVING count(*) = 1
 ) OR (pk = 1 AND (SELECT max(pk) FROM pragma_table_xinfo(:table)) = 1)
-FROM pragma_table_xinfo(:table) WHERE hidden <> 1 ORDER BY cid
+FROM pragma_table_xinfo(:table) WHERE hidden <> 1 AND :table IN (SELECT name FROM sqlite_master) ORDER BY cid
 """
-"""A key is a unique index of this column alone over all rows, or the primary key, which may have none of its own."""
+"""A key is a unique index of this column alone over all rows, or the primary key, which may have none of its own.
+
+SQLite finds a table whatever the case of its name is; but `bob_inbox` is not the inbox of `BOB`.
+"""
 
 
 class SqliteConnection(Connection):
