@@ -16,8 +16,12 @@ HINT = (
     "Until then those in force before are used, and nothing that needs authority is written. Put them back with "
     "'team-console check --heal', or confirm them as they are with 'team-console check --accept-settings'."
 )
-_NOTHING = LazyPattern(rb"(?:\s|\0|\xef\xbb\xbf|#[^\n]*|---|\.\.\.|\{\s*\}|~|null)*")
-"""A text without a setting: blanks, the zeros a crash leaves, comments such as `# begin`, `{}`."""
+_NOTHING = LazyPattern(rb"(?:\s|\0|\xef\xbb\xbf|#[^\n]*+|---|\.\.\.|\{\s*+\}|~|null)*+")
+"""A text without a setting: blanks, the zeros a crash leaves, comments such as `# begin`, `{}`.
+
+Nothing is given back once it matched: the signs of `########` could be one comment or many, in ways that double with
+each of them.
+"""
 _AUTHORITY = LazyPattern(
     rb"""(?m)(?:^|[{,]\s*)["']?(?P<key>lead|master|agents|members|key_file|humans|verdicts|team_id)["']?\s*:"""
 )

@@ -169,3 +169,12 @@ def test_a_new_mode_of_settings_or_key_is_seen_by_a_team_that_is_open(
 )
 def test_members_is_another_word_for_agents(before: bytes, after: bytes, what: str) -> None:
     assert loss(after, before) == what
+
+
+@pytest.mark.parametrize("banner", [b"#" * 400, b"# " * 400, b"# ~ null --- ... {} " * 40])
+def test_settings_below_a_banner_are_compared_at_once(banner: bytes) -> None:
+    """Each sign of a banner could begin a comment of its own: forty of them kept every command busy for hours."""
+    before = banner + b"\nlead: ceo\nagents: [a]\n"
+    assert loss(before + b"language: en\n", before) == ""
+    assert loss(banner + b"\n", before) == "is empty"
+    assert loss(b"lead: x\n", banner + b"\n---\n{}\n" + banner) == ""
