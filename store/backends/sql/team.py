@@ -138,8 +138,10 @@ class SqlTeam(Team):
             old = f"SELECT message_id FROM {ARCHIVE} WHERE created <> '' AND created < :before"
             ids = sorted(set(tx.connection.scalars(old, {"before": to_text(before)})) - set(live))
             if ids:
-                rows = [{"message_id": message_id} for message_id in ids]
-                tx.connection.change_all(f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id", rows)
+                # A newer message in the archive of somebody else may have the same id.
+                gone = f"DELETE FROM {ARCHIVE} WHERE message_id = :message_id AND created <> '' AND created < :before"
+                rows = [{"message_id": message_id, "before": to_text(before)} for message_id in ids]
+                tx.connection.change_all(gone, rows)
                 tx.record("delete_archived", count=len(ids), before=to_text(before))
         return len(ids)
 
