@@ -249,10 +249,10 @@ class Team(ABC):
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """Archived messages newest first, of one agent or of all (each id once)."""
 
-    def archived(self, word: str) -> list[Message]:
-        """Archived messages that have `word`, an id of whatever kind, in their text; others may be among them.
+    def archived(self, *words: str) -> list[Message]:
+        """Archived messages that have one of the `words`, ids of whatever kind, in their text, and perhaps others.
 
-        Each message id comes once, in no certain order.
+        Each message id comes once, in no certain order. Of many words, ask for all at once.
         """
         messages: list[Message] = []
         cursor: str | None = None

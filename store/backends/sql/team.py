@@ -40,6 +40,9 @@ from team_console.store.settings.loss import digest, on_record, refuse_misread
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
+_WORDS_AT_ONCE = 50
+"""So many words are looked for in one look through the archive."""
+
 
 class SqlTeam(Team):
     """See `store.contract.team.Team`. Columns, rows and payloads of other programs are kept as they are."""
@@ -106,13 +109,19 @@ class SqlTeam(Team):
         with self._reading() as (connection, shape):
             return page(connection, agent=agent, cursor=cursor, limit=limit) if shape.has_ours else Page((), None)
 
-    def archived(self, word: str) -> list[Message]:
+    def archived(self, *words: str) -> list[Message]:
         """See `Team.archived`."""
         with self._reading() as (connection, shape):
             if not shape.has_ours:
                 return []
-            quoted = json.dumps(word, ensure_ascii=False)[1:-1]
-            return archived_messages(connection, "record LIKE :pattern ESCAPE '/'", {"pattern": containing(quoted)})
+            found: dict[str, Message] = {}
+            for start in range(0, len(words), _WORDS_AT_ONCE):
+                quoted = [json.dumps(word, ensure_ascii=False)[1:-1] for word in words[start : start + _WORDS_AT_ONCE]]
+                patterns = {f"word_{number}": containing(text) for number, text in enumerate(quoted)}
+                either = " OR ".join(f"record LIKE :{name} ESCAPE '/'" for name in patterns)
+                messages = archived_messages(connection, either, patterns)
+                found.update({message.message_id: message for message in messages})
+            return list(found.values())
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""

@@ -142,11 +142,13 @@ class YamlTeam(Team):
         closed = closed_problem(self.layout)
         return replace(page, problems=(*page.problems, *self._lost(), *((closed,) if closed else ())))
 
-    def archived(self, word: str) -> list[Message]:
+    def archived(self, *words: str) -> list[Message]:
         """See `Team.archived`; nothing where the archives are another user's own, which the snapshot tells."""
         if is_closed_path(self.layout.archives):
             return []
-        return list({message.message_id: message for message in self._archives().holding(word)}.values())
+        archives = self._archives()  # the same for all words: each file is read once
+        found = (message for word in words for message in archives.holding(word))
+        return list({message.message_id: message for message in found}.values())
 
     def _archives(self) -> Archives:
         from team_console.store.backends.yaml.reading.archives import Archives

@@ -74,21 +74,27 @@ def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
 def _questions(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) -> dict[str, Message]:
     wanted = {request_id for verdict in verdicts if (request_id := reading(verdict).request_id) is not None}
     asked = _asked(live, wanted)
-    for request_id in wanted - asked.keys():
-        asked |= _asked(team.archived(request_id), {request_id})
-    return asked
+    missing = wanted - asked.keys()
+    return {**asked, **_asked(team.archived(*sorted(missing)), missing)} if missing else asked
 
 
 def _answered(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) -> dict[str, datetime]:
     """When each of these that is an order was first answered by whoever it is for."""
-    answered: dict[str, datetime] = {}
+    orders: dict[str, list[Message]] = {}
     for order in verdicts:
         request_id = reading(order).request_id
         if reading(order).name == ORDER and request_id is not None:
-            for message in (*live, *team.archived(request_id)):
-                moment = message.created_at if answers(message, RequestKind.SHUTDOWN, request_id) else None
-                if moment is not None and message.sender in order.recipients:
-                    answered[order.message_id] = min(moment, answered.get(order.message_id, moment))
+            orders.setdefault(request_id, []).append(order)
+    answered: dict[str, datetime] = {}
+    for message in (*live, *team.archived(*sorted(orders))) if orders else ():
+        request_id = reading(message).request_id or ""
+        asked = orders.get(request_id, ())
+        moment = message.created_at if asked and answers(message, RequestKind.SHUTDOWN, request_id) else None
+        if moment is None:
+            continue
+        for order in asked:
+            if message.sender in order.recipients:
+                answered[order.message_id] = min(moment, answered.get(order.message_id, moment))
     return answered
 
 
