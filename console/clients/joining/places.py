@@ -46,8 +46,10 @@ class Scope(StrEnum):
 _SCOPES: Mapping[Client, Sequence[Scope]] = {
     Client.CLAUDE: tuple(Scope),
     Client.CODEX: (Scope.PROJECT, Scope.USER),
+    Client.MCP: (),
+    Client.SHELL: (),
 }
-"""Clients with hooks, and whose settings they read."""
+"""The scopes whose settings a client reads together; none where it has no hooks."""
 
 
 class Joining(Struct, frozen=True):
@@ -155,7 +157,7 @@ def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
     Raises:
         TeamError: `NOT_PERMITTED`.
     """
-    for other in _SCOPES.get(client, ()):
+    for other in _SCOPES[client]:
         settings = places_of(client, other, joining)[0]
         taken = _members_at(settings) - {joining.name} if other is not scope else ()
         if taken:
