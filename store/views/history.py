@@ -257,7 +257,7 @@ def _since(text: str, now: datetime) -> datetime:
     try:
         if age is not None:
             return now - timedelta(**{_UNITS[age.group(2)]: int(age.group(1))})
-    except OverflowError:
+    except (OverflowError, ValueError):  # also for more digits than Python makes a number of
         return datetime.min.replace(tzinfo=UTC)
     moment = from_text(text)
     if moment is None:

@@ -106,6 +106,7 @@ def test_a_filter_that_makes_no_sense_is_a_usage_error(filters: dict[str, str]) 
 
 def test_an_age_before_the_beginning_of_time_lets_everything_through() -> None:
     assert len(_ids(_conversation(), since="999999999w")) == 6
+    assert len(_ids(_conversation(), since=f"{'9' * 5000}w")) == 6
 
 
 def test_a_search_walks_from_the_newest_to_the_oldest_and_tells_how_far_it_is() -> None:
