@@ -51,21 +51,31 @@ class Call:
         """
         from team_console.store.model.names import check_name
 
-        given, bound = self.options.actor, os.environ.get("TEAM_CONSOLE_AS") or None
+        given = self.options.actor
         if given is None:  # an empty --as of a script whose variable is not set must not act as the lead
-            given = bound
-        elif bound not in (None, given):
-            self._refuse_to_rise(bound, given)
+            given = _bound()
+        else:
+            self.refuse_to_rise(given, field="--as")
         return check_name(given, field="--as") if given is not None else None
 
-    def _refuse_to_rise(self, bound: str, given: str) -> None:
-        """Whoever's environment says that it is an agent acts as no human (decision D24)."""
+    def refuse_to_rise(self, given: str, *, field: str) -> None:
+        """Whoever's environment says that it is an agent acts as no human (decision D24).
+
+        Args:
+            given: Who is to act, as `field` says.
+
+        Raises:
+            TeamError: `ACTOR_BOUND`.
+        """
+        bound = _bound()
+        if bound is None or bound == given:
+            return
         from team_console.store.protocol.verdicts.recognition import is_human
 
         config = self.team.config()
         if is_human(config, given) and not is_human(config, bound):
             text = f"this is the process of {bound} (TEAM_CONSOLE_AS), so it cannot act as {given}"
-            hint = f"Leave out --as. {given} acts at the console, or in a shell without TEAM_CONSOLE_AS."
+            hint = f"Leave out {field}. {given} acts at the console, or in a shell without TEAM_CONSOLE_AS."
             raise TeamError(Code.ACTOR_BOUND, text, hint)
 
     @property
@@ -139,6 +149,11 @@ class Call:
         """Release the team."""
         if self._team is not None:
             self._team.close()
+
+
+def _bound() -> str | None:
+    """The agent whose process this is, as its environment says; None when it does not say."""
+    return os.environ.get("TEAM_CONSOLE_AS") or None
 
 
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,24 @@ def test_it_holds_for_every_verb_and_for_the_console(team: CommandLine) -> None:
     assert team("--as", "ceo", "mcp", env=AGENT).status == 1
     with Terminal([*COMMAND, "--as", "ceo"], cwd=team.folder, env=AGENT) as terminal:
         assert terminal.wait_exit() == 1
+
+
+def routed(sender: str, **more: str) -> str:
+    """An orchestrator document that sends in the name of `sender`."""
+    payload = {"content": "c", "summary": "one two three four five"}
+    return json.dumps({"ACTION": "send", "SENDER": sender, "RECIPIENT": "file-manager", "PAYLOAD": payload, **more})
+
+
+@pytest.mark.parametrize("human", ["ceo", "user"])
+def test_it_holds_for_the_sender_of_an_orchestrator_document(team: CommandLine, human: str) -> None:
+    document = json.dumps({"command": "route-inter-agent-messages", "parameters": json.loads(routed(human))})
+    for words in (routed(human), routed(human).replace("SENDER", "sender"), document):
+        refused = team("route", stdin=words, env=AGENT)
+        assert (refused.status, refused.json["error"]) == (1, "ACTOR_BOUND")
+        assert "SENDER" in refused.json["hint"]
+    assert team.ok("history", "--json").json["count"] == 0
+    assert team("route", stdin=routed("schedule-manager"), env=AGENT).json["sender"] == "schedule-manager"
+    assert team("route", stdin=routed("ceo")).json["sender"] == "ceo"
 
 
 def test_an_agent_may_act_as_another_agent_and_a_human_as_anybody(team: CommandLine) -> None:

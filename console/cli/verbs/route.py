@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from functools import partial
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.stdin import read
@@ -26,7 +27,8 @@ def run(call: Call) -> int:
 
     call.out.as_json = True
     try:
-        answer, status = route(call.caller, read_document(read("the document"))), 0
+        document = read_document(read("the document"))
+        answer, status = route(call.caller, document, check_sender=partial(call.refuse_to_rise, field="SENDER")), 0
     except TeamError as error:
         if error.code is not Code.DELIVERY_TIMEOUT:
             raise

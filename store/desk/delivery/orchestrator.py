@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -43,18 +43,24 @@ def read_document(text: str) -> Any:
     return parse_json(f"[{call[1]}]" if call else text, what="the document", hint=_HINT)
 
 
-def route(caller: Caller, document: Any) -> dict[str, Any]:
+def route(
+    caller: Caller, document: Any, *, check_sender: Callable[[str], None] = lambda sender: None
+) -> dict[str, Any]:
     """Do what an orchestrator document asks and answer with seed 003's fields.
 
     A message that could not be handed over on request of its id is answered with the error object `delivery_timeout`.
 
     Args:
         document: `{"ACTION": ...}`, `{"command": ..., "parameters": {...}}` or `["route-...", {...}]`.
+        check_sender: Refuses, by raising, a SENDER in whose name the caller may not send.
 
     Raises:
         TeamError: For a document that is not understood, an unknown agent, or the store's own.
     """
     asked = _understand(document)
+    sender = asked.text("SENDER")
+    if sender is not None:
+        check_sender(sender)
     if asked.only is not None:
         config = caller.team.config()
         refuse_unknown(config, lambda: readable(caller.team.snapshot()).messages, [asked.only])
