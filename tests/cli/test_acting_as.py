@@ -39,6 +39,18 @@ def test_it_holds_for_every_verb_and_for_the_console(team: CommandLine) -> None:
         assert terminal.wait_exit() == 1
 
 
+@pytest.mark.parametrize("human", ["ceo", "user"])
+def test_an_agent_takes_no_mail_of_a_human(team: CommandLine, human: str) -> None:
+    """What it marked as read would no longer wait for the human."""
+    sent = team.ok("send", "--to", human, *SUMMARY, "--json").json["message_id"]
+    for way in ((), ("--lease", "60"), ("--wait", "0"), ("--delivered",)):
+        refused = team("receive", "--agent", human, *way, "--json", env=AGENT)
+        assert (refused.status, refused.json["error"]) == (1, "ACTOR_BOUND")
+    looked = team("receive", "--agent", human, "--peek", "--json", env=AGENT).json
+    assert [(message["message_id"], message["status"]) for message in looked["messages"]] == [(sent, "pending")]
+    assert team("receive", "--agent", human, "--json", env={"TEAM_CONSOLE_AS": "ceo"}).json["count"] == 1
+
+
 def routed(sender: str, **more: str) -> str:
     """An orchestrator document that sends in the name of `sender`."""
     payload = {"content": "c", "summary": "one two three four five"}

@@ -69,6 +69,8 @@ def _receive(call: Call) -> Received:
         raise TeamError(Code.USAGE, "whose messages? --agent is missing", "team-console receive --agent NAME")
     if options.peek and options.lease is not None:
         raise TeamError(Code.USAGE, "--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
+    if not options.peek:  # what is taken is read in the name of whom it is for, and leaves that one's list
+        call.refuse_to_rise(agent, field=f"--agent {agent}, or look with --peek")
     look = {"agent": agent, "type": options.type, "delivered": options.delivered}
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
