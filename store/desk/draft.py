@@ -209,7 +209,7 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
     """Add one record per recipient; returns them and whether they were all there already.
 
     Raises:
-        TeamError: `NOT_PERMITTED`, or `DUPLICATE_ID` when the id stands for something else.
+        TeamError: `NOT_PERMITTED`, or `DUPLICATE_ID` when the id stands for another message or a request.
     """
     if len(recipients) > 1 and draft.sender == tx.config.lead:
         check_settings(tx.config, "write to several agents as their lead")
@@ -224,11 +224,25 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
             written.append(_same(earlier, draft, name, payload))
             repeated += 1
             continue
+        if wanted_id:
+            _refuse_id_of_request(tx, wanted_id)
         message = _message(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
         check_permission(tx.config, sender=draft.sender, recipient=name, type=reading(message).name)
         tx.add(message)
         written.append(message)
     return written, repeated == len(written)
+
+
+def _refuse_id_of_request(tx: Transaction, message_id: str) -> None:
+    """A message under the id of a request would be taken for it, and what it asks could not be answered.
+
+    Raises:
+        TeamError: `DUPLICATE_ID`.
+    """
+    for item in tx.naming(message_id):
+        if reading(item).opens is not None and reading(item).request_id == message_id:
+            text = f"{message_id} is the id of the {reading(item).opens} request of {item.sender}"
+            raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")
 
 
 def _same(earlier: Message, draft: Draft, recipient: str, payload: Mapping[str, Any]) -> Message:

@@ -30,6 +30,21 @@ def test_a_request_is_shown_with_its_versions_and_its_answer(team: CommandLine) 
     assert [message["type"] for message in found["thread"]] == ["plan_approval_request", "plan_approval_response"]
 
 
+def test_under_the_id_of_a_request_the_request_is_shown(team: CommandLine) -> None:
+    """A file may hold what no door takes; whoever reads it and answers must have read what the answer decides."""
+    request = plan(team, SUMMARY, "1. Split")
+    queue = team.folder / "message-queue.yaml"
+    queue.write_text(
+        f"{queue.read_text()}- message_id: {request}\n  type: escalate\n  from: schedule-manager\n  to: ceo\n"
+        "  created: '2099-01-01T00:00:00.000Z'\n  status: pending\n"
+        "  payload: {content: 'Lunch?', summary: 'A question about lunch today', issue: i, severity: s}\n"
+    )
+    found = team.ok("show", request, "--json").json
+    assert found["message"]["payload"]["content"] == "1. Split"
+    assert [message["payload"]["content"] for message in found["doubles"]] == ["Lunch?"]
+    assert team.ok("approve", request, "--seen", found["seen"], "--json").json["recipient"] == "task-manager"
+
+
 def test_a_message_is_found_after_it_left_the_queue(team: CommandLine) -> None:
     request = plan(team, SUMMARY, "1. Split")
     team.ok("approve", request, "--note", "Go")

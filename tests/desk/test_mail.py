@@ -56,6 +56,16 @@ def test_repeating_an_id_with_other_content_is_refused_and_names_the_first(team:
     assert "file-manager" in caught.value.message
 
 
+@pytest.mark.parametrize("to", ["ceo", "knowledge-manager"])
+def test_the_id_of_a_request_is_no_id_for_a_message(to: str, team: MemoryTeam, caller: SeatOf) -> None:
+    """Under that id an answer decides the request, so nobody could answer what the message asks."""
+    plan = requests.submit_plan(caller("task-manager"), content="1. Split", summary="s").request_id
+    with pytest.raises(TeamError, match="plan request of task-manager") as refused:
+        mail.send(caller("file-manager"), to=to, content="c", summary="s", message_id=plan)
+    assert refused.value.code is Code.DUPLICATE_ID
+    assert len(team.snapshot().messages) == 1
+
+
 def test_an_unknown_recipient_is_refused_with_the_nearest_name(team: MemoryTeam, caller: SeatOf) -> None:
     with pytest.raises(TeamError) as caught:
         mail.send(caller("ceo"), to="file-manger", content="c", summary="s")

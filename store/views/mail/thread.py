@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -71,7 +72,9 @@ def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | 
     named = [message for message in near if message.message_id == word]
     about = [message for message in near if word in _request_ids(message)]
     opening = [message for message in about if reading(message).opens is not None]
-    message = next(iter([*named, *opening, *about]), None)
+    # Somebody may have used a request's id for a message: shown is what an answer to this id would decide.
+    decided = sorted((message for message in opening if reading(message).request_id == word), key=_moment)
+    message = next(iter([*decided, *named, *opening, *about]), None)
     if message is None:
         return None
     read = reading(message)
@@ -88,10 +91,14 @@ def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | 
         message=message,
         is_live=any(other is message for other in live),
         request_id=request_id,
-        messages=tuple(sorted(thread, key=lambda other: other.created_at or EARLIEST)),
+        messages=tuple(sorted(thread, key=_moment)),
         siblings=tuple(sorted(siblings, key=lambda other: other.recipients)),
         doubles=tuple(other for other in named if other is not message),
     )
+
+
+def _moment(message: Message) -> datetime:
+    return message.created_at or EARLIEST
 
 
 def versions_of(rows: Iterable[RequestRow], request_id: str) -> list[RequestRow]:
