@@ -63,6 +63,7 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
     config, name = caller.team.config(), check_name(agent.name, field="name")
     _refuse_human(config, name)
     joining = _joining(caller.team, name, project)
+    _refuse_nameless(joining)
     steps = [(place, *place.joining()) for place in places_of(client, scope, joining)]
     refuse_other_scopes(client, scope, joining)
     adds = config.declared and name not in config.agents
@@ -107,6 +108,20 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
 def plugin_folder() -> Path:
     """The folder of the plugin for Claude Code that comes with this program."""
     return Path(__file__).parents[1] / "plugin"
+
+
+def _refuse_nameless(joining: Joining) -> None:
+    """Refuse a place whose name is no text: the files of clients, which have to name it, are UTF-8.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`.
+    """
+    for place in (joining.location, *joining.program):
+        try:
+            place.encode()
+        except UnicodeEncodeError:
+            text = f"{place}: this name is not UTF-8, so the settings of a client cannot hold it"
+            raise TeamError(Code.NOT_PERMITTED, text, "Rename the folder; nothing was written.") from None
 
 
 def _joining(team: Team, name: str, project: Path) -> Joining:
