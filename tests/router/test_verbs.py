@@ -40,6 +40,17 @@ def test_deliver_pushes_and_says_what_it_did(make_team: MakeTeam) -> None:
     line.ok("--as", "architect", "ack", sent)
 
 
+def test_nothing_due_is_not_said_of_a_name_that_nobody_has(make_team: MakeTeam) -> None:
+    line = make_team("architect")
+    sent = _send(line)
+    refused = line("deliver", "--to", "architekt", "--json")
+    assert (refused.status, refused.json["error"]) == (1, "AGENT_NOT_FOUND")
+    assert "architect?" in refused.json["hint"]
+    assert _inbox(line, "architect") == []
+    line.ok("deliver", "--to", "architect")
+    assert _inbox(line, "architect") == [sent]
+
+
 def test_the_failure_desk_from_failure_to_discard(make_team: MakeTeam) -> None:
     line = make_team("architect", "code_developer")
     first, second = _send(line), _send(line)

@@ -31,6 +31,7 @@ from team_console.store.desk.delivery.delivery_state import Job, failed, job_of,
 from team_console.store.desk.delivery.handing_on import Trust, trust_in
 from team_console.store.desk.delivery.skipped import skipped
 from team_console.store.desk.delivery.slices import slices, still
+from team_console.store.desk.draft import refuse_unknown
 from team_console.store.desk.inbox import readable
 from team_console.store.desk.maintenance.repair import take_in_drops
 from team_console.store.model.clock import to_text
@@ -59,12 +60,14 @@ def deliver(
         stop: Ends the pass early, after the commands that are running.
 
     Raises:
-        TeamError: `READ_ONLY`, or the store's own.
+        TeamError: `READ_ONLY`; `AGENT_NOT_FOUND` for a name in `only` that nobody has and for which nothing would ever
+            be due; or the store's own.
     """
     if caller.team.read_only:
         raise TeamError(Code.READ_ONLY, f"{caller.team.location} is open read-only", "Open it without --read-only.")
     choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
+    refuse_unknown(snapshot.config, lambda: snapshot.messages, only or ())
     done = Delivered()
     _finish_endings(caller, snapshot)
     _expire(caller, snapshot, choice, done)
