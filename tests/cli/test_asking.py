@@ -187,6 +187,11 @@ def test_a_plan_is_approved_edited_from_standard_input(team: CommandLine) -> Non
         (("ask", "Which?", "--questions", "[]"), 2),
         (("ask", "--questions", "{}"), 1),
         (("ask", "--questions", "[{}]"), 1),
+        (("ask", "--questions", "[]"), 1),
+        (("ask", " "), 1),
+        (("ask", "Which?", "--option", "A", "--option", ""), 1),
+        (("ask", "--questions", '[{"question": "Which?", "options": ["A", "B"]}]'), 1),
+        (("ask", "--questions", '[{"question": "Which?", "options": [{"label": 5}]}]'), 1),
         (("ask", "Which?", "--wait", "-3"), 2),
         (("ask", "Which?", "--expires", "0"), 2),
         (("withdraw", "nobody-asked", "--reason", "x"), 1),
@@ -200,6 +205,18 @@ def test_what_cannot_be_done_is_one_error_and_nothing_is_written(
     result = team(*ME, *words, "--json")
     assert (result.status, result.json["success"]) == (status, False)
     assert team.ok("requests", "--json").json["requests"] == []
+
+
+@pytest.mark.parametrize(
+    ("questions", "said"),
+    [
+        ("[]", "--questions is an empty list"),
+        ('[{"question": "Which?"}, {"question": ""}]', "question 2 is empty"),
+        ('[{"question": "Which?", "options": ["A"]}]', "question 1: an option without a label could not be chosen"),
+    ],
+)
+def test_what_is_missing_in_questions_is_named(team: CommandLine, questions: str, said: str) -> None:
+    assert team(*ME, "ask", "--questions", questions, "--json").json["message"] == said
 
 
 def test_hostile_words_of_a_question_steer_nothing(team: CommandLine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -45,6 +46,7 @@ def run(call: Call) -> int:
     options = call.options
     seconds_of(call)
     questions = _questions(call)
+    _refuse_blank(questions)
     seconds = options.expires
     if seconds is not None and not 0 < seconds <= _LONGEST:
         raise TeamError(Code.USAGE, f"--expires {seconds:g} is not a number of seconds", "For example --expires 600.")
@@ -75,9 +77,33 @@ def _questions(call: Call) -> list[dict[str, Any]]:
     ]
 
 
+def _refuse_blank(questions: Sequence[Any]) -> None:
+    """Refuse what would reach the human without its words: readers leave out what they cannot read as an option.
+
+    Raises:
+        TeamError: `INVALID_FIELD`, with the question it is about.
+    """
+    for number, item in enumerate(questions, start=1):
+        if not isinstance(item, Mapping) or not _is_text(item.get("question")):
+            raise TeamError(Code.INVALID_FIELD, f"question {number} is empty", "Say what is asked.")
+        options = item.get("options") or []
+        if not isinstance(options, list) or not all(_has_label(option) for option in options):
+            text = f"question {number}: an option without a label could not be chosen"
+            raise TeamError(Code.INVALID_FIELD, text, 'Give --option LABEL, or "options": [{"label": "A"}].')
+
+
+def _has_label(option: Any) -> bool:
+    return isinstance(option, Mapping) and _is_text(option.get("label"))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
 def _listed(text: str) -> list[dict[str, Any]]:
     hint = 'Give a list such as [{"question": "Which?", "options": [{"label": "A"}]}].'
     value = parse_json(text, what="--questions", hint=hint)
-    if not isinstance(value, list):
-        raise TeamError(Code.INVALID_FIELD, f"--questions is {named(value)}, not a list", hint)
+    if not isinstance(value, list) or not value:
+        what = "an empty list" if isinstance(value, list) else f"{named(value)}, not a list"
+        raise TeamError(Code.INVALID_FIELD, f"--questions is {what}", hint)
     return value
