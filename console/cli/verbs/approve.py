@@ -12,6 +12,9 @@ from team_console.console.cli.stdin import file_text
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.safe import safe_line
 
+_ONLY = object()
+"""`--always` without a number, which any number could be taken for."""
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
@@ -24,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         *("--always",),
         nargs="?",
         type=int,
-        const=0,
+        const=_ONLY,
         metavar="N",
         help="for a permission: allow the client's suggestion N from now on (without a number: its only one)",
     )
@@ -50,7 +53,7 @@ def run(call: Call) -> int:
         agent_name=options.agent_name,
         seen=seen_by(call),
         scope="once" if options.always is None else "always",
-        suggestion=options.always or None,
+        suggestion=None if options.always is _ONLY else options.always,
         mode=options.mode,
         updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
     )
