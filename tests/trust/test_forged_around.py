@@ -209,6 +209,21 @@ def test_a_team_that_gave_up_signing_is_told_so_for_good(make_case: Callable[[st
         assert "SIGNING_GIVEN_UP" in CommandLine(tmp_path)(*check).out
 
 
+def test_only_a_human_gives_up_signing(make_case: Callable[[str], Case], tmp_path: Path) -> None:
+    """An agent that may write the settings would else confirm by itself that verdicts need no signature any more."""
+    case = make_case("yaml")
+    case.decide()
+    weaker = f"{_TEAM}verdicts: open\nhumans:\n  task-manager: {{}}\n"
+    with case.place.settings(_TEAM, weaker):
+        check = "-t", case.place.location, "check", "--accept-settings", "--json"
+        for words, env in ((("--as", "task-manager"), {}), ((), {"TEAM_CONSOLE_AS": "task-manager"})):
+            refused = CommandLine(tmp_path)(*words, *check, env=env)
+            assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+        found = CommandLine(tmp_path)("-t", case.place.location, "check", "--json").json["findings"]
+        assert {"SETTINGS_LOST"} <= {item["code"] for item in found}
+        assert "SIGNING_GIVEN_UP" not in {item["code"] for item in found}
+
+
 @pytest.mark.parametrize(
     "more",
     ["language: de\n", "description: another\n", "signed_since: 2020-01-01T00:00:00Z\n"],

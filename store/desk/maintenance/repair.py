@@ -23,6 +23,7 @@ from team_console.store.protocol.verdicts.keys_on_record import (
     fingerprint,
     keys_of_humans,
 )
+from team_console.store.protocol.verdicts.recognition import is_human
 from team_console.store.protocol.verdicts.ssh_signature import read_signature
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.team_config import TeamConfig
@@ -52,8 +53,13 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
         What was done; nothing when they were in force already.
 
     Raises:
-        TeamError: As for `Team.accept_settings`.
+        TeamError: `NOT_PERMITTED` to whoever is no human by the settings in force; as for `Team.accept_settings`.
     """
+    config = caller.team.config()
+    # Whoever wrote settings that ask less of verdicts could else confirm them, too.
+    if config.lost and not is_human(config, caller.actor):
+        text = f"{caller.actor} cannot confirm the settings of team {config.name}"
+        raise TeamError(Code.NOT_PERMITTED, text, f"Ask {config.lead}, who leads it, to look at what they lost.")
     done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait)
     return (done,) if done is not None else ()
 
