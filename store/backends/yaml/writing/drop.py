@@ -30,7 +30,9 @@ from team_console.store.settings.team_config import TeamConfig
 
 _MAX_BYTES = 4 * 1024 * 1024
 _AT_ONCE = 500
-"""Files taken in by one turn, so that a full folder does not hold up whoever has the lock."""
+"""Files taken in by one turn, so that a full folder does not hold up whoever has the lock; looked at as one part."""
+_TOLD = 20
+"""Files that stay and are told of one by one; the others are counted, or each write would list them all."""
 
 
 class Offer(Struct, frozen=True):
@@ -57,6 +59,8 @@ class DropFolder:
         self._team, self._disk, self._layout = team, team.disk, team.layout
         self._generation = generation
         self._write = write
+        self._taken: dict[str, Message] = {}
+        self._left = 0
 
     def take_in(self) -> None:
         """Put every message in `drop/` into the queue, then remove its file; what is no message goes to `rejected/`.
@@ -67,15 +71,26 @@ class DropFolder:
         if leads_out(self._disk, self._layout, folder):
             text = "drop/ is a link that leads out of the team: nothing is taken from there"
             return self._tell("DROP_UNREADABLE", "drop", text, "Make it a folder of the team, or remove the link.")
-        names = [name for name in self._disk.names(folder) if is_offered(name)][:_AT_ONCE]
-        offers = [offer for name in names if (offer := self._look(folder / name)) is not None]
+        names = [name for name in self._disk.names(folder) if is_offered(name)]
+        for start in range(0, len(names), _AT_ONCE):
+            part = names[start : start + _AT_ONCE]
+            self._take_in([folder / name for name in part])
+            # Files that stay do not count: enough of them would keep every later one out for ever.
+            if start + len(part) - self._left >= _AT_ONCE:
+                break
+        if self._left > _TOLD:
+            text = f"{self._left - _TOLD:,} more files in drop/ can be neither taken in nor removed"
+            self._tell("DROP_UNREADABLE", "drop", text, _stays(folder))
+        return None
+
+    def _take_in(self, paths: Iterable[Path]) -> None:
+        offers = [offer for path in paths if (offer := self._look(path)) is not None]
         for offer in self._write_all(self._against_known(offers)):
             if offer.clashes:
                 ids = ", ".join(offer.clashes)
                 self._reject(offer.path, f"another message has the id {ids} already", "Give it an id of its own and")
             else:
                 self._clear_away(offer.path)
-        return None
 
     def _look(self, path: Path) -> Offer | None:
         """What the file offers; None for one that was rejected, or has to stay."""
@@ -94,7 +109,7 @@ class DropFolder:
 
     def _against_known(self, offers: Iterable[Offer]) -> list[Offer]:
         """The offers without what is in the queue or an archive already, and with what only shares an id with that."""
-        taken: dict[str, Message] = {}
+        taken = self._taken  # of earlier parts, too: `generation` does not have what they wrote
         judged: list[Offer] = []
         for offer in offers:
             fresh: list[Message] = []
@@ -156,9 +171,9 @@ class DropFolder:
 
     def _leave(self, path: Path, why: str) -> None:
         """A file that cannot be dealt with must keep nobody from writing, and is neither lost nor taken in twice."""
-        may = f"team-console may need permission on {path.parent}."
-        hint = f"It stays in drop/ and is tried again with each write; {may}"
-        self._tell("DROP_UNREADABLE", f"drop/{path.name}", f"drop/{path.name} {why}", hint)
+        self._left += 1
+        if self._left <= _TOLD:
+            self._tell("DROP_UNREADABLE", f"drop/{path.name}", f"drop/{path.name} {why}", _stays(path.parent))
 
     def _tell(self, code: str, place: str, text: str, hint: str) -> None:
         self._team.notices.append(Problem(code, "warning", place, text, hint))
@@ -167,6 +182,10 @@ class DropFolder:
 def is_offered(name: str) -> bool:
     """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
     return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
+
+
+def _stays(folder: Path) -> str:
+    return f"It stays in drop/ and is tried again with each write; team-console may need permission on {folder}."
 
 
 def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
