@@ -108,6 +108,40 @@ def test_nothing_but_the_protocol_reaches_standard_output(place: Place) -> None:
     assert "Traceback" not in result.err
 
 
+BAD: dict[str, tuple[str, list[tuple[object, int]]]] = {
+    "no JSON": ("{bad", [(None, -32700)]),
+    "too deep": ("[" * 100_000, [(None, -32700)]),
+    "half a character": (
+        r'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "a", "arguments": {"a": "\ud800"}}}',
+        [(7, -32700)],
+    ),
+    "half a character in the id": (r'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}', [(None, -32700)]),
+    "batch": (
+        '[{"jsonrpc": "2.0", "id": "a", "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]',
+        [("a", -32600), (2, -32600)],
+    ),
+    "empty batch": ("[]", [(None, -32600)]),
+    "list of parameters": ('{"jsonrpc": "2.0", "id": 3, "method": "ping", "params": [1]}', [(3, -32600)]),
+    "no version": ('{"id": 4, "method": "ping"}', [(4, -32600)]),
+    "number": ("5", [(None, -32600)]),
+    "id true": ('{"id": true, "method": "ping"}', [(None, -32600)]),
+    "blank line": (" ", []),
+    "answer of no form": ('{"jsonrpc": "2.0", "id": 1, "result": 5}', []),
+    "answer with half a character": (r'{"jsonrpc": "2.0", "id": 1, "result": {"a": "\ud800"}}', []),
+}
+
+
+def test_a_frame_that_is_no_message_is_answered_and_the_server_goes_on(place: Place) -> None:
+    ping = json.dumps({"jsonrpc": "2.0", "id": "last", "method": "ping"})
+    lines = [*(line for line, _ in BAD.values()), ping]
+    text = "".join(f"{line}\n" for line in lines)
+    result = place.command_line("-t", place.location, "mcp", stdin=text, env={"TEAM_CONSOLE_AS": AGENT})
+    answers = [json.loads(line) for line in result.out.splitlines()]
+    told = [(answer["id"], answer["error"]["code"]) for answer in answers if answer["id"] != "last"]
+    assert (told, result.status) == ([answer for _, known in BAD.values() for answer in known], 0)
+    assert "last" in [answer["id"] for answer in answers]
+
+
 def test_half_a_character_in_a_database_ends_no_server(tmp_path: Path) -> None:
     command_line, location = CommandLine(tmp_path), str(tmp_path / "team.db")
     command_line.ok("init", location, "--name", "sprint-42", "--lead", LEAD, "--agent", AGENT)

@@ -1,0 +1,111 @@
+"""Frames that are no message: the client is told at once, because the SDK drops them and their call would hang."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
+
+
+class AnsweredFrames:
+    """The messages of a transport's stream; frames that are none are answered with the error JSON-RPC has for them."""
+
+    def __init__(self, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage]) -> None:
+        self._read = read
+        self._write = write
+
+    @property
+    def last_context(self) -> Any:
+        """Context of the sender of the last message, which the SDK looks for beside the stream."""
+        return getattr(self._read, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message, or a failure of the transport that is no bad frame.
+
+        Raises:
+            anyio.EndOfStream: The client has closed its end.
+        """
+        while True:
+            item = await self._read.receive()
+            if not isinstance(item, ValidationError):
+                return item
+            for answer in refusals(item):
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody is there to be told
+                    await self._write.send(SessionMessage(answer))
+
+    async def aclose(self) -> None:
+        """Close the transport's stream."""
+        await self._read.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def refusals(error: ValidationError) -> list[JSONRPCError]:
+    """The answers to a frame that is no message: one per call in it; none to a blank line and to a client's answer."""
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
+        text = first["input"]
+        if not text.strip():
+            return []
+        frame, refusal = _leniently(text), ErrorData(code=PARSE_ERROR, message=f"Parse error: {first['msg']}")
+    else:
+        frame = _frame(error)
+        what = "a batch; send one message a line" if isinstance(frame, list) else "no JSON-RPC 2.0 message"
+        refusal = ErrorData(code=INVALID_REQUEST, message=f"Invalid request: {what}")
+    if isinstance(frame, dict) and "method" not in frame and ("result" in frame or "error" in frame):
+        return []  # its id is one of ours: an error with it would end some call of the client's
+    ids: list[int | str | None] = [*dict.fromkeys(_ids(frame))] or [None]
+    return [JSONRPCError(jsonrpc="2.0", id=known, error=refusal) for known in ids]
+
+
+def _leniently(text: str) -> Any:
+    """What Python makes of text that is no strict JSON, such as with half a character in it; None for nothing."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # an input of "[[[[..." is deeper than Python reads
+        return None
+
+
+def _frame(error: ValidationError) -> Any:
+    """The whole value: that which lacks a field of a message, or is of no form that a message has."""
+    return next(
+        (
+            problem["input"]
+            for problem in error.errors(include_url=False)
+            if (problem["type"], len(problem["loc"])) in (("missing", 2), ("model_type", 1))
+        ),
+        None,
+    )
+
+
+def _ids(frame: Any) -> Iterator[int | str]:
+    for call in frame if isinstance(frame, list) else [frame]:
+        known = call.get("id") if isinstance(call, dict) and "method" in call else None
+        if isinstance(known, str):
+            if not any("\ud800" <= letter <= "\udfff" for letter in known):  # writing it would end the server
+                yield known
+        elif isinstance(known, int) and not isinstance(known, bool):
+            yield known
