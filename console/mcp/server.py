@@ -8,9 +8,10 @@ from typing import Any
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.stdio import stdio_server
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 from team_console.console.app.faults import log, place_of
 from team_console.console.mcp import convert
@@ -65,12 +66,29 @@ class Server(MCPServer[None]):
         """The resource's content.
 
         Raises:
-            ResourceError: With the desk's error in words.
+            ResourceError: With the desk's error in words; `ResourceNotFoundError` for a URI that names nothing here.
         """
         try:
             return await super().read_resource(uri, context)
+        except ResourceNotFoundError as error:
+            # Where the SDK refuses a path such as "../", that is its cause: the client's mistake and no defect of ours.
+            raise ResourceNotFoundError(_words(_nothing_there(error, f"the resource {uri}").as_json())) from error
         except ResourceError as error:
             raise ResourceError(_words(_refusal(error, f"the resource {uri}"))) from error
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
+    ) -> Any:
+        """The prompt.
+
+        Raises:
+            MCPError: For another prompt, and for an argument: the SDK would answer with a code that says nothing, 0.
+        """
+        if name not in {prompt.name for prompt in await self.list_prompts()}:
+            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}")
+        if arguments:
+            raise MCPError(INVALID_PARAMS, f"The prompt {name} takes no arguments")
+        return await super().get_prompt(name, arguments, context)
 
 
 def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
@@ -144,7 +162,7 @@ def _refusal(error: Exception, where: str) -> dict[str, Any]:
     if isinstance(cause, ValidationError):
         cause = _wrong_arguments(cause)
     if cause is None:
-        cause = TeamError(Code.INVALID_FIELD, str(error), f"Ask the server what it has besides {where}.")
+        cause = _nothing_there(error, where)
     if isinstance(cause, TeamError):
         return cause.as_json()
     assert isinstance(cause, Exception)
@@ -153,6 +171,10 @@ def _refusal(error: Exception, where: str) -> dict[str, Any]:
     what = f"unexpected {type(cause).__name__} at {place_of(cause)}"
     hint = f"This is a defect in team-console; please report it. {logged}"
     return {"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint}
+
+
+def _nothing_there(error: Exception, where: str) -> TeamError:
+    return TeamError(Code.INVALID_FIELD, str(error), f"Ask the server what it has besides {where}.")
 
 
 def _wrong_arguments(error: ValidationError) -> TeamError:

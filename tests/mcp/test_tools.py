@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, ErrorData
 from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.desk import requests
@@ -284,6 +286,31 @@ def test_a_resource_that_is_not_there_is_the_desks_error(place: Place) -> None:
         return str(caught.value)
 
     assert "team-console requests" in run(place, read)
+
+
+@pytest.mark.parametrize("path", ["request/%2e%2e%2f", "nothing", ""])
+def test_a_uri_that_names_nothing_is_refused_as_the_clients_mistake(place: Place, path: str) -> None:
+    async def read(client: Client) -> ErrorData:
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource(f"team-console://{path}")
+        return caught.value.error
+
+    error = run(place, read)
+    assert error.code == INVALID_PARAMS
+    assert f"Unknown resource: team-console://{path}" in error.message
+    assert "defect" not in error.message
+
+
+@pytest.mark.parametrize(("name", "arguments", "why"), [("join", {"name": "ceo"}, "no arguments"), ("x", None, "x")])
+def test_a_prompt_that_is_not_there_and_an_argument_are_invalid(
+    place: Place, name: str, arguments: dict[str, str] | None, why: str
+) -> None:
+    async def get(client: Client) -> ErrorData:
+        with pytest.raises(MCPError, match=why) as caught:
+            await client.get_prompt(name, arguments)
+        return caught.value.error
+
+    assert run(place, get).code == INVALID_PARAMS
 
 
 def test_the_prompt_has_a_model_take_its_place(place: Place) -> None:
