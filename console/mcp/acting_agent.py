@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TypeVar
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
+from team_console.console.mcp.shared_watch import SharedWatch
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Caller
@@ -24,11 +25,12 @@ _IDLE = 3
 
 
 class ActingAgent:
-    """One agent of a team. Any number of calls may be under way: each has a thread and an open team of its own.
+    """One agent of a team. Any number of calls may be under way: each has a thread and an open team while it works.
 
     Attributes:
         name: Who acts; it comes from the environment of the process and is no argument of any tool.
         location: The team, as `-t` takes it; None for that of the environment or of the current folder.
+        watch: What calls wait at for a change.
     """
 
     def __init__(self, name: str, location: str | None = None) -> None:
@@ -36,6 +38,8 @@ class ActingAgent:
         self.location = location
         self._idle: list[Team] = []
         self._lock = Lock()
+        self._looks = CapacityLimiter(_IDLE)
+        self.watch = SharedWatch(lambda: open_team(self.location))
 
     async def run(self, act: Callable[[Caller], T]) -> T:
         """The result of `act` on behalf of this agent, in a thread; a call that is given up is finished.
@@ -45,9 +49,9 @@ class ActingAgent:
         """
         return await to_thread.run_sync(self._run, act)
 
-    async def wait(self, act: Callable[[Caller], T]) -> T:
-        """The same for an act that waits and may be left behind when its call is given up."""
-        return await to_thread.run_sync(self._run, act, abandon_on_cancel=True)
+    async def look(self, act: Callable[[Caller], T]) -> T:
+        """The same for one look of a call that waits: a change wakes all of them, and other calls must not queue up."""
+        return await to_thread.run_sync(self._run, act, limiter=self._looks)
 
     async def view(self) -> View:
         """Everything views know about the team now.

@@ -1,29 +1,28 @@
-"""Waiting for mail and verdicts inside a tool call: bounded, cancelled with its call, and told of while it lasts."""
+"""Waiting for mail and verdicts inside a tool call: bounded, cancelled with its call, and told of while it lasts.
+
+A call that waits has no thread: dozens of them would fill the pool and slow down every other call.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
-from threading import Event
 from typing import TypeVar
 
 import anyio
 from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import Received
-from team_console.store.desk.waiting import wait_for_messages
+from team_console.store.desk.waiting import Arrival
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.views.requests.verdicts import Outcome, await_verdict
+from team_console.store.views.requests.verdicts import FollowedVerdict, Outcome
 
 T = TypeVar("T")
 LONGEST = 45.0
 """Seconds a call waits at most: many clients give a call up after 60, and an answer has to travel, too."""
 LEASE = 60.0
 """Seconds for which messages are held until it is clear that the call that takes them comes to its end."""
-_SLICE = 1.0
-"""Seconds after which a wait for mail looks whether its call was given up."""
 _TOLD_EVERY = 5.0
 """Seconds from one sign of life to the next."""
 
@@ -44,12 +43,23 @@ async def wait_for_verdict(
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
     """
-    stop = Event()
-    look = partial(_verdict, request_id=request_id, seconds=seconds, stop=stop, asked=asked)
-    try:
-        return await _telling(tell, seconds, f"waiting for an answer to {request_id}", partial(agent.wait, look))
-    finally:
-        stop.set()
+    if not seconds:
+        return await agent.run(
+            lambda caller: FollowedVerdict(caller.team, request_id, me=agent.name, asked=asked).look()
+        )
+
+    async def settled() -> Outcome:
+        async with agent.watch.team() as team:
+            followed = FollowedVerdict(team, request_id, me=agent.name, asked=asked)
+
+            async def look() -> Outcome | None:
+                outcome = await agent.watch.look(followed.look)
+                return None if outcome.is_open else outcome
+
+            found: Outcome | None = await _until(agent, look, followed.expires_in, seconds)
+            return await agent.watch.look(followed.look) if found is None else found
+
+    return await _telling(tell, seconds, f"waiting for an answer to {request_id}", settled)
 
 
 async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Tell) -> Received:
@@ -59,15 +69,35 @@ async def wait_for_mail(agent: ActingAgent, take: Take, seconds: float, tell: Te
         TeamError: As for `receive`.
     """
 
-    async def look() -> Received:
-        end = anyio.current_time() + seconds
-        while True:
-            left = max(0.0, end - anyio.current_time())
-            received = await agent.wait(partial(_taken, take=take, seconds=min(left, _SLICE)))
-            if received.messages or left <= _SLICE:
-                return received
+    if not seconds:
+        return await agent.run(take)
+    arrival = Arrival(take)
 
-    return await _telling(tell, seconds, "waiting for mail", look)
+    async def arrived() -> Received:
+        async with agent.watch.team():
+            found: Received | None = await _until(agent, lambda: agent.look(arrival.look), arrival.tick, seconds)
+            return await agent.look(arrival.end) if found is None else found
+
+    return await _telling(tell, seconds, "waiting for mail", arrived)
+
+
+async def _until(
+    agent: ActingAgent, look: Callable[[], Awaitable[T | None]], tick: Callable[[], float | None], seconds: float
+) -> T | None:
+    """What `look` finds now or after a change; None after `seconds`. Unlike `desk.waiting.until` it has no thread.
+
+    Args:
+        tick: Asked after each look how many seconds later to look again all the same.
+    """
+    end = anyio.current_time() + seconds
+    while True:
+        changed = agent.watch.changed
+        found = await look()
+        left = min(item for item in (tick(), end - anyio.current_time()) if item is not None)
+        if found is not None or left <= 0:
+            return found
+        with anyio.move_on_after(left):
+            await changed.wait()
 
 
 async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[], Awaitable[T]]) -> T:
@@ -85,14 +115,6 @@ async def _telling(tell: Tell | None, seconds: float, what: str, act: Callable[[
     if failure is not None:
         raise failure
     return result
-
-
-def _verdict(caller: Caller, *, request_id: str, seconds: float, stop: Event, asked: Message | None) -> Outcome:
-    return await_verdict(caller.team, request_id, timeout=seconds, stop=stop.is_set, me=caller.actor, asked=asked)
-
-
-def _taken(caller: Caller, *, take: Take, seconds: float) -> Received:
-    return wait_for_messages(caller, take, timeout=seconds) if seconds else take(caller)
 
 
 async def _keep_telling(tell: Tell, seconds: float, what: str) -> None:

@@ -57,23 +57,47 @@ def wait_for_messages(caller: Caller, take: Callable[[Caller], Received], *, tim
     Raises:
         TeamError: What `take` raises, or as for `until`.
     """
-    patient = replace(caller, wait=_PATIENCE)
-    last: Received | None = None
+    arrival = Arrival(take)
+    found = until(caller.team, lambda: arrival.look(caller), timeout=timeout, tick=arrival.tick)
+    return found or arrival.end(caller)
 
-    def arrived() -> Received | None:
-        nonlocal last
+
+class Arrival:
+    """Messages that are waited for, from one look to the next.
+
+    Args:
+        take: As for `wait_for_messages`.
+    """
+
+    def __init__(self, take: Callable[[Caller], Received]) -> None:
+        self._take = take
+        self._last: Received | None = None
+
+    def look(self, caller: Caller) -> Received | None:
+        """What is handed out now; None when it is nothing, or another has the lock.
+
+        Raises:
+            TeamError: What `take` raises.
+        """
         try:
-            last = take(patient)
+            self._last = self._take(replace(caller, wait=_PATIENCE))
         except TeamError as error:
             if error.code is not Code.STORE_LOCKED:
                 raise
-            last = None
-        return last if last is not None and last.messages else None
+            self._last = None
+        return self._last if self._last is not None and self._last.messages else None
 
-    def tick() -> float | None:
-        return TICK if last is None or last.may_change_by_itself else None
+    def tick(self) -> float | None:
+        """Seconds after which to look again although nothing changed; None when nothing can come then."""
+        return TICK if self._last is None or self._last.may_change_by_itself else None
 
-    return until(caller.team, arrived, timeout=timeout, tick=tick) or last or take(patient)
+    def end(self, caller: Caller) -> Received:
+        """The last empty result; when the lock was held all the time, of one more try.
+
+        Raises:
+            TeamError: What `take` raises, `STORE_LOCKED` among it.
+        """
+        return self._last or self._take(replace(caller, wait=_PATIENCE))
 
 
 def _refuse_running_loop() -> None:

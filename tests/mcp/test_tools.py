@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
 from team_console.console.mcp.acting_agent import ActingAgent
@@ -167,6 +168,39 @@ def test_a_wait_for_mail_ends_with_the_first_message(place: Place) -> None:
         return await waiting
 
     assert len(run(place, wait)["messages"]) == 1
+
+
+@pytest.mark.parametrize("tool", ["verdict", "inbox"])
+def test_any_number_of_waiting_calls_keeps_no_other_call_from_its_answer(place: Place, tool: str) -> None:
+    plan = requests.submit_plan(place.caller(AGENT), content="1. Go").request_id or ""
+    arguments = {"wait_seconds": 45, **({"request_id": plan} if tool == "verdict" else {})}
+    begun: set[int] = set()
+
+    async def wait(client: Client) -> None:
+        every = asyncio.Event()
+
+        def signs(number: int) -> ProgressFnT:
+            async def sign(progress: float, total: float | None, message: str | None) -> None:
+                begun.add(number)
+                if len(begun) == 60:
+                    every.set()
+
+            return sign
+
+        calls = [client.call_tool(tool, arguments, progress_callback=signs(number)) for number in range(60)]
+        waiting = [asyncio.create_task(call) for call in calls]
+        await every.wait()
+        assert (await told(client, "whoami"))["name"] == AGENT
+        assert not any(call.done() for call in waiting)  # each had a thread, and the call above waited for one to end
+        await asyncio.to_thread(requests.approve, place.caller(LEAD), request_id=plan)
+        (first, *_), others = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        told_first = (await first).structured_content or {}
+        assert told_first["messages"] if tool == "inbox" else told_first["state"] == "approved"
+        for call in others:
+            call.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    run(place, wait)
 
 
 def test_a_plan_waits_for_its_verdict_and_says_that_it_waits(place: Place) -> None:

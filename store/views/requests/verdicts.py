@@ -86,21 +86,45 @@ def await_verdict(
         TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was `asked`; `STORE_UNREADABLE`, `USAGE`
             in a thread whose event loop runs.
     """
-    follower = RequestFollower(team, request_id, me=me)
-    row = follower.look()
+    followed = FollowedVerdict(team, request_id, me=me, asked=asked)
 
-    def settled() -> RequestRow | None:
-        nonlocal row
-        row = follower.look()
-        return None if row.is_open and not (stop is not None and stop()) else row
+    def settled() -> Outcome | None:
+        outcome = followed.look()
+        return None if outcome.is_open and not (stop is not None and stop()) else outcome
 
     def tick() -> float | None:
-        left = _until_expiry(team, row)
+        left = followed.expires_in()
         return left if stop is None else min(_STOP_TICK, _STOP_TICK if left is None else left)
 
-    settled_row = (until(team, settled, timeout=timeout, tick=tick) if row.is_open else row) or follower.look()
-    _refuse_other(settled_row, asked)
-    return outcome_of(settled_row)
+    outcome = followed.look()
+    return (until(team, settled, timeout=timeout, tick=tick) if outcome.is_open else outcome) or followed.look()
+
+
+class FollowedVerdict:
+    """How a request stands, from one look to the next; for one thread at a time.
+
+    Args:
+        asked: As for `await_verdict`.
+    """
+
+    def __init__(self, team: Team, request_id: str, *, me: str = "", asked: Message | None = None) -> None:
+        self._team, self._asked = team, asked
+        self._follower = RequestFollower(team, request_id, me=me)
+        self._row: RequestRow | None = None
+
+    def look(self) -> Outcome:
+        """How it stands now; a look costs what has changed.
+
+        Raises:
+            TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was asked; `STORE_UNREADABLE`.
+        """
+        self._row = self._follower.look()
+        _refuse_other(self._row, self._asked)
+        return outcome_of(self._row)
+
+    def expires_in(self) -> float | None:
+        """Seconds until it ends by itself, as it was seen last; None when it does not."""
+        return None if self._row is None else _until_expiry(self._team, self._row)
 
 
 def _refuse_other(row: RequestRow, asked: Message | None) -> None:
