@@ -12,7 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 
 
 def absolute(given: str) -> Path:
-    """The place as an absolute path; `~name` stays as it is where no user has this name.
+    """The place as an absolute path without `..`; `~name` stays as it is where no user has this name.
 
     Raises:
         TeamError: `TEAM_NOT_FOUND` for an empty text, as from a script whose variable is not set, which would mean the
@@ -21,12 +21,28 @@ def absolute(given: str) -> Path:
     if not given:
         raise TeamError(Code.TEAM_NOT_FOUND, "the location is empty", "Name a place; a dot is the current folder.")
     try:
-        return Path(os.path.expanduser(given)).absolute()
+        return _without_ways_up(Path(os.path.expanduser(given)).absolute())
     except OSError as error:
         text = f"the current folder cannot be told: {error.strerror}"
         raise TeamError(
             Code.TEAM_NOT_FOUND, text, "Change to a folder that is there, or give absolute paths."
         ) from error
+
+
+def _without_ways_up(path: Path) -> Path:
+    """The same place: one that is kept must not lead through a folder that has nothing to do with it and goes away.
+
+    A link is left as it is, but for `link/..`, which is not the folder that the link is in.
+    """
+    place = Path(path.anchor)
+    for part in path.parts[1:]:
+        if part != "..":
+            place /= part
+        elif os.path.islink(place):
+            place = Path(os.path.realpath(place)).parent
+        else:
+            place = place.parent
+    return place
 
 
 def unseen(*paths: Path) -> str | None:

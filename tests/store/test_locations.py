@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.given_paths import absolute
 from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
 from team_console.store.backends.sql.open_database import create_database
 from team_console.store.desk.maintenance.migration import open_target
@@ -115,3 +116,18 @@ def test_a_copy_to_a_place_that_cannot_be_is_refused_with_the_reason(project: Pa
     with pytest.raises(TeamError, match=TOO_LONG) as refused:
         open_target(str(project / ("a" * 300)), open_team(str(project)).config())
     assert refused.value.code is Code.TEAM_NOT_FOUND
+
+
+def test_a_way_up_is_taken_out_of_a_place_and_the_place_stays_the_same(tmp_path: Path) -> None:
+    (tmp_path / "far" / "folder").mkdir(parents=True)
+    (tmp_path / "near").mkdir()
+    (tmp_path / "near" / "link").symlink_to(tmp_path / "far" / "folder")
+    ways = {
+        "near/../far/folder": "far/folder",
+        "near/link": "near/link",
+        "near/link/..": "far",  # the folder of what the link leads to, and not `near`
+        "near/./../near/link": "near/link",
+        "missing/../near": "near",
+    }
+    assert {way: absolute(f"{tmp_path}/{way}") for way in ways} == {way: tmp_path / to for way, to in ways.items()}
+    assert absolute("/../..") == Path("/")
