@@ -26,7 +26,11 @@ _MARK = (
 )
 PILE = LazyPattern(f"([{_MARK}]{{4}})([{_MARK}]+)")
 """Combining marks on one character: the four that are shown, and those that would cover the lines around."""
-_CHAIN = LazyPattern(f"((?:[{_EMOJI}][\ufe0f\U0001f3fb-\U0001f3ff]*\u200d){{4}}[{_EMOJI}]\ufe0f?)\u200d")
+_SKIN = "\U0001f3fb-\U0001f3ff"
+_FIRST = f"(?:(?![{_SKIN}])[{_EMOJI}]|(?<![{_EMOJI}\ufe0f])\ufe0f*+[{_SKIN}])"
+"""First emoji of a chain. A modifier is one only where its run begins: tried at each, a long run is read as often."""
+_JOINED = f"[\ufe0f{_SKIN}]*+\u200d"
+_CHAIN = LazyPattern(f"({_FIRST}{_JOINED}(?:[{_EMOJI}]{_JOINED}){{3}}[{_EMOJI}]\ufe0f?)\u200d")
 """Five emoji joined to one, more than a real one has (a family of four), and the joiner that would add another."""
 _REPLACEMENT = "\ufffd"
 _BREAKS = {ord("\n"): None, ord("\t"): None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.message import Message
-from team_console.store.protocol.kinds.directions import classes_of, direction_problems
+from team_console.store.protocol.kinds.directions import _NUMBER, classes_of, direction_problems, router_types_of
 
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
@@ -55,3 +55,17 @@ def test_plain_messages_have_no_direction() -> None:
 def test_a_configured_role_is_stronger_than_a_telling_name() -> None:
     assert classes_of("debugger", roles={"debugger": "temp"}, lead="master") == {"Temp"}
     assert classes_of("debugger", roles={}, lead="debugger") == {"Master"}
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [("code-developer-2", "code-developer"), ("a.12", "a"), ("a12", "a"), ("1-2_3", "1-2"), ("12", ""), ("a1b", "a1b")],
+)
+def test_the_number_behind_a_name_is_left_out(name: str, plain: str) -> None:
+    assert _NUMBER.sub("", name) == plain
+
+
+def test_a_long_run_of_digits_is_read_once_and_not_from_each_of_them() -> None:
+    assert [_NUMBER.match("x1234", place) is not None for place in range(5)] == [False, True, False, False, False]
+    name = "1" * 400_000 + "x"
+    assert "orchestrator" in router_types_of(name, roles={}, lead="ceo")

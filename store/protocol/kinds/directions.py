@@ -22,7 +22,8 @@ _ANYONE = frozenset({"Any", "Requester"})
 
 _ROUTER_TYPES = frozenset({"orchestrator", "architect", "code_developer"})
 """Agent types of seed 003; an agent called `code-developer-2` is of the type `code_developer`."""
-_NUMBER = re.compile(r"[-_.]?\d+\Z")
+_NUMBER = re.compile(r"(?:[-_.]|(?<!\d))\d++\Z")
+"""A number at the end, whole: tried at each of its digits, a name of many thousands would be read as often."""
 
 _KNOWN_NAMES = {
     "scrum-master": SM,
