@@ -382,3 +382,14 @@ def test_environment_of_another_user_is_not_taken_for_ours(client: Client) -> No
         [*COMMAND, "hook"], input=b"{}", env=clean_environment(), capture_output=True, cwd=client.folder, check=False
     )
     assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_a_number_of_many_digits_is_asked_as_it_is(client: Client, human: Human, office: CommandLine) -> None:
+    given = {"id": 1234567890123456789, "ids": [2**64, -(10**30)], "text": "1234567890123456789"}
+    with human.at_console():
+        hook = client.begin(BASH, tool_name="mcp__issues__close", tool_input=given, permission_suggestions=None)
+        (request,) = human.asked()
+        assert office.ok("show", request["message_id"], "--json").json["message"]["payload"]["input"] == given
+        client.tell("claude: PostToolUse Bash", tool_name="mcp__issues__close", tool_input=given)
+        assert human.ended()["state"] == "withdrawn"  # the same input, so it was answered in the terminal
+        assert client.end(hook).out == ""

@@ -97,7 +97,30 @@ def test_an_envelope_value_reads_back_as_itself(text: str) -> None:
     assert parse_entry(written(record)).record == record
 
 
-@pytest.mark.parametrize("value", [0, -1, 10**18 - 1, 1.5, -0.0, 1e16, 1e-7, 1e300, 5e-324, True, False, None, [], {}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        0,
+        -1,
+        10**18 - 1,
+        10**18,
+        -(10**18),
+        2**63,
+        10**99 - 1,
+        1 - 10**99,
+        1.5,
+        -0.0,
+        1e16,
+        1e-7,
+        1e300,
+        5e-324,
+        True,
+        False,
+        None,
+        [],
+        {},
+    ],
+)
 def test_a_value_keeps_its_type(value: object) -> None:
     record = a_record(x=value, y=[value], z=[[value]])
     raw = written(record)
@@ -117,6 +140,7 @@ scalars = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(1 - 10**18, 10**18 - 1),
+    st.integers(1 - 10**99, 10**99 - 1),
     st.floats(allow_nan=False, allow_infinity=False),
     texts,
 )
@@ -162,7 +186,7 @@ def deep(levels: int) -> Any:
         ("\ud800", "surrogate"),
         (float("nan"), "not a number"),
         (float("inf"), "not a number"),
-        (10**18, "18 digits"),
+        (10**99, "100 digits"),
         (datetime(2026, 2, 24, tzinfo=UTC), "datetime"),
         (b"bytes", "bytes"),
         ({1: "x"}, "not text"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from team_console.store.backends.yaml.codec.entry import parse_record, to_message
 from team_console.store.backends.yaml.codec.errors import CodecError
-from team_console.store.backends.yaml.codec.parsing.scalars import float_text, same
+from team_console.store.backends.yaml.codec.parsing.scalars import INTEGERS, PLAIN_INTEGERS, float_text, same
 from team_console.store.model.message import Message
 
 DEEPEST = 60
@@ -125,9 +125,9 @@ def scalar(value: Any, pad: str, *, flow: bool = False) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int):
-        if abs(value) >= 10**18:
-            raise CodecError(f"integer {str(value)[:24]} has more than 18 digits", hint="Send it as text.")
-        return str(int(value))
+        if abs(value) >= INTEGERS:
+            raise CodecError("an integer of 100 digits or more cannot be written", hint="Send it as text.")
+        return str(int(value)) if abs(value) < PLAIN_INTEGERS else f"!!int {int(value)}"
     if isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):
             raise CodecError(f"{value} is not a number that can be written", hint="Send it as text.")

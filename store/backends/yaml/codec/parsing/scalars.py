@@ -15,6 +15,10 @@ MAP_KEYS = frozenset({"read_by", "delivered_to", "handed_to"})
 
 NULLS = frozenset({"", "~", "null"})
 _WORDS: Mapping[str, Any] = {"": None, "~": None, "null": None, "true": True, "false": False}
+PLAIN_INTEGERS = 10**18
+"""Below it integers are written plain; a plain one of more digits is text, as other programs' ids always were here."""
+INTEGERS = 10**99
+"""Below it larger ones are written as `!!int`; nothing larger is written."""
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}").fullmatch
 _LONGEST_FLOAT = 32
 _ABSENT = object()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 from typing import Any
 
-from team_console.store.backends.yaml.codec.parsing.scalars import text_only
+from team_console.store.backends.yaml.codec.parsing.scalars import INTEGERS, PLAIN_INTEGERS, text_only
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 _YAML = "tag:yaml.org,2002:"
@@ -33,7 +33,6 @@ _NUMBER = LazyPattern(
     r")"
 ).fullmatch
 _BASES = {"binary": 2, "hex": 16, "octal": 8, "decimal": 10}
-_LARGEST = 10**18
 _LONGEST_NUMBER = 100
 _CONTROLS = LazyPattern("[\x00-\x08\x0b-\x1f\x7f-\x9f]").search
 
@@ -94,7 +93,8 @@ def _int(written: str) -> Any:
         raise ValueError("is not a whole number")
     kind = str(match.lastgroup)
     value = int(match["sign"] + match[kind], _BASES[kind])
-    return value if abs(value) < _LARGEST else written
+    # A larger one only as we write it: what was read as text until now, in another spelling, stays text.
+    return value if abs(value) < (INTEGERS if written == str(value) else PLAIN_INTEGERS) else written
 
 
 def _float(written: str) -> Any:
