@@ -18,7 +18,7 @@ from team_console.store.model.words import counted
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.reading import reading, text_of
 from team_console.store.protocol.relations.state_reports import report_of
 from team_console.store.protocol.relations.stops import RESPONSE
 from team_console.store.views.agents.roster import BoardState
@@ -166,7 +166,7 @@ def _standing(board: BoardState) -> Iterator[AttentionItem]:
     config, me = board.config, board.me
     blocking = Blocking(board.requests.open, board.facts.sprint)
     endings = {row.request_id for row in board.requests.open if row.kind is RequestKind.DESTROY}
-    stopping = {row.question.payload.get("in_reply_to") for row in board.requests.open if _may_still_answer(row)}
+    stopping = {_quoted(row) for row in board.requests.open if _may_still_answer(row)}
     for row in board.requests.open:
         if row.kind is RequestKind.DESTROY and row.request_id in stopping:
             continue
@@ -190,8 +190,12 @@ def _may_still_answer(row: RequestRow) -> bool:
 def _is_answered_otherwise(board: BoardState, row: RequestRow, endings: frozenset[str] | set[str]) -> bool:
     """A stop that nobody needs to be told is overdue: the agent is gone, or its end is asked about on the same list."""
     is_stop = row.kind is RequestKind.SHUTDOWN
-    quoted = row.question.payload.get("in_reply_to")
-    return is_stop and (row.addressee in board.team.gone or quoted in endings)
+    return is_stop and (row.addressee in board.team.gone or _quoted(row) in endings)
+
+
+def _quoted(row: RequestRow) -> str | None:
+    """What the question replies to; other writers put lists there, which no set of ids can be asked for."""
+    return text_of(row.question.payload.get("in_reply_to"))
 
 
 def _asked(board: BoardState, row: RequestRow, blocks: tuple[str, ...]) -> AttentionItem:
