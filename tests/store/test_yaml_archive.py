@@ -286,3 +286,21 @@ def test_damaged_records_outlive_the_deletion_of_old_ones(tmp_path: Path) -> Non
     path.write_bytes(path.read_bytes().replace(b"messages:\n", b"messages:\n" + damaged))
     assert _delete(team, "2027-01-01T00:00:00Z") == 2
     assert damaged in path.read_bytes()
+
+
+def test_pages_go_by_the_moment_of_messages_and_not_by_the_text_of_their_time(tmp_path: Path) -> None:
+    team = open_yaml(tmp_path)
+    dates = {
+        "task-manager": ("2026-02-24T08:00:00Z", "2026-02-24T12:00:00+02:00"),
+        "file-manager": ("2026-02-24T09:00:00Z", "2026-02-24T10:45:00Z"),
+        "knowledge-manager": ("some time ago",),
+    }
+    number = 0
+    with team.transaction(actor="ceo", action="edit", wait=1) as tx:
+        for agent, moments in dates.items():
+            for moment in moments:
+                number += 1
+                tx.archive(agent, make_message(number, created=moment))
+        tx.record("edit")
+    assert _history(team) == _ids(4, 2, 3, 1, 5)
+    assert _history(team, limit=2) == _ids(4, 2)

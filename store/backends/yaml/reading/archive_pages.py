@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -16,6 +17,7 @@ from team_console.store.model.copies import digest, is_copy
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.protocol.entries import EARLIEST
 
 _WINDOW = 1 << 16
 
@@ -69,7 +71,7 @@ class ArchivePages:
 
     def _newest(self, tails: list[_Tail]) -> _Tail | None:
         filled = [tail for tail in tails if tail.ready or self._fill(tail)]
-        return max(filled, key=lambda tail: tail.ready[-1][1].created, default=None)
+        return max(filled, key=lambda tail: _moment(tail.ready[-1][1]), default=None)
 
     def _fill(self, tail: _Tail) -> bool:
         """Read the next stretch backwards; False when the archive is read to its beginning."""
@@ -138,6 +140,11 @@ class ArchivePages:
         place = f"{path.name}, byte {offset}"
         hint = "The other records are shown; repair this one by hand or restore the file."
         self._problems.append(Problem("DAMAGED_ARCHIVE", "warning", place, what, hint))
+
+
+def _moment(message: Message) -> datetime:
+    """When it was written. As texts, `12:00+02:00` would come after `10:45Z`, and what is no time after everything."""
+    return message.created_at or EARLIEST
 
 
 def _key(message: Message, found: Mapping[str, Message]) -> str:
