@@ -22,7 +22,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, check_name
 from team_console.store.model.problem import Problem
-from team_console.store.model.schedule import MAX_LEASE, is_held
+from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held
 from team_console.store.model.words import counted
 from team_console.store.protocol.reading import reading
 from team_console.store.settings.team_config import TeamConfig
@@ -313,14 +313,13 @@ def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
 def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Message:
     if message.is_group:
         return mark_as_read(tx, message, agent)
-    attempts = message.envelope("attempts")
     changed = message.with_changes(
         status=Status.CLAIMED.value,
         claimed_by=agent,
         claimed_at=to_text(tx.now),
         lease_until=to_text(tx.now + timedelta(seconds=lease)),
         token=os.urandom(8).hex(),
-        attempts=(attempts if isinstance(attempts, int) else 0) + 1,
+        attempts=attempts_of(message) + 1,
     )
     tx.replace(message, changed)
     return changed

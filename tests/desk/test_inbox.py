@@ -123,3 +123,20 @@ def test_the_queue_stays_small_and_history_keeps_everything(team: MemoryTeam, ca
     inbox.receive(caller("file-manager"), agent="file-manager")
     assert len(team.snapshot().messages) == team.config().active_messages_max + 1
     assert len(team.history(agent="file-manager", limit=500).messages) == 131
+
+
+@pytest.mark.parametrize(
+    ("counted", "tries"),
+    [({"retry_count": 2}, 3), ({"attempts": 2, "retry_count": 1}, 3), ({"attempts": True}, 1), ({}, 1)],
+    ids=["retries of another router", "both", "no number", "nothing"],
+)
+def test_a_lease_is_one_try_more_than_were_counted_before(
+    team: MemoryTeam, caller: SeatOf, counted: dict[str, object], tries: int
+) -> None:
+    message_id = _send(caller, "work")
+    with team.transaction(actor="ceo", action="edit", wait=1) as tx:
+        (message,) = tx.named(message_id)
+        tx.replace(message, message.with_changes(**counted))
+        tx.record("edit")
+    (claimed,) = inbox.receive(caller("file-manager"), agent="file-manager", lease=60).messages
+    assert claimed.envelope("attempts") == tries
