@@ -52,7 +52,8 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
     try:
         return [parse_json(text, what="standard input", hint=hint)]
     except TeamError as error:
-        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        # Not splitlines: a JSON text may hold U+2028, U+0085 and others that it takes for line ends.
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
         if len(lines) < 2 or not all(
             line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines
         ):
