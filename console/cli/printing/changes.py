@@ -64,15 +64,22 @@ def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]
 
 
 def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
-    old = {message.message_id: message for message in before.messages}
+    # Messages may share an id (D26): what is the same object did not change, and only the rest is matched by ids.
+    stayed = set(map(id, before.messages)) & set(map(id, after.messages))
+    old = [message for message in before.messages if id(message) not in stayed]
+    by_id: dict[str, list[Message]] = {}
+    for message in reversed(old):
+        by_id.setdefault(message.message_id, []).append(message)
     for message in after.messages:
-        was = old.pop(message.message_id, None)
-        if was is None:
+        if id(message) in stayed:
+            continue
+        if not (known := by_id.get(message.message_id)):
             facts = {"status": message.status, "priority": message.priority, "summary": message.summary}
             yield TeamChange(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
-        elif was is not message:
-            yield from _progress(at, was, message)
-    for message in old.values() if after.is_known else ():
+        else:
+            yield from _progress(at, known.pop(), message)
+    left = {id(message) for messages in by_id.values() for message in messages}
+    for message in (message for message in old if id(message) in left and after.is_known):
         yield TeamChange(
             at, "gone", f"gone from the queue: {_about(message)}", {**_facts(message), "was": message.status}
         )
