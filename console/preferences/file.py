@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +85,8 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
         place = re.search(r"\(at line (\d+)", str(error))
         said = safe_line(str(error).partition(" (at")[0], 200)
         return Checked(Preferences(), (Mistake(int(place[1]) if place else 0, said, "TOML wants key = value."),))
+    except ValueError:  # a number of more digits than Python reads; tomllib lets it through
+        return Checked(Preferences(), (Mistake(0, "holds a number of thousands of digits", "Write a smaller one."),))
     reader = _Reader(text, actions)
     preferences = reader.read(given)
     return Checked(preferences, tuple(sorted(reader.mistakes, key=lambda mistake: mistake.line)))
@@ -154,7 +155,7 @@ class _Reader:
 
     def _grace(self, value: Any) -> float | None:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and isfinite(value) and 0 <= value <= _MOST_GRACE:
+        if is_number and 0 <= value <= _MOST_GRACE:  # not true of nan; a number of 400 digits fits in no float
             return float(value)
         self._note("", "grace_seconds", f"grace_seconds is a number from 0 to {_MOST_GRACE:.0f}", "0 writes at once.")
         return None

@@ -41,6 +41,8 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ob
         ("\n\ngrace_seconds = 99", 3, "from 0 to 60", "0 writes at once"),
         ("grace_seconds = true", 1, "from 0 to 60", ""),
         ("grace_seconds = nan", 1, "from 0 to 60", ""),
+        (f"grace_seconds = 1{'0' * 400}", 1, "from 0 to 60", "0 writes at once"),
+        (f"grace_seconds = {'9' * 5_000}", 0, "thousands of digits", "smaller"),
         ('motion = "yes"', 1, "true or false", "without quotes"),
         ('density = "wide"', 1, "one of compact, roomy", ""),
         ('theme = "drak"', 1, "no theme drak", "Did you mean dark?"),
