@@ -17,7 +17,8 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("xox", "a Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
     ("npm_", "a package registry token", r"\bnpm_[A-Za-z0-9]{36}"),
     ("pypi-", "a package registry token", r"\bpypi-[A-Za-z0-9_-]{40,}"),
-    ("eyJ", "a signed token", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    # Not \b: in -eyJa-eyJa-eyJa each would be looked at up to the end of the text.
+    ("eyJ", "a signed token", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     ("earer", "a bearer token", r"\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*"),
     ("://", "a password in an address", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:(?!\*+@|\$\{|<)[^\s/@]{3,200}@"),
 )
