@@ -73,21 +73,21 @@ def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[
         text = QueueText.parse(team.disk.read(path)[0])
     except (CodecError, OSError):
         return None
-    kept: list[bytes] = []
-    old: set[str] = set()
-    for entry in text.entries:  # one by one: a newer message may have the id of an old one
+    old: dict[int, str] = {}
+    for place, entry in enumerate(text.entries):  # one by one: a newer message may have the id of an old one
         message = entry.message
-        if message is None or message.message_id in keep or not _is_older(message, before):
-            kept.append(entry.raw)
-        else:
-            old.add(message.message_id)
+        if message is not None and message.message_id not in keep and _is_older(message, before):
+            old[place] = message.message_id
     if text.whole or not old:
         return None
-    part = archive_part(path.name)
+    part, ids = archive_part(path.name), frozenset(old.values())
+    if len(old) < len(text.entries):
+        try:  # not by joining what stays: a program that shares values among entries may have them in one that goes
+            return Shortening(path, text.edit(remove=old.keys()).data(), ids)
+        except CodecError:
+            return None
     is_closed_part = part is not None and part[1] is not None
-    if not kept and is_closed_part:
-        return Shortening(path, None, frozenset(old))
-    return Shortening(path, (text.head or HEADER) + b"".join(kept) + text.tail, frozenset(old))
+    return Shortening(path, None if is_closed_part else (text.head or HEADER) + text.tail, ids)
 
 
 def _is_older(message: Message, moment: datetime) -> bool:
