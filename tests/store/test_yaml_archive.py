@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from team_console.store.backends.yaml import archive_text
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.reading import archives
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Team
@@ -304,3 +305,15 @@ def test_pages_go_by_the_moment_of_messages_and_not_by_the_text_of_their_time(tm
         tx.record("edit")
     assert _history(team) == _ids(4, 2, 3, 1, 5)
     assert _history(team, limit=2) == _ids(4, 2)
+
+
+@pytest.mark.parametrize("message_id", [":begins", "in:side", "ends:", "@at"])
+def test_an_expected_id_is_found_wherever_it_has_a_colon(tmp_path: Path, message_id: str) -> None:
+    team = open_yaml(tmp_path)
+    assert isinstance(team, YamlTeam)
+    with team.transaction(actor="ceo", action="edit", wait=1) as tx:
+        tx.archive("task-manager", make_message(message_id=message_id))
+        tx.record("edit")
+    found = archives.Archives(Disk(), team.layout)
+    found.expect([message_id])
+    assert found.holds("task-manager", message_id)

@@ -75,7 +75,7 @@ class Archives:
         wanted = frozenset(ids)
         if not wanted <= self._ids:
             self._ids = wanted
-            self._expected = frozenset(name.encode() for name in wanted if is_plain(name) and len(name) < _OVERLAP)
+            self._expected = frozenset(name.encode() for name in wanted if _is_word(name))
             self._occurring.clear()
             self._searched.clear()
             self._mentions.clear()
@@ -265,6 +265,11 @@ class Archives:
         aside = set_aside(self._disk, path, data[kept:], kept, stamp=stamp)
         self._parts.pop(path, None)
         return b"" if kept else HEADER, [torn_problem(path, kept, aside)]
+
+
+def _is_word(message_id: str) -> bool:
+    """Whether an id is found as one of `_WORDS`; one that begins with a colon is looked for by itself."""
+    return is_plain(message_id) and not message_id.startswith(":") and len(message_id) < _OVERLAP
 
 
 @contextmanager
