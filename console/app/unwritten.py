@@ -63,6 +63,7 @@ class Agreed(Later, frozen=True):
         purposes: Names of the drafts that are no longer needed once all is written.
         refused: Acts that could not be written when they were decided on, with the reason.
         then: Told of the outcomes, on the screen.
+        needs_console: What was decided on is done by `then`, so a console that ends first does nothing of it.
         outcomes: What became of the acts, where they were written at once; None while they wait.
     """
 
@@ -72,6 +73,7 @@ class Agreed(Later, frozen=True):
     purposes: tuple[str, ...] = ()
     refused: tuple[Outcome, ...] = ()
     then: Callable[[Sequence[Outcome]], None] | None = None
+    needs_console: bool = False
     outcomes: tuple[Outcome, ...] | None = None
 
     @property
@@ -92,6 +94,7 @@ class Waiting(Struct):
 
     Attributes:
         due: When it is written, in seconds of `monotonic`.
+        begun: Its grace is over; it may still wait for those decided before it.
         taken: It is being written, or was taken back: nobody else may do it.
     """
 
@@ -99,6 +102,7 @@ class Waiting(Struct):
     due: float
     note: str
     timer: Timer | None = None
+    begun: bool = False
     taken: bool = False
     lock: Any = field(default_factory=Lock)
 
@@ -195,25 +199,43 @@ class Unwritten:
         for entry in tuple(self._waiting):
             if not entry.take():
                 continue
-            outcomes = _write(self._host.caller, entry.agreed.acts)
+            if entry.agreed.needs_console:
+                lost.append(f"{safe_line(entry.agreed.words, 200)}: the console was left before it began")
+                continue
+            outcomes = _write(self._silent_caller, entry.agreed.acts)
             lost += [_lost(outcome) for outcome in outcomes if outcome.error is not None]
             if not any(outcome.error is not None for outcome in outcomes):
                 self._clear(entry)
         return lost
 
+    @property
+    def _silent_caller(self) -> Caller:
+        """Whoever acts, without a screen to say what is waited for: it is gone, or cannot be painted meanwhile."""
+        return replace(self._host.caller, tell=lambda words, give_up: None)
+
     def _begin(self, entry: Waiting) -> None:
-        if entry.take():
-            if entry.timer is not None:
-                entry.timer.stop()
-            self._host.app.run_worker(self._write(entry), group="unwritten", exit_on_error=False)
+        if entry.begun or entry.taken:
+            return
+        entry.begun = True
+        if entry.timer is not None:
+            entry.timer.stop()
+        self._host.app.run_worker(self._write(entry), group="unwritten", exit_on_error=False)
 
     async def _write(self, entry: Waiting) -> None:
         self._order = self._order or asyncio.Lock()
         async with self._order:  # in the order in which they were decided
-            outcomes = await asyncio.to_thread(_write, self._host.caller, entry.agreed.acts, self._tell_progress)
+            outcomes = await asyncio.to_thread(self._write_once, entry)
         self._host.set_busy("")
-        self._forget(entry)
-        self._tell(entry.agreed, outcomes)
+        if outcomes is not None:
+            self._forget(entry)
+            self._tell(entry.agreed, outcomes)
+
+    def _write_once(self, entry: Waiting) -> list[Outcome] | None:
+        """In a thread; None when somebody was faster.
+
+        Taken only here: a console that is left ends whoever waits for his turn, and what he had taken would be lost.
+        """
+        return _write(self._host.caller, entry.agreed.acts, self._tell_progress) if entry.take() else None
 
     def _tell_progress(self, words: str, give_up: Callable[[], None]) -> None:
         """In a thread; what is past its grace is not stopped any more."""

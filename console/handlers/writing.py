@@ -245,7 +245,7 @@ def _stopping_all(workspace: Workspace, names: tuple[str, ...], reason: str) -> 
         watch_stops(workspace)
 
     act = Act("shutdown_all", f"ask {counted(len(names), 'agent')} to stop, one after the other", nothing)
-    return Agreed("shut down", (act,), lambda _: "", ("shutdown_all",), then=begin)
+    return Agreed("shut down", (act,), lambda _: "", ("shutdown_all",), then=begin, needs_console=True)
 
 
 def _stopping(names: tuple[str, ...], reason: str, purpose: str) -> Agreed:

@@ -1,0 +1,68 @@
+"""What was decided and waits is written when the console is left or steps aside, or it is said that it was not."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from team_console.console.app.left_behind import KEPT
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.settings.team_config import Human
+
+from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.memory_team import MemoryTeam
+from tests.trust.keys_of_humans import key_file, public_line
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grace that ends only when a test ends it."""
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+
+
+async def hand_in(desk: Desk, key: str, number: int = 1) -> None:
+    """Open a form with `key` and hand it in, so that so many decisions wait."""
+    await desk.press(key)
+    await desk.form()
+    await desk.press("enter")
+    await desk.until(lambda: len(desk.app.main.unwritten) == number, "decisions in their grace")
+
+
+async def test_what_waits_for_its_turn_is_written_on_leaving(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    requests.submit_plan(Caller(team, "schedule-manager"), content="1. Do it", summary="A plan for today")
+    async with opened(team) as desk:
+        await hand_in(desk, "a")
+        await hand_in(desk, "a", 2)
+        with team._lock:  # the first of the two waits for it, the second for the first
+            await desk.press("W")
+            first, second = desk.app.main.unwritten._waiting
+            await desk.until(lambda: first.taken, "a write that is under way")
+            assert not second.taken
+            await desk.press("q")
+            await desk.until(lambda: desk.app._exit, "the end")
+    assert desk.app.write_decided() == []
+    assert second.taken
+    assert "schedule-manager" in [verdict.recipients[0] for verdict in verdicts(team)]
+
+
+async def test_a_verdict_that_has_to_be_signed_is_written_on_leaving(team: MemoryTeam) -> None:
+    human = Human("ceo", (public_line(),), str(key_file()))
+    team._config = replace(team.config(), humans={LEAD: human}, verdicts="signed", team_id="x1")
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await hand_in(desk, "a")
+    assert desk.app.write_decided() == []
+    assert len(verdicts(team)) == 1
+
+
+async def test_a_shutdown_of_the_team_that_did_not_begin_is_named_on_leaving(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        await hand_in(desk, "S")
+    assert desk.app.write_decided() == [
+        "ask 3 agents to stop, one after the other: the console was left before it began"
+    ]
+    assert team.snapshot().messages == ()
+    assert desk.app.main.drafts.purposes(KEPT), "a note for the next start"
