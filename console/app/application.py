@@ -129,6 +129,8 @@ class ConsoleApp(FollowingApp[int]):
     def on_mount(self) -> None:
         """Begin to read at once; watch when there is something to see."""
         self.app_resume_signal.subscribe(self, lambda _: self.redraw())
+        # At once: an agent would wait for its verdict for as long as an editor is open or the process is stopped.
+        self.app_suspend_signal.subscribe(self, lambda _: self.main.unwritten.write_here(), immediate=True)
         self.set_keymap({name: ",".join(keys) for name, keys in self.preferences.keys.items()})
         self.call_after_refresh(self._tell_of_mistakes)
         self.look()

@@ -190,6 +190,14 @@ class Unwritten:
         for entry in tuple(self._waiting):
             self._begin(entry)
 
+    def write_here(self) -> None:
+        """Write everything in this thread, because the console stands still: no grace ends until it goes on."""
+        for entry in tuple(self._waiting):
+            if not entry.agreed.needs_console and entry.take():
+                outcomes = _write(self._silent_caller, entry.agreed.acts)
+                self._forget(entry)
+                self._tell(entry.agreed, outcomes)
+
     def flush(self) -> list[str]:
         """Write what is left, in this thread, because the console ends; returns what could not be written, and why.
 
