@@ -69,6 +69,9 @@ class Host(Protocol):
     def show_unwritten(self) -> None:
         """Show what is not written yet, and for how long."""
 
+    def stay(self) -> None:
+        """What was decided is not written, so its rows stay."""
+
     def seek(self, subject: str) -> None:
         """Put the cursor on what was taken back."""
 

@@ -180,6 +180,7 @@ class Unwritten:
             if entry.take():
                 self._forget(entry)
                 self._host.toast(f"↶ Taken back: {safe_line(entry.agreed.words, 200)}. Nothing was written.")
+                self._host.stay()
                 if entry.agreed.acts:
                     self._host.seek(entry.agreed.acts[0].subject)
                 return True
@@ -262,6 +263,7 @@ class Unwritten:
         if good and (text := agreed.told(good)):
             self._host.toast(text)
         if bad:
+            self._host.stay()
             self._host.toast("\n".join(_refused(bad)), severity="error")
         self._host.look()
         if agreed.then is not None:

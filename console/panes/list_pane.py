@@ -179,7 +179,6 @@ class ListPane(HoldingPane[RowT]):
         """Put the cursor on the row about the request or message `subject`, when it is here."""
         row = next((row for row in self._all if subject in self.subjects_of(row)), None)
         if row is not None:
-            self.rows.stay()
             self.rows.select(self.key_of(row))
 
     def subjects_of(self, row: RowT) -> tuple[str, ...]:

@@ -253,6 +253,10 @@ class MainScreen(Guarded, Layered, Screen[None]):
         if (listing := self.panes.listing) is not None:
             listing.step_on(decided)
 
+    def stay(self) -> None:
+        """What was decided was taken back or refused, so that its rows stay, in whichever mode it was decided."""
+        self.panes.stay()
+
     def seek(self, subject: str) -> None:
         """Put the cursor on the row of what was taken back."""
         if (listing := self.panes.listing) is not None:

@@ -85,6 +85,12 @@ class PaneStack:
         self._shown[self.mode] = self.front.situation = situation
         return True
 
+    def stay(self) -> None:
+        """What was decided about stays in every list after all: that it leaves later is a change like any other."""
+        for pane in self._panes.values():
+            if isinstance(pane, ListPane) and pane.is_complete:
+                pane.rows.stay()
+
     def forget_shown(self) -> None:
         """Show the same situation anew, because more is known of it."""
         self._shown.clear()
