@@ -106,6 +106,13 @@ class NeedsPane(ListPane[AttentionItem]):
         super().show(situation, now)
         self.rows.begin_at_top()
 
+    def tick(self, now: datetime) -> None:
+        """Let ages go on; what was put aside long enough comes back, also where nothing else changes."""
+        if any(until <= now for until, _ in self._snoozed.values()):
+            self.show(self.situation, now)
+        else:
+            super().tick(now)
+
     def _shortened(self, item: AttentionItem) -> AttentionItem:
         short = self.situation.short
         return replace(item, who=short(item.who), title=short(item.title))

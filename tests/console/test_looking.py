@@ -71,6 +71,18 @@ async def test_a_snoozed_item_comes_back_by_itself(team: MemoryTeam, clock: Cloc
         await desk.until(lambda: len(desk.rows) == 1, "the row again")
 
 
+async def test_a_snoozed_item_comes_back_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
+    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    clock.advance(3 * 86_400)  # nothing is about to become overdue or quiet
+    async with opened(team) as desk:
+        await desk.press("z")
+        await desk.until(lambda: desk.rows == [], "no rows")
+        clock.advance(16 * 60)
+        desk.app._tick()
+        await desk.until(lambda: len(desk.rows) == 1, "the row again")
+        assert "z 1 snoozed" not in desk.text
+
+
 async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam) -> None:
     async with opened(team, size=(120, 140)) as desk:
         await desk.press("question_mark")
