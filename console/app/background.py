@@ -30,6 +30,8 @@ ResultT = TypeVar("ResultT")
 
 _MOST_EVIDENCE = 100
 """Requests and reports whose evidence is kept; what is looked at again is looked for again."""
+_FETCH_AGAIN = 5.0
+"""Seconds after which a content that could not be read is asked for again, if it is still wanted."""
 _STOPPING = "stop in turn"
 """The worker group of asking agents to stop one after the other; cancelling it stops the asking."""
 
@@ -88,6 +90,7 @@ class Background:
         self._busy = self.opens_form = False
         self._fetched: set[str] = set()
         self._fetching = 0
+        self._missed: dict[str, float] = {}
         self._gathering: set[str] = set()
 
     def run(
@@ -117,9 +120,9 @@ class Background:
         self._host.app.workers.cancel_group(self._host.app, _STOPPING)
 
     def fetch(self, message: Message) -> None:
-        """Read the content of `message` that is stored beside the queue, once."""
+        """Read the content of `message` that is stored beside the queue, once; where that failed, again after a while."""
         place = attachment_of(message)
-        if place is not None and place not in self._fetched:
+        if place is not None and place not in self._fetched and monotonic() >= self._missed.get(place, 0.0):
             self._fetched.add(place)
             self._fetching += 1
             self._host.app.run_worker(self._fetch(message, place), group="fetch", exit_on_error=False)
@@ -221,8 +224,13 @@ class Background:
         try:
             data = await asyncio.to_thread(host.shelf.team.attachment, place)
         except Exception as error:
-            self._failed(error)
+            if place not in self._missed:  # said once, however often it is tried
+                self._failed(error)
+            # Nobody can decide on half a text, so a server that was away for a moment must not leave it at that.
+            self._missed[place] = monotonic() + _FETCH_AGAIN
+            self._fetched.discard(place)
             return
+        self._missed.pop(place, None)
         digest = mapping(message.payload, "attachment").get("sha256")
         if digest is not None and sha256(data).hexdigest() != digest:
             host.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")

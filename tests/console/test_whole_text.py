@@ -6,6 +6,7 @@ import threading
 from types import MappingProxyType
 
 import pytest
+from team_console.console.app import background
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
@@ -53,6 +54,20 @@ async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: Sl
         await desk.calm()
         await desk.press("a")
         await desk.form()
+
+
+async def test_a_text_that_could_not_be_read_is_read_again(shelf: SlowShelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "_FETCH_AGAIN", 0.0)
+    shelf.gate.set()
+    hand_in_plan(shelf, content=LONG)
+    kept = dict(shelf._state.attachments)
+    shelf._state.attachments.clear()
+    async with opened(shelf) as desk:
+        await desk.until(lambda: any("no attachment" in toast for toast in desk.toasts), "why it is not there")
+        shelf._state.attachments.update(kept)
+        desk.app._tick()
+        await desk.until(lambda: not desk.app.main.subject().selection.incomplete, "all of it")
+        assert sum("no attachment" in toast for toast in desk.toasts) == 1
 
 
 async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(shelf: SlowShelf) -> None:
