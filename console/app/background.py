@@ -32,6 +32,9 @@ _MOST_EVIDENCE = 100
 """Requests and reports whose evidence is kept; what is looked at again is looked for again."""
 _FETCH_AGAIN = 5.0
 """Seconds after which a content that could not be read is asked for again, if it is still wanted."""
+_MOST_CONTENTS, _FEWEST_CONTENTS = 16_000_000, 8
+"""Characters of contents that are kept, and contents that are kept whatever they take: what stands beside each other
+must not push each other out."""
 _STOPPING = "stop in turn"
 """The worker group of asking agents to stop one after the other; cancelling it stops the asking."""
 
@@ -120,7 +123,7 @@ class Background:
         self._host.app.workers.cancel_group(self._host.app, _STOPPING)
 
     def fetch(self, message: Message) -> None:
-        """Read the content of `message` that is stored beside the queue, once; where that failed, again after a while."""
+        """Read the content of `message` that is stored beside the queue, once; after a failure again."""
         place = attachment_of(message)
         if place is not None and place not in self._fetched and monotonic() >= self._missed.get(place, 0.0):
             self._fetched.add(place)
@@ -236,6 +239,16 @@ class Background:
             host.toast(f"✗ {safe_line(place, 120)} is not what the message says it is", severity="error")
             return
         host.shelf.contents[place] = data.decode("utf-8", errors="replace")
+        self._forget_contents()
+
+    def _forget_contents(self) -> None:
+        """Let go of those read first where they are too much; what is looked at again is read again."""
+        contents = self._host.shelf.contents
+        total = sum(map(len, contents.values()))
+        while total > _MOST_CONTENTS and len(contents) > _FEWEST_CONTENTS:
+            first = next(iter(contents))
+            total -= len(contents.pop(first))
+            self._fetched.discard(first)
 
     async def _stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
         agreed = 0

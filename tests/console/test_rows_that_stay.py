@@ -1,4 +1,4 @@
-"""What was decided and is not written after all stays in its list: that it leaves later is a change under the cursor."""
+"""What was decided and is not written after all stays in its list: if it leaves later, the next key is guarded."""
 
 from __future__ import annotations
 
