@@ -25,7 +25,7 @@ async def test_no_key_is_cut(width: int, way: int) -> None:
         ways=_WAYS,
         text="make test",
         edit=lambda text: text,
-        draft={"way": str(way), "edited": "make test-all"},
+        draft={"way": f"{_WAYS[way].line.label}: {_WAYS[way].line.description}", "edited": "make test-all"},
     )
     app: App[None] = App()
     async with app.run_test(size=(width, 24)) as pilot:

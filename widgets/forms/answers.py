@@ -69,8 +69,7 @@ class AnswerForm(Form[ResultT]):
                     OptionLine(safe_line(option.label, 300), safe_line(option.description, 1000))
                     for option in question.options
                 ]
-                chosen = [int(word) for word in self.draft.get(f"chosen{number}", "").split() if word.isdecimal()]
-                yield Options(lines, chosen=chosen, several=question.several, id=f"options{number}")
+                yield Options(lines, chosen=self._kept(number), several=question.several, id=f"options{number}")
             placeholder = "in place of an option" if question.options and not question.several else ""
             field = Field(self.draft.get(f"words{number}", ""), placeholder=placeholder, id=f"words{number}")
             yield labelled("own words", field)
@@ -83,7 +82,9 @@ class AnswerForm(Form[ResultT]):
         """What is chosen and typed for each question."""
         typed: dict[str, str] = {}
         for number in range(len(self._questions)):
-            typed[f"chosen{number}"] = " ".join(map(str, self._chosen(number)))
+            chosen = self._chosen(number)
+            typed[f"chosen{number}"] = " ".join(map(str, chosen))
+            typed[f"asked{number}"] = _name(self._questions[number]) if chosen else ""
             typed[f"words{number}"] = self.query_one(f"#words{number}", Field).value
         return typed
 
@@ -101,6 +102,12 @@ class AnswerForm(Form[ResultT]):
             answers[question.text] = given if question.several else given[0]
         return lambda: self._act_on(answers)
 
+    def _kept(self, number: int) -> list[int]:
+        """What the draft chose, while it is the same that is asked: other options may stand in these places by now."""
+        if self.draft.get(f"asked{number}", "") != _name(self._questions[number]):
+            return []
+        return [int(word) for word in self.draft.get(f"chosen{number}", "").split() if word.isdecimal()]
+
     def _chosen(self, number: int) -> tuple[int, ...]:
         return next((options.chosen for options in self.query(f"#options{number}").results(Options)), ())
 
@@ -117,3 +124,9 @@ class AnswerForm(Form[ResultT]):
             self._go_to(empty[0])
         else:
             self.action_hand_in()
+
+
+def _name(question: Question) -> str:
+    """What tells a question, with what can be chosen, from all others."""
+    options = "; ".join(f"{option.label}: {option.description}" for option in question.options)
+    return f"{question.text} {options}"

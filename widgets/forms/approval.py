@@ -104,9 +104,8 @@ class Approval(Form[ResultT]):
         """What it is about, the ways, the words."""
         yield Excerpt(self._blocks(), most=self._room(), id="asked")
         if len(self._ways) > 1:
-            kept = self.draft.get("way", "")
-            chosen = int(kept) if kept.isdecimal() and int(kept) < len(self._ways) else 0
-            yield labelled("answer", Options([way.line for way in self._ways], chosen=(chosen,), id="ways"))
+            chosen = (self._kept_place(),)
+            yield labelled("answer", Options([way.line for way in self._ways], chosen=chosen, id="ways"))
         yield labelled("words", Note(self.draft.get("words", ""), placeholder=self._wanted(), id="words"))
 
     def on_mount(self) -> None:
@@ -116,7 +115,8 @@ class Approval(Form[ResultT]):
     def typed(self) -> Draft:
         """The way, the words, and what was edited."""
         words = self.query_one("#words", Note).text
-        return {"way": str(self._place() or ""), "words": words, "edited": self._edited or ""}
+        place = self._place()
+        return {"way": _name(self._ways[place]) if place else "", "words": words, "edited": self._edited or ""}
 
     def answer(self) -> Callable[[], ResultT]:
         """The act with the decision."""
@@ -177,9 +177,12 @@ class Approval(Form[ResultT]):
 
     def _place(self) -> int:
         chosen = self.query("#ways").results(Options) if self.is_mounted else ()
+        return next((options.chosen[0] for options in chosen if options.chosen), self._kept_place())
+
+    def _kept_place(self) -> int:
+        """The way of the draft, by all its words: the request may offer others by now, in the places of the former."""
         kept = self.draft.get("way", "")
-        first = int(kept) if kept.isdecimal() and int(kept) < len(self._ways) else 0
-        return next((options.chosen[0] for options in chosen if options.chosen), first)
+        return next((place for place, way in enumerate(self._ways) if _name(way) == kept), 0)
 
     def _way(self) -> Way:
         return self._ways[self._place()]
@@ -194,6 +197,11 @@ class Approval(Form[ResultT]):
         button.refresh(layout=True)
         self.query_one(Hints).show(self.keys())
         self.query_one("#words", Note).placeholder = Content(self._wanted())
+
+
+def _name(way: Way) -> str:
+    """What tells a way from all others."""
+    return f"{way.line.label}: {way.line.description}"
 
 
 def _differs(asked: str, text: str) -> bool:

@@ -1,0 +1,69 @@
+"""A choice that is kept in a draft is one of words, not of a place: the request may offer other things by now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from team_console.store.desk import asking
+from team_console.store.desk.caller import Caller
+from team_console.store.model.message import from_record
+from team_console.widgets.fields.options import Options
+
+from tests.console.conftest import AUTHOR, Desk, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+
+
+def rule(command: str) -> dict[str, Any]:
+    """A suggestion to let a command run always."""
+    rules = [{"toolName": "Bash", "ruleContent": command}]
+    return {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}
+
+
+def question(*options: str) -> dict[str, Any]:
+    """A question with these options."""
+    return {"question": "Which?", "header": "W", "options": [{"label": label} for label in options]}
+
+
+def change(team: MemoryTeam, **payload: Any) -> None:
+    """Another program changes what the one message says."""
+    (asked,) = team._state.messages
+    changed = from_record({**asked.record, "payload": {**asked.payload, **payload}})
+    team._state.messages = (changed,)
+    team._state.revision += 1
+
+
+async def chosen(desk: Desk) -> tuple[int, ...]:
+    """Open the form; what is chosen in it."""
+    await desk.press("a")
+    form = await desk.form()
+    await desk.settle()
+    return form.query_one(Options).chosen
+
+
+@pytest.mark.parametrize(("command", "kept"), [("npm test *", 1), ("rm -rf *", 0)])
+async def test_always_is_kept_only_for_the_same_command(team: MemoryTeam, command: str, kept: int) -> None:
+    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "x"}, suggestions=[rule("npm test *")])
+    async with opened(team) as desk:
+        assert await chosen(desk) == (0,)
+        await desk.press("2", "escape")
+        change(team, suggestions=[rule(command)])
+        await desk.shows(command)
+        await desk.calm()
+        assert await chosen(desk) == (kept,)
+
+
+@pytest.mark.parametrize(("options", "kept"), [(("SQLite", "PostgreSQL"), (1,)), (("Keep it", "Drop it"), ())])
+async def test_an_option_is_kept_only_of_the_same_question(
+    team: MemoryTeam, options: tuple[str, ...], kept: tuple[int, ...]
+) -> None:
+    asking.ask_question(Caller(team, AUTHOR), questions=(question("SQLite", "PostgreSQL"),))
+    async with opened(team) as desk:
+        assert await chosen(desk) == ()
+        await desk.press("2", "escape")
+        change(team, questions=[question(*options)])
+        await desk.shows(options[0])
+        await desk.calm()
+        assert await chosen(desk) == kept
