@@ -185,7 +185,7 @@ def _write_broadcast(workspace: Workspace, seen: mail.Preview) -> None:
         draft=workspace.drafts.get("broadcast"),
         on_draft=lambda draft: keep(draft) if draft else None,
     )
-    workspace.ask(form, None, then=lambda letter: _confirm_broadcast(workspace, letter, seen))
+    workspace.ask(form, None, then=partial(_look_before_broadcast, workspace))
 
 
 def _with_summary(letter: Written) -> Written:
@@ -194,6 +194,12 @@ def _with_summary(letter: Written) -> Written:
             Code.MISSING_SUMMARY, "a broadcast needs a summary", "Say in five to ten words what it is about."
         )
     return letter
+
+
+def _look_before_broadcast(workspace: Workspace, letter: Written) -> None:
+    """Count again: who is in the team may be others than when the writing began."""
+    look = partial(mail.preview, workspace.caller, to=ALL)
+    workspace.background.run(look, None, then=partial(_confirm_broadcast, workspace, letter))
 
 
 def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import pytest
+from msgspec.structs import replace
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 from team_console.widgets.fields.choice import Choice
 from team_console.widgets.fields.field import Field
 from team_console.widgets.fields.note import Letter
+from team_console.widgets.forms.form import Form
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -86,6 +88,19 @@ async def test_a_letter_left_is_there_again_and_gone_once_it_is_sent(team: Memor
         await desk.press("m")
         form = await desk.form()
         assert form.query_one("#content", Letter).text == ""
+
+
+async def test_a_broadcast_counts_again_when_it_is_written(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        await desk.press("b")
+        letter = await desk.form()
+        await write(desk, "The export begins at noon today", "Keep the disk free.")
+        agents = {**team.config().agents, "newcomer": Agent("newcomer")}
+        team._config = replace(team.config(), agents=MappingProxyType(agents))
+        await desk.press("ctrl+s")
+        await desk.until(lambda: desk.app.screen is not letter and isinstance(desk.app.screen, Form), "the question")
+        assert "4 deliveries" in desk.text
+        assert "newcomer" in desk.text
 
 
 async def test_a_broadcast_says_how_many_and_who_is_not_listening(team: MemoryTeam) -> None:
