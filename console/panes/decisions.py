@@ -86,6 +86,12 @@ class DecisionsPane(ListPane[Decision]):
         self._look()
         self._fill()
 
+    def tick(self, now: datetime) -> None:
+        """Let ages go on; what could not be read is tried again, also where nothing else changes."""
+        super().tick(now)
+        if self._failure:
+            self._look()
+
     def title_of(self, shown: int, total: int) -> str:
         """How many there are, and how many nothing vouches for."""
         odd = sum(row.proof in (Proof.UNVERIFIED, Proof.NOT_KNOWN) for row in self._all)
@@ -116,7 +122,7 @@ class DecisionsPane(ListPane[Decision]):
         view = self.situation.view
         known = sources_stamp(view.requests if view is not None else (), snapshot)
         if known != self._read_for:
-            self._read_for, self._failure = known, ""
+            self._read_for = known
             self._reading = self._read(snapshot)
 
     @work(thread=True, exit_on_error=False, group="decisions")
@@ -127,7 +133,7 @@ class DecisionsPane(ListPane[Decision]):
     @on(Read)
     def _has_read(self, event: Read) -> None:
         event.stop()
-        self._ledger = event.ledger
+        self._ledger, self._failure = event.ledger, ""
         self._all = event.ledger.decisions
         self._fill()
 
@@ -137,7 +143,7 @@ class DecisionsPane(ListPane[Decision]):
             return
         self._reading = None
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._failure = reason_of(event.worker.error)
+            self._failure, self._read_for = reason_of(event.worker.error), None
         else:
             self._look()
         self._fill()

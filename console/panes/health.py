@@ -86,6 +86,7 @@ class HealthPane(ListPane[Row]):
         super().__init__(shelf)
         self._audit: Vital | None = None
         self._audited = ""
+        self._is_audit_unread = False
         self._findings: tuple[Problem, ...] = ()
         self._unfolded: set[str] = set()
 
@@ -117,6 +118,15 @@ class HealthPane(ListPane[Row]):
         self._look_at_audit()
         self._findings = tuple(self._shortened(problem) for problem in findings or unseen)
         self._all = (*self._vitals(), *self._grouped())
+        self._fill()
+
+    def tick(self, now: datetime) -> None:
+        """Say the facts anew, since they tell how long ago; what could not be read of the trail is tried again."""
+        self.now = now
+        if self._is_audit_unread:
+            self._is_audit_unread = False
+            self._check_audit()
+        self._all = (*self._vitals(), *(row for row in self._all if not isinstance(row, Vital)))
         self._fill()
 
     def _grouped(self) -> Iterator[Row]:
@@ -251,6 +261,8 @@ class HealthPane(ListPane[Row]):
         if event.worker.group != "audit":
             return
         result: Any = event.worker.result
+        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
+            self._is_audit_unread = event.state is WorkerState.ERROR
         if event.state is WorkerState.SUCCESS and isinstance(result, Vital):
             self._audit = result
         elif event.state is WorkerState.ERROR and event.worker.error is not None:

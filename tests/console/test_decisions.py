@@ -47,6 +47,21 @@ async def test_a_ledger_that_cannot_be_read_says_so(team: MemoryTeam, monkeypatc
         await desk.until(lambda: "Not read: " in desk.text, "why it is not there")
 
 
+async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    decide(team, "go-on")
+    async with opened(team) as desk:
+        with monkeypatch.context() as patch:
+            patch.setattr("team_console.console.panes.decisions.ledger_of_team", fails)
+            await desk.press("8")
+            await desk.until(lambda: "Not read: " in desk.text, "why it is not there")
+        desk.app._tick()
+        await desk.until(lambda: "Decisions · 1" in desk.text, "the ledger")
+        assert "not read again" not in desk.text
+
+
 async def test_nothing_decided_yet_is_said_only_once_it_is_known(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         hand_in_plan(team)

@@ -8,7 +8,7 @@ from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.message import new_record
 from team_console.store.model.problem import Problem
 
-from tests.console.conftest import hand_in_plan, opened
+from tests.console.conftest import Clock, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -30,6 +30,33 @@ async def test_a_broken_audit_chain_says_where(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("7")
         await desk.until(lambda: "the chain is broken at line 1" in desk.text, "the break")
+
+
+async def test_a_trail_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*, limit: int = 200) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        with monkeypatch.context() as patch:
+            patch.setattr(team, "audit", fails)
+            await desk.press("7")
+            await desk.until(lambda: "cannot be read" in desk.text, "why it is not there")
+        desk.app._tick()
+        await desk.until(lambda: "intact to line" in desk.text, "the trail")
+
+
+async def test_the_facts_say_how_long_ago_also_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
+    hand_in_plan(team)
+    began = clock()
+    snapshot = team.snapshot
+    team.snapshot = lambda **options: replace(snapshot(**options), changed_at=began)  # type: ignore[method-assign]
+    async with opened(team) as desk:
+        await desk.press("7")
+        await desk.until(lambda: "1 message · changed" in desk.text, "the queue")
+        clock.advance(3 * 3600)
+        desk.app._tick()
+        await desk.until(lambda: "10:30:00, 3 h ago" in desk.text, "when it changed")
 
 
 async def test_a_finding_says_where_and_what_to_do(team: MemoryTeam) -> None:
