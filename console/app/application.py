@@ -226,7 +226,7 @@ class ConsoleApp(FollowingApp[int]):
         good = now if sight.fresh else self.situation.good_at
         self.learned(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
         self._look_while_held(sight)
-        self._look_when_one_ends(sight.view, now)
+        self._look_when_one_ends(sight.view if sight.fresh else None, now)
         self._tell_news(sight.view)
         paint_now(self.main)
         if first:
@@ -262,7 +262,10 @@ class ConsoleApp(FollowingApp[int]):
             self._driver.flush()
 
     def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
-        """What expires leaves the list when it does, not at the next look."""
+        """What expires leaves the list when it does, not at the next look.
+
+        Nothing leaves a view that is kept because the store cannot be read: a look for that would follow another.
+        """
         if self._ending is not None:
             self._ending.cancel()
         waiting = takewhile(lambda row: row.is_open, view.requests if view is not None else ())

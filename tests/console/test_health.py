@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
+from team_console.store.desk import asking
+from team_console.store.desk.caller import Caller
 from team_console.store.model.message import new_record
 from team_console.store.model.problem import Problem
 
-from tests.console.conftest import Clock, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, Clock, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -30,6 +34,23 @@ async def test_a_broken_audit_chain_says_where(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("7")
         await desk.until(lambda: "the chain is broken at line 1" in desk.text, "the break")
+
+
+async def test_a_store_that_cannot_be_read_is_not_looked_at_for_what_expires(
+    team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = clock.now + timedelta(seconds=30)
+    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": "make"}, expires=end)
+    async with opened(team) as desk:
+        assert desk.app._ending is not None
+        snapshot = team.snapshot()
+        unread = replace(snapshot, messages=(), condition=Condition.UNREADABLE)
+        monkeypatch.setattr(team, "snapshot", lambda **options: unread)
+        clock.advance(60)
+        desk.app.look()
+        await desk.until(lambda: desk.app.situation.snapshot is unread, "a reading that saw nothing")
+        assert len(desk.rows) == 1, "what was shown stays"
+        assert desk.app._ending is None
 
 
 async def test_a_trail_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
