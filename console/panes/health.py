@@ -36,6 +36,7 @@ _NOTICED = {
     WatchState.POLLING: "looked for now and then",
     WatchState.STALLED: "not noticed",
 }
+_SETTINGS = "settings"
 _MANY = 3
 """Findings of one kind from which on they are one row."""
 _LISTED = 50
@@ -100,9 +101,11 @@ class HealthPane(ListPane[Row]):
         return (line,) if drawing.lines == 1 else (line, (("  ", ""), (row.more.partition("\n")[0], "muted")))
 
     def key_of(self, row: Row) -> str:
-        """The name of a fact; code and place of a finding."""
+        """The name of a fact, of several on the settings with what each says; code and place of a finding."""
         if isinstance(row, FindingGroup):
             return row.key
+        if isinstance(row, Vital) and row.name == _SETTINGS:
+            return f"vital:{row.name}:{row.text}"
         return f"vital:{row.name}" if isinstance(row, Vital) else f"{row.code}:{row.place}:{row.message}"
 
     def matter_of(self, row: Row) -> object:
@@ -218,11 +221,11 @@ class HealthPane(ListPane[Row]):
         lost = truth_of(self.situation, self.now).reason(State.SETTINGS)
         if lost is not None:
             text = safe_line(self.situation.short(lost.text), 300)
-            found.append(Vital("settings", "▲", "bad", text, safe_line(lost.hint, 300)))
+            found.append(Vital(_SETTINGS, "▲", "bad", text, safe_line(lost.hint, 300)))
         snapshot = self.situation.snapshot
         if snapshot is not None:
             for warning in snapshot.config.warnings:
-                found.append(Vital("settings", "▲", "warn", safe_line(warning, 300)))
+                found.append(Vital(_SETTINGS, "▲", "warn", safe_line(warning, 300)))
         return tuple(found)
 
     def _look_at_audit(self) -> None:

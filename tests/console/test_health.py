@@ -53,6 +53,19 @@ async def test_a_store_that_cannot_be_read_is_not_looked_at_for_what_expires(
         assert desk.app._ending is None
 
 
+async def test_each_of_several_words_on_the_settings_can_be_read(team: MemoryTeam) -> None:
+    wrong = [Problem("SETTING", "warning", f"config:{number}", f"the {number} is wrong", "") for number in (1, 2, 3)]
+    team._config = replace(team.config(), problems=tuple(wrong))
+    async with opened(team) as desk:
+        await desk.press("7")
+        await desk.until(lambda: "the 3 is wrong" in desk.text, "the settings")
+        first = next(place for place, key in enumerate(desk.rows) if "the 1 is wrong" in key)
+        await desk.press(*"j" * first)
+        hand_in_plan(team)
+        await desk.until(lambda: "1 message" in desk.text, "another state of the store")
+        assert "the 1 is wrong" in desk.detail
+
+
 async def test_a_trail_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*, limit: int = 200) -> None:
         raise PermissionError(13, "Permission denied")
