@@ -92,8 +92,10 @@ def copy_id(workspace: Workspace, subject: Subject) -> None:
         _copy(workspace, selection.request.request_id, "id")
     elif selection.message is not None:
         _copy(workspace, selection.message.message_id, "id")
-    elif selection.agents or selection.key:
-        _copy(workspace, selection.agents[0] if selection.agents else str(selection.key), "name")
+    elif selection.agents and not selection.marked:
+        _copy(workspace, selection.agents[0], "name")
+    elif selection.key:  # of marked agents it is still the one under the cursor
+        _copy(workspace, selection.key, "name")
 
 
 def copy_text(workspace: Workspace, subject: Subject) -> None:

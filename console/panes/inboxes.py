@@ -133,7 +133,7 @@ class InboxesPane(ListPane[Message]):
         )
         return Selection(
             request=self._request_of(row),
-            requests=tuple(filter(None, (self._request_of(message) for message in some))),
+            requests=self._requests_of(some),
             message=row,
             messages=some,
             letters=some,
@@ -154,6 +154,13 @@ class InboxesPane(ListPane[Message]):
         if message is None or view is None:
             return None
         return next((row for row in view.requests if row.question.message_id == message.message_id), None)
+
+    def _requests_of(self, messages: Sequence[Message]) -> tuple[RequestRow, ...]:
+        """The requests that these messages ask; one pass through the ledger, since thousands may be marked."""
+        if len(messages) < 2 or self.situation.view is None:
+            return tuple(filter(None, map(self._request_of, messages)))
+        asked = {row.question.message_id: row for row in reversed(self.situation.view.requests)}
+        return tuple(asked[message.message_id] for message in messages if message.message_id in asked)
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another roster and the inbox that belongs to it."""
@@ -237,6 +244,13 @@ class InboxesPane(ListPane[Message]):
         event.prevent_default()
         event.stop()
         super().show(self.situation, self.now)
+        self.post_message(self.Looked(self))
+
+    @on(RowList.Marked, "#roster")
+    def _agent_marked(self, event: RowList.Marked) -> None:
+        event.prevent_default()
+        event.stop()
+        self._show_roster_title()
         self.post_message(self.Looked(self))
 
     @on(RowList.Opened, "#roster")
