@@ -59,8 +59,12 @@ def write_export(messages: Sequence[Message], name: str, *, forbidden: Path | No
         raise TeamError(Code.READ_ONLY, f"{path} lies in the team, which is open read-only", "Choose another folder.")
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-            file.write(form(messages))
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+                file.write(form(messages))
+        except OSError:  # half of a file would pass for the whole, and keep the next try from its name
+            path.unlink(missing_ok=True)
+            raise
     except FileExistsError:
         raise TeamError(Code.INVALID_FIELD, f"{path} exists", "Nothing is written over; choose another name.") from None
     except OSError as error:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 from pathlib import Path
 
 import pytest
-from team_console.console.handlers.exporting import write_export
+from team_console.console.handlers.exporting import _FORMATS, write_export
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
@@ -48,6 +49,19 @@ def test_a_file_that_exists_stays_as_it_is(messages: tuple[Message, ...], tmp_pa
     with pytest.raises(TeamError, match="exists"):
         write_export(messages, str(tmp_path / "a.csv"))
     assert (tmp_path / "a.csv").read_text() == "mine"
+
+
+def test_half_of_an_export_does_not_stay(
+    messages: tuple[Message, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(messages: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setitem(_FORMATS, ".csv", fails)
+        with pytest.raises(TeamError, match="No space left"):
+            write_export(messages, str(tmp_path / "a.csv"))
+    assert write_export(messages, str(tmp_path / "a.csv")).exists()
 
 
 def test_a_read_only_team_gets_no_file(messages: tuple[Message, ...], tmp_path: Path) -> None:
