@@ -94,6 +94,7 @@ class Background:
         self._fetched: set[str] = set()
         self._fetching = 0
         self._missed: dict[str, float] = {}
+        self._stopping = ""
         self._gathering: set[str] = set()
 
     def run(
@@ -109,14 +110,17 @@ class Background:
             told: Makes the toast of the result.
             then: Goes on with the result, on the screen.
         """
-        if self._may_begin("writing"):
+        if self._may_begin():
             self.opens_form = then is not None
             self._host.app.run_worker(self._run(work, told, then), group="act", exit_on_error=False)
 
     def stop_in_turn(self, names: tuple[str, ...], reason: str | None) -> None:
         """Ask agents to stop; each answers, or keeps silent too long, before the next is asked."""
-        if self._may_begin("stopping"):
-            self._host.app.run_worker(self._stop_in_turn(names, reason), group=_STOPPING, exit_on_error=False)
+        if self._stopping:
+            self._host.toast("The team is being asked to stop already.", severity="warning")
+            return
+        self._say_stopping("stopping")
+        self._host.app.run_worker(self._stop_in_turn(names, reason), group=_STOPPING, exit_on_error=False)
 
     def cancel_stopping(self) -> None:
         """Ask nobody else to stop."""
@@ -172,18 +176,26 @@ class Background:
         if is_new:
             self._host.show_again()
 
-    def _may_begin(self, words: str) -> bool:
+    def _may_begin(self) -> bool:
         if self._busy:
             self._host.toast("The former action is still being written.", severity="warning")
             return False
         self._busy = True
-        self._host.set_busy(words)
+        self._show_busy()
         return True
 
     def _end(self) -> None:
         self._busy = False
-        self._host.set_busy("")
+        self._show_busy()
         self._host.look()
+
+    def _say_stopping(self, words: str) -> None:
+        """How far the asking is; empty once it is over. It takes minutes, in which other things are done."""
+        self._stopping = words
+        self._show_busy()
+
+    def _show_busy(self) -> None:
+        self._host.set_busy("writing" if self._busy else self._stopping)
 
     async def _run(
         self,
@@ -254,7 +266,7 @@ class Background:
         agreed = 0
         try:
             for number, name in enumerate(names, start=1):
-                self._host.set_busy(f"stopping {number} of {len(names)}: {safe_line(name, 40)}")
+                self._say_stopping(f"stopping {number} of {len(names)}: {safe_line(name, 40)}")
                 try:
                     agreed += await self._stop(name, reason)
                 except Exception as error:
@@ -265,7 +277,8 @@ class Background:
             self._host.toast("Nobody else is asked to stop.", severity="warning")
             raise
         finally:
-            self._end()
+            self._say_stopping("")
+            self._host.look()
         self._host.toast(f"{agreed} of {len(names)} agreed to stop")
 
     async def _stop(self, name: str, reason: str | None) -> bool:

@@ -175,6 +175,23 @@ async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> 
         await desk.until(lambda: any("3 of 3 agreed" in toast for toast in desk.toasts), "the end")
 
 
+async def test_while_the_team_is_asked_to_stop_other_things_are_done(team: MemoryTeam) -> None:
+    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The export is done for today", content="Here it is")
+    async with opened(team) as desk:
+        await desk.press("S")
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: "stopping 1 of 3" in desk.app.main.busy, "somebody who is asked")
+        await desk.press("escape", "d")
+        await desk.until(lambda: any("Read: " in toast for toast in desk.toasts), "a message that is read")
+        assert "stopping 1 of 3" in desk.app.main.busy
+        desk.app.main.background.stop_in_turn((AUTHOR,), None)
+        await desk.until(lambda: any("asked to stop already" in toast for toast in desk.toasts), "why not twice")
+        await desk.press("escape", "escape")
+        await desk.until(lambda: any("Nobody else" in toast for toast in desk.toasts), "the end of the asking")
+        assert desk.app.main.busy == ""
+
+
 async def test_a_locked_team_keeps_the_letter_and_says_so(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
