@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
+from rich.console import RenderableType
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
 from team_console.console.app.feed import Feed, ReadResult
@@ -47,6 +48,7 @@ from team_console.widgets.text.closed_widgets import let_go_of_closed_widgets
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
+from textual.screen import Screen
 from textual.timer import Timer
 
 _COLLECT_AFTER = (2_000, 10, 10)
@@ -191,14 +193,25 @@ class ConsoleApp(FollowingApp[int]):
 
     def redraw(self) -> None:
         """Forget what the terminal shows, and look again."""
-        self.on_resize()
+        self._forget_shown()
         self.refresh(layout=True)
         self.look(back=True)
 
-    def on_resize(self) -> None:
-        """A terminal of another size shows nothing that is known."""
+    def on_resize(self, event: events.Resize) -> None:
+        """A terminal that was resized shows nothing that is known, even where it has the size again that it had."""
+        self._forget_shown()
+        if self._screen_stack and event.size == self.screen._compositor.size:
+            self.refresh()
+
+    def _forget_shown(self) -> None:
         if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
             canvas.forget()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        # A screen is told the new size of the terminal a little later. Lines of the old one would go over the edge,
+        # and what the canvas knew of them would be wrong for ever; with the new size all lines are painted.
+        if screen._compositor.size == self.size:
+            super()._display(screen, renderable)
 
     @property
     def is_read(self) -> bool:

@@ -165,3 +165,14 @@ def test_a_terminal_that_cannot_place_its_cursor_is_told_so_and_nothing_is_paint
         assert terminal.wait_exit() == 2
         assert "this one says it cannot (TERM=dumb)" in terminal.text
         assert b"\x1b" not in terminal.output
+
+
+def test_a_terminal_that_is_small_for_a_moment_shows_everything_again(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        terminal.wait_for("LIVE", "Escalation", "palette")
+        terminal.settle()
+        before = terminal.text.splitlines()
+        terminal.resize(80, 24)
+        terminal.resize(120, 40)
+        terminal.wait_for("LIVE", "Escalation", "palette")
+        assert terminal.text.splitlines()[1] == before[1], "the tabs"

@@ -19,6 +19,9 @@ from team_console.store.desk.caller import Caller
 from team_console.widgets.bars.status_line import StatusLine
 from team_console.widgets.bars.tab_bar import TabBar
 from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual.app import App
+from textual.events import Resize
+from textual.geometry import Size
 from textual.widgets import Input, TextArea
 from textual.widgets._toast import Toast
 
@@ -217,3 +220,18 @@ async def test_what_moved_is_painted_at_its_place_whatever_was_known_in_between(
         body._scroll_required = False  # the screen is told in time for the layout, which does for both
         form._refresh_layout()
         await is_painted(desk, terminal)
+
+
+async def test_nothing_of_the_size_before_is_painted_on_a_terminal_of_another(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[tuple[Size, Size]] = []
+    monkeypatch.setattr(App, "_display", lambda app, screen, _: sizes.append((screen._compositor.size, app.size)))
+    async with opened(team, size=(120, 40)) as desk:
+        for size in (Size(80, 24), Size(120, 40), Size(60, 20)):
+            await desk.app.on_event(Resize(size, size))
+            desk.app.main.refresh()
+            desk.app.main._check_refresh()  # the screen is asked for a picture before it is told its size
+            await desk.until(partial(sizes.__contains__, (size, size)), "a picture of the new size")
+            sizes[:] = [one for one in sizes if one[0] != one[1]]
+        assert not sizes, "a picture of a size and the size of the terminal"
