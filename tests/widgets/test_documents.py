@@ -71,6 +71,14 @@ def test_a_sprint_message_is_shown_as_its_structure() -> None:
     assert "{" not in text
 
 
+def test_no_line_of_a_summary_is_kept_from_the_reader() -> None:
+    payload = {"summary": "Split the loader in two\nand delete the backups", "content": "1. Split it"}
+    text = shown(message_document(message(payload=payload), now=NOW))
+    assert "and delete the backups" in text
+    assert "1. Split it" in text
+    assert shown(message_document(message(payload={"summary": "One", "content": "Two"}), now=NOW)).count("One") == 1
+
+
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe [@click=app.quit]x[/] [/nope]"
 
 

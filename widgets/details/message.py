@@ -24,7 +24,7 @@ from team_console.widgets.text.glyphs import SEVERITIES, priority_sign, status_s
 
 _IN_HEAD = frozenset({"content", "summary", "request_id", "in_reply_to", "approve", "attachment"})
 _WHOLE_TITLE = 200
-"""Characters of a summary that the title says whole (`titles.title_of`)."""
+"""Characters of a summary of one line that the title says whole (`titles.title_of`)."""
 _PROSE_KEYS = ("content", "issue", "question", "message", "topic", "context_summary")
 
 
@@ -127,8 +127,8 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
     summary, title = message.payload.get("summary"), safe_line(title_of(read), 400)
     sprint = read.kind is not None and read.kind.family is Family.SPRINT and read.carried is not None
     text = "" if sprint else content if content is not None else message.content
-    if isinstance(summary, str) and len(summary) > _WHOLE_TITLE and summary.strip() != text.strip():
-        blocks.append(Lines((((safe_line(summary), ""),),)))
+    if isinstance(summary, str) and not _is_whole_in_title(summary) and summary.strip() != text.strip():
+        blocks.append(Lines(tuple(((line, ""),) for line in safe_text(summary.strip()).split("\n"))))
     if sprint:
         blocks.append(
             Text(structure({key: item for key, item in read.body.items() if key != "msg_type"}), Form.STRUCTURED)
@@ -147,6 +147,10 @@ def content_blocks(message: Message, read: Reading, content: str | None = None) 
     if not blocks and not text and title == safe_line(read.name):
         blocks.append(Lines(((("This message has no content.", "muted"),),)))
     return tuple(blocks)
+
+
+def _is_whole_in_title(summary: str) -> bool:
+    return len(summary) <= _WHOLE_TITLE and "\n" not in summary.strip()
 
 
 def _rest(message: Message, *, sprint: bool) -> dict[str, Any]:
