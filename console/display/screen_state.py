@@ -199,17 +199,19 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(mode, situation))
 
 
-def first_step(mode: Mode, situation: ScreenState) -> str:
-    """The command that would put something into an empty list, for the first agent beside the human."""
+def first_step(mode: Mode, situation: ScreenState, *, inbox: str = "") -> str:
+    """The command that would put something into an empty list: into that `inbox`, else for the first agent there is."""
     view = situation.view
     me = view.me if view is not None else ""
-    others = (row.name for row in view.roster if row.name not in (me, USER)) if view is not None else ()
-    return command_for(mode, situation.root, me=me, agent=next(iter(others), None))
+    agents = [row.name for row in view.roster if row.name not in (me, USER)] if view is not None else []
+    human = inbox if inbox in (me, USER) else ""
+    agent = inbox if inbox and not human else next(iter(agents), None)
+    return command_for(mode, situation.root, me=me, agent=agent, human=human)
 
 
-def first_step_lines(mode: Mode, situation: ScreenState) -> tuple[Line, ...]:
+def first_step_lines(mode: Mode, situation: ScreenState, *, inbox: str = "") -> tuple[Line, ...]:
     """The command that would put something there, and the key that copies it; none where there is none."""
-    command = safe_line(first_step(mode, situation), 300)
+    command = safe_line(first_step(mode, situation, inbox=inbox), 300)
     return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.display.pane_titles import set_title
-from team_console.console.display.screen_state import ScreenState, empty_words, first_step_lines
+from team_console.console.display.screen_state import ScreenState, empty_words, first_step, first_step_lines
 from team_console.console.display.team import asked_title, names_of, signs_of
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.beside import beside, beside_report
@@ -229,15 +229,16 @@ class InboxesPane(ListPane[Message]):
             return True
         return False
 
+    def first_step(self) -> str:
+        """See `ListPane`; into the inbox that is shown."""
+        return "" if self.rows.rows else first_step(self.MODE, self.situation, inbox=self.roster.cursor_key or "")
+
     def _fill(self, *, again: bool = True) -> None:
         super()._fill(again=again)
         row = self.roster.cursor_row
         if row is not None and not self.rows.rows and not self.query_text:
-            self.rows.set_rows(
-                (),
-                now=self.now,
-                empty=(*_why_empty(row, self._sign_of(row)), *first_step_lines(self.MODE, self.situation)),
-            )
+            step = first_step_lines(self.MODE, self.situation, inbox=row.name)
+            self.rows.set_rows((), now=self.now, empty=(*_why_empty(row, self._sign_of(row)), *step))
 
     @on(RowList.Moved, "#roster")
     def _agent_chosen(self, event: RowList.Moved) -> None:

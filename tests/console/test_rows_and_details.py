@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 
 import pytest
 from team_console.console.display.first_steps import command_for
 from team_console.console.input.subject import Mode
+from team_console.console.panes.inboxes import InboxesPane
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 
 from tests.conftest import CommandLine
-from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio]
@@ -85,10 +87,30 @@ async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: Memo
         await desk.until(lambda: "Copied the command" in desk.text, "the toast")
 
 
+async def test_the_command_of_an_empty_inbox_puts_something_into_that_inbox(team: MemoryTeam) -> None:
+    async with opened(team, size=(160, 40)) as desk:
+        await desk.press("2")
+        await desk.until(lambda: "Agents" in desk.text, "the roster")
+        pane = desk.app.main.pane
+        assert isinstance(pane, InboxesPane)
+        for row in pane.roster.rows:
+            pane.roster.select(row.name)
+            await desk.until(partial(_offers, desk, row.name), f"a message to {row.name}")
+            await desk.press("Y")
+            assert f"--to {row.name} " in desk.app.clipboard
+            assert row.name != LEAD or f"--as {LEAD}" not in desk.app.clipboard
+
+
+def _offers(desk: Desk, name: str) -> bool:
+    shown = " ".join(desk.text.replace("▏", " ").split())  # a command of several lines as one
+    return f"No message waits for {name}" in shown and f"--to {name} --summary" in shown
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("human", ["", LEAD])
 @pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.HEALTH])
-def test_the_command_of_an_empty_list_works(mode: Mode, elsewhere: CommandLine) -> None:
+def test_the_command_of_an_empty_list_works(mode: Mode, human: str, elsewhere: CommandLine) -> None:
     team = str(elsewhere.folder / "team")
     elsewhere.ok("init", "-t", team, "--lead", LEAD)
     elsewhere.ok(*shlex.split(command_for(mode, team, me=LEAD, agent=None))[1:])
-    elsewhere.ok(*shlex.split(command_for(mode, team, me=LEAD, agent="scribe"))[1:])
+    elsewhere.ok(*shlex.split(command_for(mode, team, me=LEAD, agent="scribe", human=human))[1:])
