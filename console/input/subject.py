@@ -14,7 +14,7 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import DECIDED_BY_LEAD
 from team_console.store.protocol.seen import Seen
 from team_console.store.views.needs.parts import Part, part_of
-from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.rows import AttentionItem, RequestRow, View
 
 
 class Mode(StrEnum):
@@ -49,6 +49,7 @@ class Selection(Struct, frozen=True):
         seen: All that was drawn of it and beside it.
         incomplete: A part of the text is not on the screen, because it is still being read.
         requests: The requests of the marked rows, else of the one under the cursor.
+        listed: What waits, as far as the list shows it: neither filtered away nor put aside.
         looked_at: Fingerprint of everything that was on the screen so far -> all that was shown of it; None for what
             is no request.
     """
@@ -64,6 +65,7 @@ class Selection(Struct, frozen=True):
     seen: Seen | None = None
     incomplete: bool = False
     requests: tuple[RequestRow, ...] = ()
+    listed: tuple[AttentionItem, ...] = ()
     looked_at: Mapping[str, Seen | None] = MappingProxyType({})
 
 
@@ -137,9 +139,12 @@ class Subject(Struct, frozen=True):
 
     @property
     def to_dismiss(self) -> tuple[Message, ...]:
-        """Messages that are only for the actor's information and not marked as read yet."""
-        items = self.view.attention if self.view is not None else ()
-        known = (item for item in items if part_of(item) is Part.INFORMATION and not item.key.startswith("drop:"))
+        """Messages of the list that are only for the actor's information and not marked as read yet.
+
+        What the list does not show, its heading does not count, and nobody read.
+        """
+        informing = (item for item in self.selection.listed if part_of(item) is Part.INFORMATION)
+        known = (item for item in informing if not item.key.startswith("drop:"))
         letters = (item.message for item in known if item.message is not None)
         return tuple(letter for letter in letters if self._is_to_read(letter))
 

@@ -174,6 +174,7 @@ class NeedsPane(ListPane[AttentionItem]):
             letters=tuple(item.message for item in some if item.message is not None),
             incomplete=self.is_incomplete(question),
             requests=tuple(item.request for item in some if item.request is not None),
+            listed=self.rows.rows,
         )
 
     def snooze(self) -> int:

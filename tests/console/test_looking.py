@@ -71,6 +71,25 @@ async def test_a_snoozed_item_comes_back_by_itself(team: MemoryTeam, clock: Cloc
         await desk.until(lambda: len(desk.rows) == 1, "the row again")
 
 
+@pytest.mark.parametrize("way", ["filter", "snooze"])
+async def test_only_what_is_listed_is_cleared(team: MemoryTeam, way: str) -> None:
+    for words in ("The alpha report is ready today", "The beta report is ready today"):
+        mail.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="Here it is")
+    async with opened(team) as desk:
+        if way == "filter":
+            await desk.press("slash")
+            await desk.type("alpha")
+            await desk.press("enter")
+        else:
+            await desk.press("z")
+        await desk.until(lambda: len(desk.rows) == 1, "one of the two")
+        (shown,) = desk.rows
+        await desk.press("D")
+        await desk.until(lambda: any("Read" in toast for toast in desk.toasts), "what was cleared")
+        (left,) = [message for message in team.snapshot().messages if message.status == "pending"]
+        assert f"MESSAGE:{left.message_id}" != shown
+
+
 async def test_a_snoozed_item_comes_back_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
     mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     clock.advance(3 * 86_400)  # nothing is about to become overdue or quiet
