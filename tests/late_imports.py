@@ -249,21 +249,16 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "console/cli/verbs/shutdown.py": {
         "store.desk.requests": (39.5, "help and completions load every verb, and must not load what the verbs do"),
-        "store.desk.waiting": (69.0, "help and completions load every verb, and must not load what the verbs do"),
-        "store.protocol.kinds.kind": (
-            1.17,
-            "help and completions load every verb, and must not load what the verbs do",
-        ),
-        "store.protocol.relations.answering": (
-            2.6,
-            "help and completions load every verb, and must not load what the verbs do",
-        ),
         "store.protocol.relations.membership": (
             3.71,
             "help and completions load every verb, and must not load what the verbs do",
         ),
         "store.protocol.relations.stops": (
             3.72,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
+        "store.views.requests.verdicts": (
+            73.8,
             "help and completions load every verb, and must not load what the verbs do",
         ),
     },

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
+
+if TYPE_CHECKING:
+    from team_console.store.views.requests.verdicts import Outcome
 
 _ORDER = ("temp", "slave", "member", "resident")
 
@@ -32,16 +34,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 class Asked(Struct, frozen=True):
-    """One agent that was asked, and what it said; `answer` is None when it said nothing in time."""
+    """One agent that was asked, and how the request stands; `outcome` is None where nobody waited."""
 
     agent: str
     receipt: Receipt
-    answer: Message | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def words(self) -> str | None:
+        """What it said with its answer, None when it gave none in time."""
+        if self.outcome is None or self.outcome.message is None:
+            return None
+        return self.outcome.reason or ""
 
     @property
     def agreed(self) -> bool:
         """Whether it agreed to stop."""
-        return self.answer is not None and self.answer.payload.get("approve") is True
+        return self.outcome is not None and self.outcome.state == "approved"
 
 
 def run(call: Call) -> int:
@@ -95,31 +104,22 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
         call.out.warn(receipt.warnings)
     if timeout is None or receipt.request_id is None:
         return Asked(agent, receipt)
-    from team_console.store.desk.waiting import until
+    from team_console.store.views.requests.verdicts import await_verdict
 
-    request_id = receipt.request_id
-    answer = until(call.team, lambda: find_answer(call, request_id, agent), timeout=timeout)
-    done = Asked(agent, receipt, answer)
+    # Judged like everything else: what decides on the screen decides here.
+    outcome = await_verdict(call.team, receipt.request_id, timeout=timeout, me=call.actor)
+    done = Asked(agent, receipt, outcome)
     _say(call, f"{agent}: {_told(done, timeout)}")
     return done
 
 
-def find_answer(call: Call, request_id: str, agent: str) -> Message | None:
-    """What `agent` answered to the request, in the queue or among the newest messages of the archive."""
-    from team_console.store.protocol.kinds.kind import RequestKind
-    from team_console.store.protocol.relations.answering import answers
-
-    def fits(message: Message) -> bool:
-        return message.sender == agent and answers(message, RequestKind.SHUTDOWN, request_id)
-
-    live = next(filter(fits, reversed(call.snapshot().messages)), None)
-    return live or next(filter(fits, call.team.history(agent=call.actor, limit=20).messages), None)
-
-
 def _told(asked: Asked, timeout: float) -> str:
-    if asked.answer is None:
+    outcome = asked.outcome
+    if outcome is None or outcome.is_open:
         return f"no answer after {timeout:g} s"
-    return "agreed to stop" if asked.agreed else f"refused: {asked.answer.content or 'no reason given'}"
+    if outcome.message is None:
+        return f"nothing was answered, the request is {outcome.state}"
+    return "agreed to stop" if asked.agreed else f"refused: {outcome.reason or 'no reason given'}"
 
 
 def _say(call: Call, text: str) -> None:
@@ -136,8 +136,8 @@ def _result(asked: list[Asked], *, awaited: bool) -> dict[str, Any]:
         row = item.receipt.as_json()
         warnings += row.pop("warnings")
         if awaited:
-            row["approve"] = None if item.answer is None else item.agreed
-            row["reason"] = item.answer.content if item.answer is not None else None
+            row["approve"] = None if item.words is None else item.agreed
+            row["reason"] = item.words
         rows.append(row)
     success = all(question.agreed for question in asked) if awaited else True
     result = {**rows[0], "success": success, "warnings": warnings}
