@@ -115,6 +115,16 @@ def test_a_note_cannot_make_a_row_say_another_sender_than_its_columns() -> None:
     assert entry.message.priority == "high"
 
 
+@pytest.mark.parametrize("key", ["read_by", "delivered_to", "handed_to"])
+@pytest.mark.parametrize("time", [1, None, ["2026-02-24"], {}], ids=["a number", "null", "a list", "an object"])
+def test_a_note_whose_times_are_none_is_a_problem_and_no_message(key: str, time: Any) -> None:
+    for note in ({key: {"bob": time}}, {"+": {key: {"bob": time}}}):
+        payload = json.dumps({"content": "x", NOTE_KEY: note})
+        entry = read_row(Row("m", "a", "bob", "message", payload, "pending", *[None] * 5), place="row 1")
+        assert entry.message is None
+        assert [(problem.code, key in problem.message) for problem in entry.problems] == [("DAMAGED_ENTRY", True)]
+
+
 @pytest.mark.parametrize("message_id", [None, "", b"\xff"])
 def test_a_row_without_an_id_is_a_problem_and_no_message(message_id: Any) -> None:
     entry = read_row(Row(message_id, "a", "b", "message", "{}", "pending", *[None] * 5), place="row 7")

@@ -21,6 +21,8 @@ from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_atte
 
 NOTE_KEY = "_envelope"
 _ABSENT, _ARRIVAL, _MORE = _MARKS = ("-", "#", "+")
+_TIMES = ("read_by", "delivered_to", "handed_to")
+"""Keys of a record that say of each agent when."""
 _IDENTITY = ("message_id", "sender", "recipient", "message_type", "status")
 _NAMING_KEYS = frozenset(
     {"message_id", "id", "type", "message_type", "from", "sender", "from_agent", "status"}
@@ -89,7 +91,9 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     problems = [] if payload_problem is None else [_damaged(row.message_id, payload_problem)]
     problems += [_is_blob(row.message_id, name) for name, value in zip(COLUMNS, row, strict=False) if _is_bytes(value)]
     try:
-        message = from_record(_record(row, payload, note))
+        record = _record(row, payload, note)
+        _check_times(record)
+        message = from_record(record)
     except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
         return RowEntry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))
@@ -172,6 +176,18 @@ def _record(row: Row, payload: Any, note: Mapping[str, Any]) -> dict[str, Any]:
     absent = [key for key in _listed(note) if key not in _NAMING_KEYS]
     rest = {key: value for key, value in note.items() if key not in _NAMING_KEYS}
     return _apply(base, {**rest, _ABSENT: absent}, row)
+
+
+def _check_times(record: Mapping[str, Any]) -> None:
+    """Refuse times by agent that are none: any program may write a note, and nobody looks at each of them again.
+
+    Raises:
+        ValueError: Naming the key.
+    """
+    for key in _TIMES:
+        times = record.get(key)
+        if isinstance(times, dict) and not all(isinstance(at, str) for at in times.values()):
+            raise ValueError(f"a {key} whose times are not all texts")
 
 
 def _apply(base: Mapping[str, Any], note: Mapping[str, Any], row: Row) -> dict[str, Any]:
