@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from team_console.store.views.board import Board
-from team_console.store.views.rows import DeliveryRow, DeliveryState
+from team_console.store.views.rows import DeliveryRow, DeliveryState, Need
 
 from tests.views.chronicle import LEAD, START, Chronicle
 
@@ -101,3 +101,41 @@ def test_a_group_record_is_one_delivery_for_each_that_has_not_read_it() -> None:
     message = story.say(LEAD, "x", id="g", to_agents=["file-manager", "debugger", "task-manager"], read_by=read)
     story.change(message, to=None)
     assert set(_rows(story)) == {"g/file-manager", "g/task-manager"}
+
+
+def test_who_got_a_message_to_several_is_not_tried_again_nor_failed_with_the_others() -> None:
+    story = Chronicle()
+    message = story.say(LEAD, "x", id="g", to_agents=["file-manager", "debugger", "task-manager"])
+    board = Board(LEAD)
+    for status, state in (
+        ("pending", DeliveryState.DUE),
+        ("retry", DeliveryState.RETRY),
+        ("failed", DeliveryState.FAILED),
+        ("delivered", DeliveryState.DELIVERED),
+        ("read", None),
+    ):
+        message = story.change(
+            message,
+            status=status,
+            attempts=1,
+            delivered_to={"debugger": "2026-02-24T10:00:30Z", "task-manager": "2026-02-24T10:00:30Z"},
+            read_by={"task-manager": "2026-02-24T10:00:40Z"},
+            next_attempt_at="2026-02-24T10:01:00Z",
+            error_message="file-manager: exit status 1",
+        )
+        view = board.update(story.snapshot(), START + timedelta(minutes=10))
+        rows = {row.recipient: row for row in view.deliveries}
+        if state is None:
+            assert rows == {}
+            continue
+        assert {name: row.state for name, row in rows.items()} == {
+            "file-manager": state,
+            "x": state,
+            "debugger": DeliveryState.DELIVERED,
+        }
+        assert rows["file-manager"].error == "file-manager: exit status 1"
+        if state is not DeliveryState.DELIVERED:
+            assert (rows["debugger"].error, rows["debugger"].next_attempt_at) == ("", None)
+        assert {item.who for item in view.attention if item.need is Need.FAILED} == (
+            {"file-manager", "x"} if state is DeliveryState.FAILED else set()
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -41,15 +41,14 @@ class Deliveries:
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
-        late = self._late.get(entry.message.status)
-        if late is not None:
-            late.append(entry)
+        for status in _shares(entry):
+            self._late[status].append(entry)
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
-        if entry.message.status in self._lists:
-            rows = self._list(entry.message.status)
-            for number, _ in enumerate(_open_recipients(entry)):
+        for status, names in _shares(entry).items():
+            rows = self._list(status)
+            for number, _ in enumerate(names):
                 rows.drop((*entry.order, number))
 
     @property
@@ -73,21 +72,22 @@ class Deliveries:
         """The rows of a status, with those of all that came since somebody looked."""
         rows, late = self._lists[status], self._late[status]
         for entry in late:
-            for number, name in enumerate(_open_recipients(entry)):
-                rows.put((*entry.order, number), self._row(entry, name))
+            for number, name in enumerate(_shares(entry)[status]):
+                rows.put((*entry.order, number), self._row(entry, name, status))
         late.clear()
         return rows
 
-    def _row(self, entry: Entry, recipient: str) -> DeliveryRow:
+    def _row(self, entry: Entry, recipient: str, status: str) -> DeliveryRow:
         message = entry.message
         key = message.message_id if not message.is_group else f"{message.message_id}/{recipient}"
-        state = _STATES[message.status]
+        state = _STATES[status]
         if state is DeliveryState.PENDING and self._due_until is not None and entry.when < self._due_until:
             state = DeliveryState.DUE
-        expires = expires_at(message) if message.status in ON_ITS_WAY else None
+        expires = expires_at(message) if status in ON_ITS_WAY else None
         if not message.more:  # nearly every message: nobody has tried it yet
             return DeliveryRow(key, message, recipient, state, attempts_of(message), expires_at=expires)
-        error: Any = message.envelope("error_message")
+        is_own = status == message.status  # what went wrong with others, and when they are tried again, is not its own
+        error: Any = message.envelope("error_message") if is_own else None
         return DeliveryRow(
             key=key,
             message=message,
@@ -95,12 +95,27 @@ class Deliveries:
             state=state,
             attempts=attempts_of(message),
             max_attempts=max_attempts(message),
-            next_attempt_at=next_attempt(message),
+            next_attempt_at=next_attempt(message) if is_own else None,
             expires_at=expires,
             error="" if error is None else str(error),
         )
 
 
-def _open_recipients(entry: Entry) -> Iterable[str]:
+def _shares(entry: Entry) -> Mapping[str, Sequence[str]]:
+    """Status -> the recipients that have it; whoever read the message is left out.
+
+    Of a message to several some may have got it while others are still tried, or were given up.
+    """
     message = entry.message
-    return [name for name in message.recipients if name not in message.read_by] if message.more else message.recipients
+    if message.status not in _STATES:
+        return {}
+    if not message.more:
+        return {message.status: message.recipients}
+    waiting = [name for name in message.recipients if name not in message.read_by]
+    handed = message.delivered_to
+    if not handed or message.status == Status.DELIVERED:
+        return {message.status: waiting}
+    return {
+        message.status: [name for name in waiting if name not in handed],
+        Status.DELIVERED.value: [name for name in waiting if name in handed],
+    }

@@ -148,7 +148,7 @@ def _delivery(message: Message, name: str) -> Delivery:
         tries=attempts_of(message) if _TRIED.intersection(message.record) else 0,
         most_tries=max_attempts(message),
         next_try=upcoming.isoformat() if upcoming is not None and status == Status.RETRY else "",
-        error=_text(message.envelope("error_message")),
+        error=_text(message.envelope("error_message")) if status == message.status else "",
     )
 
 
