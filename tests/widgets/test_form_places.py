@@ -11,6 +11,7 @@ from team_console.store.protocol.client_requests import Option, Question
 from team_console.widgets.fields.note import Letter
 from team_console.widgets.forms.answers import AnswerForm
 from team_console.widgets.forms.compose import Compose
+from team_console.widgets.forms.confirm import Confirm
 from team_console.widgets.forms.form import Form
 from team_console.widgets.forms.reason import ReasonPrompt
 from textual.app import App
@@ -103,6 +104,18 @@ async def test_what_went_wrong_hides_no_field_that_is_typed_in(size: tuple[int, 
         assert any("whynot" in line for line in lines), lines
         lines = await lines_after(pilot, "ctrl+j", *"ever")
         assert any("ever" in line for line in lines), lines
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_field_below_words_that_a_scrollbar_wraps_anew_stays_in_sight(size: tuple[int, int]) -> None:
+    line = "x" * (size[0] - 5) + " yy"  # as long as there is room without a scrollbar
+    form = Confirm("Redirect", (line,) * (size[1] // 3), refused, verb="Redirect", field="to")
+    async with shown(form, size) as pilot:
+        await lines_after(pilot, *"who", "enter")
+        await pilot.app.workers.wait_for_complete(form.workers)
+        lines = await lines_after(pilot)
+        assert any("the store is not there" in line for line in lines), lines
+        assert any("who" in line for line in lines), lines
 
 
 async def test_the_line_of_a_letter_with_the_cursor_is_seen() -> None:

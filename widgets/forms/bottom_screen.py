@@ -10,7 +10,7 @@ from team_console.widgets.overlay import Overlay
 from team_console.widgets.standing import Behind
 from textual import on
 from textual.events import Resize
-from textual.geometry import Region
+from textual.geometry import NULL_SIZE, Region
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -45,11 +45,13 @@ class BottomScreen(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self.behind: Behind | None = None
         self._limit = _LEAST
         self._stood_in = Region()
+        self._body_sizes = NULL_SIZE, NULL_SIZE
 
     def on_mount(self) -> None:
         """Follow what it stands on: that is laid out after the form where the terminal changes its size."""
         if self.behind is not None and self.behind.laid_out is not None:
             self.behind.laid_out.subscribe(self, self._follow, immediate=True)
+        self.screen_layout_refresh_signal.subscribe(self, self._keep_place, immediate=True)
 
     def on_resize(self, event: Resize) -> None:
         """Another size gives it another place."""
@@ -91,6 +93,14 @@ class BottomScreen(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
     def _follow(self, behind: Screen[Any]) -> None:
         if self._stood_in and self._stood_in != self._room_behind():
             self.call_after_refresh(self.stand)
+
+    def _keep_place(self, form: Screen[Any]) -> None:
+        # A scrollbar that comes leaves less room beside it: words above a field take more lines and push it away,
+        # after it was brought into sight.
+        body = self.query_one(".form--body")
+        before, self._body_sizes = self._body_sizes, (body.size, body.virtual_size)
+        if self._body_sizes != before:
+            self.call_after_refresh(self._show_place)
 
     def _fit(self) -> None:
         """Let fields scroll where they have too little room: keys, buttons and what went wrong stay in sight."""
