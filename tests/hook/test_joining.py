@@ -296,6 +296,28 @@ def test_the_last_line_of_a_text_comes_back_as_it_was(text: str, desk: Desk) -> 
     assert path.read_bytes() == text.encode()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "\n", " \r\n", "{}", "{\n}", "{ }\n", '{"hooks": { }}\n', '{"hooks": {"Stop": [ ]}, "model": "opus"}'),
+        *('{"permissions": {\n  "allow": [\n  ]\n}}\n', '{"mcpServers": {\n}}\n', '{"hooks": [\n], "x": { }}'),
+    ],
+)
+@pytest.mark.parametrize("client", ["claude", "codex", "mcp", "shell"])
+def test_what_was_empty_comes_back_as_it_was(text: str, client: str, desk: Desk) -> None:
+    names = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "mcp": ".mcp.json", "shell": "AGENTS.md"}
+    path = desk.project / names[client]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text.encode())
+    if desk("join", "alice", "--for", client).status:
+        assert '"hooks": [' in text  # nothing can be put there, and nothing was written
+    else:
+        assert path.read_bytes() != text.encode()
+        desk.ok("join", "alice", "--for", client)
+    desk.ok("leave", "alice")
+    assert path.read_bytes() == text.encode()
+
+
 def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) -> None:
     path = put(desk.project / ".claude" / "settings.json", "{}\n")
     path.chmod(0o600)

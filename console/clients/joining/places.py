@@ -21,6 +21,8 @@ from team_console.console.clients.joining.receipts import file_receipt
 from team_console.store.model.errors import Code, TeamError
 
 _EMPTY = "{}\n"
+_TEXT = "text "
+"""Begins a note of the blanks that were all of a file before a join."""
 _SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
 """One of them stands in every file that has something of a join: hooks and servers name who acts, blocks are marked."""
 
@@ -102,6 +104,8 @@ class Place(Struct, frozen=True):
         after = self._edited(lambda text: self.join(text, made), before)
         if before is None:
             made.append("file")
+        elif not before.strip():
+            made.append(f"{_TEXT}{before}")
         if not self.path.parent.exists():
             made.append("folder")
         return FileChange(self.path, self.home, before, after), made
@@ -114,7 +118,8 @@ class Place(Struct, frozen=True):
         made = file_receipt(self.path).read()
         after: str | None = self._edited(lambda text: self.leave(text, made), before)
         if after is not None and after != before and after.strip() == self.empty.strip():
-            after = None if made is None or "file" in made else after
+            blank = next((note.removeprefix(_TEXT) for note in made or () if note.startswith(_TEXT)), after)
+            after = None if made is None or "file" in made else blank
         return FileChange(self.path, self.home, before, after)
 
     def _edited(self, edit: Callable[[str], str], before: str | None) -> str:

@@ -20,6 +20,8 @@ HOOKS, ALLOWED, ENABLED, SERVERS = (
     ("mcpServers",),
 )
 """Where things stand in the settings of Claude Code; Codex has its hooks under the same key."""
+_BLANK = "blank "
+"""Begins a note of the blanks that stood in an empty object or list: `blank hooks/Stop= `."""
 _WORDS = {ALLOWED: ALLOW_RULE, ENABLED: SERVER}
 Made = list[str]
 
@@ -115,6 +117,18 @@ def pruned(text: str, made: Sequence[str] | None) -> str:
         node = at(text, path)
         if node is not None and node.value in ({}, []) and (made is None or f"made {'/'.join(path)}" in made):
             text = without(text, path)
+    return _with_blanks(text, made or ())
+
+
+def _with_blanks(text: str, made: Sequence[str]) -> str:
+    """The settings with the blanks in empty objects and lists that stood there before a join."""
+    for note in made:
+        where, _, blank = note.removeprefix(_BLANK).partition("=")
+        if not note.startswith(_BLANK) or blank.strip(" \t\r\n"):  # a receipt is a file, too, that anybody may edit
+            continue
+        node = at(text, tuple(where.split("/")) if where else ())
+        if node is not None and text[node.start : node.end] in ("{}", "[]"):
+            text = f"{text[: node.start + 1]}{blank}{text[node.end - 1 :]}"
     return text
 
 
@@ -176,5 +190,10 @@ def _appended(text: str, path: tuple[str, ...], item: Any, made: Made) -> str:
 
 
 def _note_containers(text: str, path: tuple[str, ...], made: Made) -> None:
-    """Note which objects and lists on the way have to be made."""
-    made += [f"made {'/'.join(path[:depth])}" for depth in range(1, len(path)) if at(text, path[:depth]) is None]
+    """Note which objects and lists on the way have to be made, and what blanks stand in those that are empty."""
+    for depth in range(len(path)):
+        node, where = at(text, path[:depth]), "/".join(path[:depth])
+        if node is None:
+            made.append(f"made {where}")
+        elif isinstance(node.value, (dict, list)) and not node.inner and node.end - node.start > 2:
+            made.append(f"{_BLANK}{where}={text[node.start + 1 : node.end - 1]}")
