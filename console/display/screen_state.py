@@ -215,6 +215,11 @@ def first_step_lines(mode: Mode, situation: ScreenState, *, inbox: str = "") -> 
     return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
 
 
+def has_command(empty: tuple[Line, ...]) -> bool:
+    """Whether the words of an empty list offer a command."""
+    return any(tone == "code" for line in empty for _, tone in line)
+
+
 _AS_LAST_READ = "Nothing stood here when the team was last read."
 
 

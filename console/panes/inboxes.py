@@ -230,8 +230,10 @@ class InboxesPane(ListPane[Message]):
         return False
 
     def first_step(self) -> str:
-        """See `ListPane`; into the inbox that is shown."""
-        return "" if self.rows.rows else first_step(self.MODE, self.situation, inbox=self.roster.cursor_key or "")
+        """See `ListPane`; it fills the inbox that is shown."""
+        if self.rows.rows or self.query_text:
+            return ""
+        return first_step(self.MODE, self.situation, inbox=self.roster.cursor_key or "")
 
     def _fill(self, *, again: bool = True) -> None:
         super()._fill(again=again)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_fate, with_unwritten
-from team_console.console.display.screen_state import ScreenState, empty_words, first_step
+from team_console.console.display.screen_state import ScreenState, empty_words, first_step, has_command
 from team_console.console.display.sorting import next_sort, sorted_rows
 from team_console.console.display.team import names_of
 from team_console.console.input.subject import Selection
@@ -23,6 +23,7 @@ from team_console.widgets.details.document import Document
 from team_console.widgets.rows.drawing import Draw
 from team_console.widgets.rows.picture import Headings
 from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.text.cells import Line
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -328,7 +329,7 @@ class ListPane(HoldingPane[RowT]):
 
     def _fill(self, *, again: bool = True) -> None:
         shown = self._filtered()
-        empty = () if shown else empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
+        empty = () if shown else self._empty()
         self.set_class(self.situation.is_read and not self._all, "-empty")
         self.rows.set_rows(shown, now=self.now, empty=empty, names=names_of(self.situation.view), again=again)
         if self._sought and self.rows.select(self._sought):
@@ -341,13 +342,16 @@ class ListPane(HoldingPane[RowT]):
         if not is_moving and not is_same:
             self._show_detail()
 
+    def _empty(self) -> tuple[Line, ...]:
+        return empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
+
     def drawn_from(self, view: View | None) -> tuple[object, ...]:
         """What of a view, beside the row under the cursor, its document is drawn from."""
         return (view,)
 
     def first_step(self) -> str:
-        """The command that would put something into an empty list; empty when there is something."""
-        return "" if self.rows.rows else first_step(self.MODE, self.situation)
+        """The command that an empty list offers; empty where it says something else, as while a filter hides all."""
+        return first_step(self.MODE, self.situation) if not self.rows.rows and has_command(self._empty()) else ""
 
     def hidden(self) -> int:
         """How many rows the human put aside."""

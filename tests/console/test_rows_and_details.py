@@ -87,6 +87,17 @@ async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: Memo
         await desk.until(lambda: "Copied the command" in desk.text, "the toast")
 
 
+@pytest.mark.parametrize("mode", ["1", "2", "3"])
+async def test_no_command_is_copied_where_none_is_offered(team: MemoryTeam, mode: str) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press(mode, "/", *"zzz", "enter")
+        await desk.until(lambda: "Nothing here holds “zzz”" in desk.text, "no rows")
+        await desk.press("Y")
+        await desk.until(lambda: "There is no text to copy here" in desk.text, "the toast")
+        assert not desk.app.clipboard
+
+
 async def test_the_command_of_an_empty_inbox_puts_something_into_that_inbox(team: MemoryTeam) -> None:
     async with opened(team, size=(160, 40)) as desk:
         await desk.press("2")
