@@ -176,3 +176,21 @@ def test_an_inbox_table_made_after_the_router_started_gets_each_message_once(
     ((message_id, stored),) = execute(foreign, "SELECT message_id, CAST(payload AS TEXT) FROM writer_inbox")
     assert (message_id, json.loads(stored)["n"]) == ("two", 2)
     assert [tuple(item) for item in execute(foreign, "SELECT message_id FROM team_console_inbox")] == [("one",)]
+
+
+def test_a_request_id_with_half_a_character_keeps_nobodys_mail_back(empty_place: str, opened: Open) -> None:
+    execute(empty_place, SEED.format(more=""))
+    half, empty = (json.dumps({"content": "x", "request_id": text}) for text in ("R-\ud83d", "R-\0"))
+    rows: list[tuple[object, ...]] = [
+        ("m-1", "dev", "user", "plan_approval_request", half, "pending", OLD),
+        ("m-2", "dev", "user", "plan_approval_request", empty, "pending", OLD),
+        ("m-3", "dev", "user", "message", '{"content": "y"}', "pending", OLD),
+    ]
+    columns = "message_id, sender, recipient, message_type, payload, status, created_at"
+    execute(empty_place, f"INSERT INTO agent_message ({columns}) VALUES {_values(*rows)}")
+    team = opened(empty_place)
+    assert len(inbox.receive(Caller(team, "user"), agent="user").messages) == len(rows)
+    assert [message.request_id for message in team.archived("R-\ud83d")] == ["R-\ud83d"]
+    with team.transaction(actor="user", action="edit", wait=5) as tx:
+        found = [message.message_id for text in ("R-\ud83d", "R-\0") for message in tx.archived_thread(text)]
+    assert found == ["m-1", "m-2"]

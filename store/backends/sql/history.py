@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from team_console.store.backends.sql.engines.connection import Connection, Values
-from team_console.store.backends.sql.rows import dump
+from team_console.store.backends.sql.rows import dump, storable
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
 from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, seal
 from team_console.store.contract.team import AuditLine, Page
@@ -40,7 +40,7 @@ def archived_row(agent: str, message: Message, *, n: int, key: str | None = None
         "n": n,
         "agent": agent,
         "message_id": key or message.message_id,
-        "request_id": message.request_id,
+        "request_id": None if message.request_id is None else storable(message.request_id),
         "created": "" if moment is None else to_text(moment),
         "record": dump(dict(message.record)),
     }

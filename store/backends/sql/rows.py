@@ -121,7 +121,7 @@ def columns_of(message: Message) -> dict[str, Any]:
         "delivered_at": None if delivered is None else to_text(delivered),
         "retry_count": retries_of(message),
         "max_retries": max_attempts(message) - 1,
-        "error_message": None if error is None else str(error).replace("\0", "\N{SYMBOL FOR NULL}"),
+        "error_message": None if error is None else storable(str(error)),
     }
 
 
@@ -278,6 +278,11 @@ def _refuse(word: str) -> Any:
 def _side_note(text: Any) -> Mapping[str, Any]:
     note, _ = _parse(text)
     return note if isinstance(note, dict) else {}
+
+
+def storable(text: str) -> str:
+    """A text for a column: half a character, as JSON can hold one and a database cannot, stands there as its escape."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
 
 
 def dump(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -16,6 +15,7 @@ from team_console.store.backends.sql.engines.statement import containing
 from team_console.store.backends.sql.history import Chain, archived_messages, attachment, page
 from team_console.store.backends.sql.recorded_reader import restore
 from team_console.store.backends.sql.row_reader import RowReader
+from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.settings import FILE, TABLE, Settings, put_back, write_pointer, write_settings
 from team_console.store.backends.sql.shape import Shape, find_shape
 from team_console.store.backends.sql.snapshot_view import SnapshotView
@@ -116,7 +116,7 @@ class SqlTeam(Team):
                 return []
             found: dict[str, Message] = {}
             for start in range(0, len(words), _WORDS_AT_ONCE):
-                quoted = [json.dumps(word, ensure_ascii=False)[1:-1] for word in words[start : start + _WORDS_AT_ONCE]]
+                quoted = [dump(word)[1:-1] for word in words[start : start + _WORDS_AT_ONCE]]
                 patterns = {f"word_{number}": containing(text) for number, text in enumerate(quoted)}
                 either = " OR ".join(f"record LIKE :{name} ESCAPE '/'" for name in patterns)
                 messages = archived_messages(connection, either, patterns)

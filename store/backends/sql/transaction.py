@@ -13,7 +13,7 @@ from team_console.store.backends.sql.engines.statement import listed
 from team_console.store.backends.sql.history import archive_key, archived_messages, message_of
 from team_console.store.backends.sql.ordering import State, in_order
 from team_console.store.backends.sql.row_reader import RowReader
-from team_console.store.backends.sql.rows import RowEntry
+from team_console.store.backends.sql.rows import RowEntry, storable
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES
@@ -213,7 +213,7 @@ class SqlTransaction(Transaction):
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         either = "message_id = :request_id OR request_id = :request_id"
-        return archived_messages(self.connection, either, {"request_id": request_id})
+        return archived_messages(self.connection, either, {"request_id": storable(request_id)})
 
     def archived_for(self, agent: str, message: Message) -> bool:
         return agent in (self._owners_of_copies(message) if self.shape.place else self._owners(message.message_id))
