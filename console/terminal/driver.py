@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import selectors
-from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable
-from threading import Event
 from typing import Any
 
 from team_console.console.terminal.canvas import Canvas
-from team_console.console.terminal.pasted import PasteParser
-from team_console.console.terminal.patience import PatientEvent
+from team_console.console.terminal.typed_input import TypedInput
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.message import Message
 
 _AT_ONCE = 400
 """Characters that reach the terminal by one write and are drawn by it as one picture; more are bracketed for that."""
-_LOOK, _AT_A_TIME = 0.1, 1 << 12
-"""Seconds between two looks at an escape that may be the beginning of a sequence, and bytes read at once."""
 SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 
 
@@ -39,15 +30,12 @@ def abilities() -> dict[str, bool]:
 class SparingDriver(Driver):
     """What a driver of Textual's is mixed with, in front of its own class: see `sparing`."""
 
-    exit_event: Event
     _has_terminal = False
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.canvas = Canvas(**abilities())
         self._begun = False
-        if isinstance(getattr(self, "exit_event", None), Event) and hasattr(self, "fileno"):
-            self.exit_event = PatientEvent(self.fileno)
 
     def write(self, data: str) -> None:
         """Send what `data` changes on the terminal, in brackets when it is more than one picture takes."""
@@ -66,9 +54,7 @@ class SparingDriver(Driver):
                 self._send(changed)
 
     def start_application_mode(self) -> None:
-        """Take the terminal; also how it is had again after an editor had it, which closes the driver."""
-        if isinstance(over := getattr(self, "exit_event", None), PatientEvent):
-            over.open()
+        """Take the terminal."""
         super().start_application_mode()  # type: ignore[safe-super]
         self._has_terminal = True
 
@@ -91,52 +77,10 @@ class SparingDriver(Driver):
             self._must_signal_resume = True
             self.resume_application_mode()
 
-    def close(self) -> None:
-        """Let go of what waits for keys."""
-        super().close()
-        if isinstance(over := getattr(self, "exit_event", None), PatientEvent):
-            over.close()
-
     def _send(self, data: str) -> None:
         writer = getattr(self, "_writer_thread", None)
         if writer is None or writer.is_alive():
             super().write(data)  # type: ignore[safe-super]
-
-
-class TypedInput:
-    """What the driver of a terminal is mixed with, in front of its own class: how its thread reads what is typed.
-
-    Textual's own way ends the console at a byte that is no UTF-8, which a terminal of another encoding sends, looks
-    again and again at a terminal that is gone, and knows no parser but its own.
-    """
-
-    fileno: int
-    exit_event: Event
-    process_message: Callable[[Message], None]
-
-    def run_input_thread(self) -> None:
-        """Read what is typed until it is over or the terminal is gone."""
-        parser, decoder = PasteParser(), getincrementaldecoder("utf-8")("replace")
-        with selectors.SelectSelector() as selector:
-            selector.register(self.fileno, selectors.EVENT_READ)
-            while not self.exit_event.is_set():
-                if selector.select(_LOOK):
-                    if not (typed := self._read()):
-                        return
-                    if text := decoder.decode(typed):
-                        self._pass_on(parser.feed(text))
-                self._pass_on(parser.tick())
-
-    def _read(self) -> bytes:
-        """What was typed; nothing when the terminal is gone."""
-        try:
-            return os.read(self.fileno, _AT_A_TIME)
-        except OSError:
-            return b""
-
-    def _pass_on(self, events: Iterable[Message]) -> None:
-        for event in events:
-            self.process_message(event)
 
 
 def sparing(driver_class: type[Driver]) -> type[Driver]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
+from textual._time import get_time
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.events import Paste
 from textual.message import Message
@@ -36,6 +37,10 @@ class PasteParser(XTermParser):
             if isinstance(message, Paste):
                 message.text = _plain(message.text)
             yield message
+
+    def undecided_for(self) -> float | None:
+        """Seconds after which `tick` decides on what may be the beginning of a sequence; None when nothing may be."""
+        return None if self._timeout_time is None else max(0.0, self._timeout_time - get_time())
 
     def _without_escapes(self, data: str) -> Iterator[str]:
         """The same, with another character for each escape in a paste; marks may come in two pieces."""
