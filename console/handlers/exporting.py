@@ -62,7 +62,7 @@ def write_export(messages: Sequence[Message], name: str, *, forbidden: Path | No
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 file.write(form(messages))
-        except OSError:  # half of a file would pass for the whole, and keep the next try from its name
+        except BaseException:  # half of a file would pass for the whole, and keep the next try from its name
             path.unlink(missing_ok=True)
             raise
     except FileExistsError:
