@@ -239,7 +239,7 @@ def _refuse_id_of_request(tx: Transaction, message_id: str) -> None:
     Raises:
         TeamError: `DUPLICATE_ID`.
     """
-    for item in tx.naming(message_id):
+    for item in tx.asking(message_id):
         if reading(item).opens is not None and reading(item).request_id == message_id:
             text = f"{message_id} is the id of the {reading(item).opens} request of {item.sender}"
             raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")

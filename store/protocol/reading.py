@@ -19,6 +19,8 @@ from team_console.store.protocol.kinds.registry import KINDS, PREFIX, carried_na
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
 """Families whose questions and answers share a `request_id` in their payload."""
+ID_KEYS = ("request_id", "requestId", "debug_id")
+"""Keys under which a question says an id that is not its own."""
 _NO_BODY: Mapping[str, Any] = MappingProxyType({})
 _QUOTED_BY_OWN_ID = {
     "DEBUG_REQUEST": "debug_id",

@@ -37,6 +37,34 @@ def test_a_thread_has_its_messages_however_their_id_is_written(way: str, tmp_pat
     assert thread == (["MSG-0", "MSG-2"] if way == "an alias" else ["MSG-2"])
 
 
+_OPENING = {
+    **{way: ("plan-1", text) for way, text in _WAYS.items() if way not in ("in the envelope", "quoted as answered")},
+    "a hidden key": ("plan-1", '  payload:\n    "request\\x5fid": plan-1\n'),
+    "a number": ("42", "  payload:\n    request_id: 42\n"),
+    "a number in another way": ("42", "  payload:\n    request_id: 0x2A\n"),
+    "a number with blanks": ("1000", "  payload:\n    request_id: 1_000\n"),
+    "begins with a digit": ("7f-1", "  payload:\n    request_id: 7f-1\n"),
+    "in carried JSON": ("BUG-1", '  payload:\n    content: \'DEBUG_REQUEST: {"debug_id": "BUG-1"}\'\n'),
+    "in another spelling": ("plan-1", "  payload:\n    requestId: plan-1\n"),
+}
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("way", _OPENING)
+def test_who_asks_under_an_id_is_found_however_it_is_written(way: str, is_read: bool, tmp_path: Path) -> None:
+    wanted, opening = _OPENING[way]
+    (tmp_path / "messenger-config.yaml").write_text("lead: a\n")
+    anchor = "  payload:\n    content: &name plan-1\n" if way == "an alias" else _ELSE
+    entries = (anchor, _ELSE, opening, f"  payload:\n    content: about {wanted}\n")
+    text = "".join(_HEAD.format(number=number) + rest for number, rest in enumerate(entries))
+    (tmp_path / "message-queue.yaml").write_text("messages:\n" + text)
+    team = open_team(str(tmp_path))
+    if is_read:
+        assert len(team.snapshot().messages) == 4
+    with team.transaction(actor="a", action="look", wait=1.0) as tx:
+        assert "MSG-2" in [message.message_id for message in tx.asking(wanted)]
+
+
 def test_what_the_transaction_itself_changed_and_added_is_in_the_thread(tmp_path: Path) -> None:
     (tmp_path / "messenger-config.yaml").write_text("lead: a\n")
     text = _HEAD.format(number=1) + _ELSE

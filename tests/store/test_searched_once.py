@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.codec import emit, held_words
 from team_console.store.backends.yaml.codec.queue_text import QueueText
 from team_console.store.backends.yaml.codec.word_search import entries_with
+from team_console.store.desk import mail, requests
+from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import TeamError
 
 from tests.store.contract import make_message
 
@@ -83,3 +89,28 @@ def test_two_that_share_an_id_are_both_found_after_one_went() -> None:
     wanted = make_message(100).message_id
     assert list(text.places(wanted)) == [30, 31]
     assert list(text.edit(remove=[31]).places(wanted)) == [30]
+
+
+def test_sends_under_ids_of_the_senders_search_no_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each asks whether a request has the id already, and who is a member; both are known from the send before."""
+    (tmp_path / "messenger-config.yaml").write_text("lead: ceo\nagents:\n  task-manager: {}\n")
+    queue = "messages:\n" + "".join(emit(make_message(number)).decode() for number in range(30))
+    (tmp_path / "message-queue.yaml").write_text(queue)
+    team, other = open_team(str(tmp_path)), open_team(str(tmp_path))
+
+    def sends(numbers: range) -> None:
+        for number in numbers:
+            for opened in (other, team):
+                wanted = f"MSG-own-{number}-{opened is team}"
+                mail.send(Caller(opened, "ceo"), to="task-manager", content="c", summary="s", message_id=wanted)
+
+    team.snapshot()
+    other.snapshot()
+    sends(range(1))
+    for number in range(1, 7):
+        plan = requests.submit_plan(Caller(team, "task-manager"), content="1. Split", summary="s").request_id
+        with monkeypatch.context() as patch:
+            patch.setattr(held_words, "entries_with", lambda *_: pytest.fail("all bytes were searched"))
+            sends(range(number, number + 1))
+    with pytest.raises(TeamError, match="plan request of task-manager"):
+        mail.send(Caller(team, "ceo"), to="task-manager", content="c", summary="s", message_id=plan)

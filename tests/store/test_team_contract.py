@@ -180,6 +180,18 @@ def test_select_and_thread_find_live_and_archived(team: Team) -> None:
         assert tx.select(types=("plan_approval_response",), statuses=("read",)) == []
 
 
+def test_who_asks_under_an_id_is_found(team: Team) -> None:
+    carried = {"content": 'DEBUG_REQUEST: {"msg_type": "DEBUG_REQUEST", "debug_id": "BUG-1"}'}
+    asked = {2: {"request_id": "plan-1"}, 3: carried, 4: {"requestId": "caf\u00e9"}, 5: {"request_id": 42}}
+    with team.transaction(actor="ceo", action="send", wait=1.0) as tx:
+        for number in range(1, 8):
+            tx.add(make_message(number, payload=asked.get(number, {"content": "of plan-1 and 42"})))
+        tx.record("send")
+    for wanted, number in (("plan-1", 2), ("BUG-1", 3), ("caf\u00e9", 4), ("42", 5)):
+        with team.transaction(actor="ceo", action="look", wait=1.0) as tx:
+            assert make_message(number).message_id in [message.message_id for message in tx.asking(wanted)], wanted
+
+
 def test_the_audit_names_who_did_what_newest_first(team: Team) -> None:
     put(team, make_message(1))
     with team.transaction(actor="task-manager", action="receive", wait=1.0) as tx:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
@@ -16,7 +17,7 @@ from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.rows import RowEntry, storable
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.shape import Shape
-from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES
+from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, NOTES
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.copies import Letters, distinct, is_copy
 from team_console.store.model.message import Message
@@ -36,6 +37,8 @@ _ID, _CREATED = f"{MESSAGES}.message_id", f"{MESSAGES}.created_at"
 """With their table: alone they would also mean the columns that a select gives, which are texts."""
 _TYPE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
 _OWNERS = f"SELECT message_id, agent FROM {ARCHIVE}"
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
+"""An id that JSON has byte for byte, but for `\\u00..`; what is special in a pattern of LIKE only finds more."""
 _FEW, _MANY = 4, 200
 """After so many single looks for ids in one transaction, those of its messages, or all there are, are read at once."""
 _CHUNK = 500
@@ -134,6 +137,17 @@ class SqlTransaction(Transaction):
         if any(entry.arrival is None for entry in entries):
             return self.everything()
         return self.changes.apply(distinct(in_order(entries)))
+
+    def asking(self, request_id: str) -> Sequence[Message]:
+        """Rows alone whose payload, or our note on it, has the id in its text, or an escape that could hide it."""
+        is_whole = self._state is not None or self.shape.place or "payload" not in self.shape.types
+        if is_whole or not self.alone or not _PLAIN_ID(request_id):
+            return self.everything()
+        texts = [f"CAST({MESSAGES}.payload AS TEXT)", *([f"{NOTES}.note"] if self.shape.has_ours else [])]
+        condition = " OR ".join(f"{text} LIKE :id OR {text} LIKE :escape ESCAPE '!'" for text in texts)
+        values = {"id": f"%{request_id}%", "escape": r"%\u00%"}
+        entries = self._understood(self.shape.rows(condition), values)
+        return self.changes.apply(distinct([entry.message for entry in entries if entry.message is not None]))
 
     def stored_named(self, message_id: str) -> Sequence[Message]:
         if self.shape.place:

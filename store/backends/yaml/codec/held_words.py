@@ -24,8 +24,12 @@ def places_with(
 
 
 def remembered(held: Held, words: tuple[bytes, ...], places: Sequence[int]) -> Held:
-    """The same with one search more; what was remembered goes where it becomes too much."""
-    return {**(held if len(held) < _MOST else {}), words: places}
+    """The same with one search as the last that was made; the one made longest ago goes where it becomes too much.
+
+    What every write asks stays so, however many other words are looked for once between two of them.
+    """
+    others = [(other, found) for other, found in held.items() if other != words]
+    return dict([*others[1 - _MOST :], (words, places)])
 
 
 def after_exchange(held: Held, head: int, stop: int, fresh: Sequence[QueueEntry]) -> Held:
@@ -64,6 +68,11 @@ def _still_holding(words: Iterable[bytes], places: Sequence[int], changed: Mappi
 
 def _holding(words: Iterable[bytes], entries: Sequence[QueueEntry], first: int) -> Iterator[int]:
     return (place for place, entry in enumerate(entries, start=first) if _holds(words, entry))
+
+
+def may_hold(words: Iterable[bytes], entry: QueueEntry) -> bool:
+    """Whether an entry holds one of the words, or borrows from others, which may."""
+    return bool(entry.borrowed) or _holds(words, entry)
 
 
 def _holds(words: Iterable[bytes], entry: QueueEntry) -> bool:

@@ -8,13 +8,14 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from msgspec.structs import replace
+from team_console.store.backends.yaml.codec import held_words
 from team_console.store.backends.yaml.codec.cutting.frame import Style, is_blank
 from team_console.store.backends.yaml.codec.cutting.join import is_skipped, join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read, reread
 from team_console.store.backends.yaml.codec.editing.kept import starts_after, woven
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
-from team_console.store.backends.yaml.codec.held_words import Held, after_edit, after_exchange, places_with, remembered
+from team_console.store.backends.yaml.codec.held_words import Held
 from team_console.store.backends.yaml.codec.id_index import index_of, with_places
 from team_console.store.backends.yaml.codec.known_ids import KnownIds
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
@@ -118,7 +119,8 @@ class QueueText:
             return
         self._parts, self._is_tied = replace(self._parts, joined=True), False
         self._messages = before.exchanged(head, len(before) - tail, messages)
-        self._held = after_exchange(previous._held, head, len(before) - tail, entries[head : len(entries) - tail])
+        came = entries[head : len(entries) - tail]
+        self._held = held_words.after_exchange(previous._held, head, len(before) - tail, came)
         if previous._distinct is before:
             self._follow_ids(previous, before[head : len(before) - tail], messages)
 
@@ -306,22 +308,29 @@ class QueueText:
         )
         return [index for index, message in outcomes if message is None or message.message_id == message_id]
 
-    def holding(self, words: Collection[bytes], hidden: Collection[bytes] = (b"\\",)) -> list[Message]:
+    def holding(
+        self, words: Collection[bytes], hidden: Collection[bytes] = (b"\\",), beside: Collection[bytes] = ()
+    ) -> list[Message]:
         """Messages whose text holds one of `words` or a sign of what is `hidden`, as an escape, in stored order.
 
-        Understands nothing when there are none.
+        Understands nothing when there are none. With `beside`, one of these is in the text as well; where they are is
+        remembered and followed, so that always other words may be asked for beside the same few.
         """
         if not self._parts.joined:
             data = self.data()
-            if not any(sign in data for sign in hidden) and not holds_one(data, words):
+            needed = (words, beside) if beside else (words,)
+            if not any(sign in data for sign in hidden) and not all(holds_one(data, some) for some in needed):
                 return []
             self.parse_all()
-        key = (*hidden, *words)
-        if key not in self._held:  # one verdict asks several times for the same
-            places = places_with(key, self._parts.entries, self.data(), self.starts())
-            self._held = remembered(self._held, key, places)
-        outcomes = (self._parts.entries[place].message for place in self._held[key])
-        return [message for message in outcomes if message is not None]
+        key = (*hidden, *(beside or words))
+        places = self._held.get(key)  # one verdict asks several times for the same
+        if places is None:
+            places = held_words.places_with(key, self._parts.entries, self.data(), self.starts())
+        self._held = held_words.remembered(self._held, key, places)
+        found = [self._parts.entries[place] for place in places]
+        if beside:
+            found = [entry for entry in found if held_words.may_hold((*words, *hidden), entry)]
+        return [entry.message for entry in found if entry.message is not None]
 
     def edit(
         self,
@@ -365,7 +374,7 @@ class QueueText:
         if stay and previous._index is not None:
             places = enumerate(behind, start=len(before))
             self._index = with_places({**previous._index}, places) if behind else previous._index
-        self._held = after_edit(previous._held, len(before), changed, added)
+        self._held = held_words.after_edit(previous._held, len(before), changed, added)
         if stay and not behind and previous._distinct is before:
             self._distinct, self._ids = self._messages, previous._ids
         elif previous._distinct is before:

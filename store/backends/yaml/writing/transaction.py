@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 from team_console.store.backends.yaml.codec import QueueText
@@ -14,10 +15,14 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.copies import Letters, distinct
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, check_name, is_name
+from team_console.store.protocol.reading import ID_KEYS
 from team_console.store.settings.settings_file import read_settings
 
 _FEW = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
+_MAY_BE_NUMBER = re.compile(r"[-+.:0-9eTZ]+").fullmatch
+"""What a number or a time may come to, however YAML has it: 0x1F, 1_000 and 1:30 are written without these digits."""
+_ID_KEYS = tuple(key.encode() for key in ID_KEYS)
 
 
 class YamlTransaction(Transaction):
@@ -73,11 +78,21 @@ class YamlTransaction(Transaction):
     def naming(self, word: str) -> Sequence[Message]:
         """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it.
 
-        What begins with no letter may be a number, which can be written in other ways.
+        A number or a time can be written in other ways.
         """
-        if not is_written_plainly(word) or not word[0].isalpha():
+        return self._holding(word)
+
+    def asking(self, request_id: str) -> Sequence[Message]:
+        """Looked for only in entries with a key for such an id; which these are is followed from write to write.
+
+        Every send under an id of the sender's asks this, and a search in all bytes would be the longest part of it.
+        """
+        return self._holding(request_id, beside=_ID_KEYS)
+
+    def _holding(self, word: str, *, beside: Collection[bytes] = ()) -> Sequence[Message]:
+        if not is_written_plainly(word) or _MAY_BE_NUMBER(word):
             return self.everything()
-        held = self._text.holding([word.encode()], hidden=(b"\\", b" !"))
+        held = self._text.holding([word.encode()], hidden=(b"\\", b" !"), beside=beside)
         changed = [old for old in self.changes.replaced if old not in set(held)]
         return self.changes.apply(distinct([*held, *changed]))
 
