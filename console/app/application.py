@@ -6,7 +6,7 @@ import gc
 import sys
 from asyncio import TimerHandle
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from datetime import datetime
 from itertools import takewhile
 from time import monotonic
@@ -326,19 +326,37 @@ class ConsoleApp(FollowingApp[int]):
                 self.main.tick(now)
 
 
-def run_console(team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None, tips: bool = False) -> int:
-    """Run the console on `team` until it is left, with `tips` on what to try; returns the exit status."""
+def run_console(
+    team: Team,
+    *,
+    me: str | None = None,
+    read_only: bool = False,
+    feed: Feed | None = None,
+    tips: bool = False,
+) -> int:
+    """Run the console on `team`, and on those that are gone to from there, until it is left.
+
+    Args:
+        me: Who sits there, in every team; None for the lead of each. A name that was given is never exchanged for
+            another: an agent, whose process is bound to its name, would become the lead of a team it is not in.
+        feed: What reads `team`, if that began already.
+        tips: Whether to say what to try.
+
+    Returns:
+        The exit status.
+    """
     sys.setswitchinterval(_TURN)
-    while True:
-        app = ConsoleApp(team, me=me, read_only=read_only, feed=feed)
-        app.main.frame.tip = 0 if tips else None
-        with announce_presence(team) if _may_answer(app, me) else nullcontext():
-            status = run_to_the_end(app)[1]
-        if app.next_team is None:
-            return status
-        team, feed = open_team(app.next_team, read_only=read_only), None
-        config = team.config()
-        me = me if me in config.agents else config.lead
+    with ExitStack() as opened:
+        while True:
+            seat = me or team.config().lead
+            app = ConsoleApp(team, me=seat, read_only=read_only, feed=feed)
+            app.main.frame.tip = 0 if tips else None
+            with announce_presence(team) if _may_answer(app, seat) else nullcontext():
+                status = run_to_the_end(app)[1]
+            opened.close()
+            if app.next_team is None:
+                return status
+            team, feed = opened.enter_context(closing(open_team(app.next_team, read_only=read_only))), None
 
 
 def _may_answer(app: ConsoleApp, me: str) -> bool:

@@ -31,7 +31,7 @@ def run(call: Call) -> int:
     feed = EarlyFeed(call.team, call.actor)
     from team_console.console.app.application import run_console
 
-    return run_console(call.team, me=call.actor, read_only=call.options.read_only, feed=feed)
+    return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, feed=feed)
 
 
 def need_screen(instead: str) -> None:

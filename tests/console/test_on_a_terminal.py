@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller
 
 from tests import showcase
-from tests.conftest import COMMAND
+from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal
 
 pytestmark = pytest.mark.slow
@@ -119,6 +120,23 @@ def test_the_views_over_the_modes_open_and_another_team_is_gone_to(tmp_path: Pat
         terminal.wait_for("leave this team for it")
         terminal.send("\r")
         terminal.wait_until(lambda: "other  ●" in terminal.text, "the other team")
+
+
+@pytest.mark.parametrize(("bound", "seat"), [("worker", "worker"), ("", "boss")])
+def test_who_sits_at_the_console_stays_so_in_another_team_unless_it_is_the_lead_of_each(
+    bound: str, seat: str, make_team: Callable[..., CommandLine], tmp_path: Path
+) -> None:
+    """An agent's process is bound to its name: it must not become the lead of a team in which nobody is called so."""
+    team = make_team("worker")
+    other = tmp_path / "other.db"
+    team.ok("init", str(other), "--lead", "boss", "--agent", "clerk")
+    env = {"TEAM_CONSOLE_AS": bound} if bound else {}
+    with Terminal([*COMMAND, "-t", str(team.folder)], cwd=tmp_path, env=env) as terminal:
+        terminal.wait_for(f"· {bound or 'ceo'} ", "LIVE")
+        terminal.send(f":team {other}")
+        terminal.wait_for("leave this team for it")
+        terminal.send("\r")
+        terminal.wait_for("other.db", "LIVE", f"other · {seat} ")
 
 
 @pytest.mark.parametrize(("settings", "told"), [("", True), ('quiet = ["00:00-23:59", "23:59-00:00"]', False)])

@@ -63,7 +63,7 @@ def _open_console(call: Call, folder: str) -> int:
 
     team = open_team(folder, read_only=call.options.read_only)
     try:
-        me, read_only = call.given_actor or team.config().lead, call.options.read_only
-        return run_console(team, me=me, read_only=read_only, tips=not read_only)
+        read_only = call.options.read_only
+        return run_console(team, me=call.given_actor, read_only=read_only, tips=not read_only)
     finally:
         team.close()
