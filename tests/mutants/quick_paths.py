@@ -176,4 +176,42 @@ QUICK_LINES = (
         "    front._dirty_widgets.add(front)\n    front._repaint_required = True\n",
         ("tests/console/test_repainting.py::test_what_changes_in_a_form_while_something_changes_behind_it_is_painted",),
     ),
+    Line(
+        "what every write asks stays remembered",
+        "store/backends/yaml/codec/held_words.py",
+        "dict([*others[1 - _MOST :], (words, places)])",
+        "{**(held if len(held) < _MOST else {}), words: places}",
+        (f"{_SEARCHED}::test_sends_under_ids_of_the_senders_search_no_bytes",),
+    ),
+    Line(
+        "who asks under an id that is hidden in an escape is found",
+        "store/backends/yaml/codec/queue_text.py",
+        "held_words.may_hold((*words, *hidden), entry)",
+        "held_words.may_hold(words, entry)",
+        (f"{_NAMING}::test_who_asks_under_an_id_is_found_however_it_is_written",),
+    ),
+    Line(
+        "a database is asked for ids that an escape hides",
+        "store/backends/sql/transaction.py",
+        " OR {text} LIKE :escape ESCAPE '!'",
+        "",
+        ("tests/sql/test_foreign_rows.py::test_who_asks_under_an_id_that_is_hidden_in_an_escape_is_found",),
+    ),
+    Line(
+        "an escape alone becomes a key",
+        "console/terminal/typed_input.py",
+        "selector.select(parser.undecided_for())",
+        "selector.select()",
+        ("tests/console/test_typed_input.py",),
+    ),
+    Line(
+        "who sits at the console stays so in another team",
+        "console/app/application.py",
+        "seat = me or team.config().lead",
+        "seat = me if me in team.config().agents else team.config().lead",
+        (
+            "tests/console/test_on_a_terminal.py::"
+            "test_who_sits_at_the_console_stays_so_in_another_team_unless_it_is_the_lead_of_each",
+        ),
+    ),
 )

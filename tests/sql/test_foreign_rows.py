@@ -194,3 +194,16 @@ def test_a_request_id_with_half_a_character_keeps_nobodys_mail_back(empty_place:
     with team.transaction(actor="user", action="edit", wait=5) as tx:
         found = [message.message_id for text in ("R-\ud83d", "R-\0") for message in tx.archived_thread(text)]
     assert found == ["m-1", "m-2"]
+
+
+def test_who_asks_under_an_id_that_is_hidden_in_an_escape_is_found(empty_place: str, opened: Open) -> None:
+    execute(empty_place, SEED.format(more=""))
+    hidden, plain = '{"request_id": "plan\\u002d1"}', '{"request_id": "plan-2", "content": "not plan"}'
+    rows: list[tuple[object, ...]] = [
+        ("m-1", "dev", "user", "plan_approval_request", hidden, "pending", OLD),
+        ("m-2", "dev", "user", "plan_approval_request", plain, "pending", OLD),
+    ]
+    columns = "message_id, sender, recipient, message_type, payload, status, created_at"
+    execute(empty_place, f"INSERT INTO agent_message ({columns}) VALUES {_values(*rows)}")
+    with opened(empty_place).transaction(actor="user", action="look", wait=5) as tx:
+        assert [message.message_id for message in tx.asking("plan-1")] == ["m-1"]
