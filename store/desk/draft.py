@@ -156,6 +156,7 @@ def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
         names = [name for name in current_members(tx) if name not in (sender, USER)]
         if not names:
             raise TeamError(Code.MISSING_RECIPIENT, "the team has no other members", "Add agents to its settings.")
+        check_known(tx, [sender])
         return names
     names = list(dict.fromkeys(to))
     check_known(tx, [*names, sender])

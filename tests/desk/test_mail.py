@@ -41,6 +41,17 @@ def test_a_broadcast_reaches_every_member_but_its_sender(team: MemoryTeam, calle
     assert {message.type for message in receipt.messages} == {"broadcast"}
 
 
+@pytest.mark.parametrize("type", ["broadcast", "message"])
+def test_a_name_that_nobody_has_writes_to_nobody_and_not_to_everybody(
+    type: str, team: MemoryTeam, caller: SeatOf
+) -> None:
+    with pytest.raises(TeamError) as caught:
+        mail.send(caller("file-manger"), to="all", type=type, summary="Project starts right now today", content="Go")
+    assert caught.value.code is Code.AGENT_NOT_FOUND
+    assert "file-manager" in caught.value.hint
+    assert not team.snapshot().messages
+
+
 def test_repeating_an_id_with_the_same_content_writes_nothing(team: MemoryTeam, caller: SeatOf) -> None:
     for expected in (False, True):
         receipt = mail.send(caller("ceo"), to="file-manager", content="c", summary="s", message_id="job-1")
