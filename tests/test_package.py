@@ -69,6 +69,14 @@ def test_packages_of_others_stay_what_they_are(installed: Path, tmp_path: Path) 
     assert file.startswith(str(installed / "team_console"))
 
 
+def test_the_python_of_the_readme_finds_what_it_imports(installed: Path, tmp_path: Path) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    imports = re.findall(r"^(?:from|import) .*join_team.*$", page, re.M)
+    assert len(imports) == 2
+    for line in imports:
+        assert run(installed, f"{line}\nprint(join_team.__module__)", tmp_path) == "team_console.store.api"
+
+
 def test_a_folder_with_a_store_of_the_user_disturbs_nothing(installed: Path, team: CommandLine) -> None:
     (team.folder / "store.py").write_text("raise SystemExit('the wrong store')\n")
     path = f"{team.folder}{os.pathsep}{installed}"
