@@ -45,6 +45,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.open": (40.83, "not every call of the command line gets there"),
     },
     "console/cli/call.py": {
+        "console.cli.unheard_names": (12.4, "not every call of the command line gets there"),
         "store.backends.open": (44.61, "not every call of the command line gets there"),
         "store.desk.caller": (59.62, "not every call of the command line gets there"),
         "store.model.names": (0.54, "not every call of the command line gets there"),
@@ -157,6 +158,10 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.views.history": (16.3, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/history.py": {
+        "console.cli.unheard_names": (
+            12.4,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
         "store.views.history": (16.3, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/init.py": {
@@ -172,6 +177,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
             24.99,
             "help and completions load every verb, and must not load what the verbs do",
         ),
+        "store.desk.readers": (1.32, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/join.py": {
         "console.clients.joining.act": (
@@ -204,6 +210,10 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.desk.requests": (69.58, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/receive.py": {
+        "console.cli.unheard_names": (
+            12.4,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
         "store.desk.inbox": (4.28, "help and completions load every verb, and must not load what the verbs do"),
         "store.desk.waiting": (43.68, "help and completions load every verb, and must not load what the verbs do"),
     },

@@ -135,6 +135,15 @@ class Call:
 
         self.out.warn([reason.sentence for reason in judge(snapshot, self.team.clock()).doubts])
 
+    def tell_stranger(self, snapshot: Snapshot) -> None:
+        """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`."""
+        name = self.given_actor
+        if name is None:
+            return
+        from team_console.console.cli.unheard_names import unheard_actor
+
+        self.out.warn(unheard_actor(snapshot, name))
+
     def finish(self, receipt: Receipt, lines: list[str]) -> int:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""
         if self.out.as_json:

@@ -39,6 +39,7 @@ def run(call: Call) -> int:
         heads = ("STATE", "TRIES", "NEXT TRY", "TO", "FROM", "TYPE", "AGE", "MESSAGE", "LAST ERROR")
         print_table(call.out, heads, [_cells(message, snapshot.taken_at) for message in messages])
     call.tell_doubt(snapshot)
+    call.tell_stranger(snapshot)
     return 0
 
 

@@ -12,6 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_text
 
 if TYPE_CHECKING:
+    from team_console.store.contract.team import Snapshot
     from team_console.store.model.message import Message
 
 
@@ -44,8 +45,20 @@ def run(call: Call) -> int:
     messages, problems = history(call.team, snapshot.messages, fits)
     _PRINTERS[form](call, messages)
     call.out.warn([problem.sentence for problem in problems])
+    if not messages and not problems:
+        _tell_slips(call, snapshot)
     call.tell_doubt(snapshot)
     return 0
+
+
+def _tell_slips(call: Call, snapshot: Snapshot) -> None:
+    """Whether nothing was found because nobody has that name, or no kind of message."""
+    from team_console.console.cli.unheard_names import unheard_agent, unheard_kind
+    from team_console.store.views.history import HistoryFilter, history
+
+    agent, kind = call.options.agent, call.options.type
+    names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, HistoryFilter(agent))[0])
+    call.out.warn([*names, *unheard_kind(snapshot.config, kind)])
 
 
 def _print_log(call: Call, messages: Sequence[Message]) -> None:

@@ -21,10 +21,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(call: Call) -> int:
-    """Print the instructions."""
+    """Print the instructions; a name that nobody has gets none, as none of their commands would work."""
     from team_console.console.clients.instructions import instructions_for
+    from team_console.store.desk.readers import refuse_unknown_reader
 
     name = check_name(call.options.name, field="name")
+    snapshot = call.team.snapshot()
+    if snapshot.is_known:
+        refuse_unknown_reader(snapshot.config, name, lambda: snapshot.messages)
     text = safe_text(instructions_for(call.team, name, by_itself=call.options.hooks))
     if call.out.as_json:
         call.out.json({"agent": name, "team": call.team.config().name, "instructions": text})

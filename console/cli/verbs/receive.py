@@ -55,6 +55,10 @@ def run(call: Call) -> int:
         call.out.say(display(received, partial(whole_content, call.team)))
     call.out.warn([notice.message for notice in received.notices])
     _name_delivered(call, received)
+    if call.options.type is not None and not received.messages and _settings_hold(call):
+        from team_console.console.cli.unheard_names import unheard_kind
+
+        call.out.warn(unheard_kind(call.team.config(), call.options.type))
     if not (received.is_complete and _settings_hold(call)):
         call.tell_doubt(call.team.snapshot())
     return NOTHING_CAME if call.options.wait is not None and not received.messages else 0

@@ -35,6 +35,7 @@ def run(call: Call) -> int:
         heads = ("STATE", "KIND", "WAITED", "FROM", "TO", "REQUEST", "WHAT")
         print_table(call.out, heads, [_cells(row, now) for row in rows])
     call.tell_doubt(snapshot)
+    call.tell_stranger(snapshot)
     return 0
 
 

@@ -25,6 +25,7 @@ def run(call: Call) -> int:
     else:
         print_roster(call, view)
     call.tell_doubt(view.snapshot)
+    call.tell_stranger(view.snapshot)
     return 0
 
 

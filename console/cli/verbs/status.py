@@ -39,6 +39,7 @@ def run(call: Call) -> int:
         call.out.json(status_json(view, call.team))
     else:
         _show(call, snapshot, view)
+    call.tell_stranger(snapshot)
     return 0 if snapshot.is_known else _UNREADABLE
 
 
