@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from team_console.store.model.problem import Problem
 from team_console.store.views.rows import RequestState
@@ -29,6 +31,26 @@ def test_an_overdue_request_reminds_the_others_and_asks_the_addressee_itself_for
         "ceo has not answered the plan request of task-manager in time",
         "Remind ceo.",
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "way"),
+    [
+        ("clarify", {"question": "Which port?", "context": "deploy"}, "--content WORDS"),
+        ("escalate", {"issue": "Port taken", "severity": "blocker"}, "--content WORDS"),
+        (
+            "question_request",
+            {"request_id": "question-1", "questions": [{"question": "Which?", "options": []}]},
+            "--option LABEL, or",
+        ),
+    ],
+)
+def test_an_overdue_question_names_the_verb_that_answers_it(kind: str, body: dict[str, Any], way: str) -> None:
+    story = Chronicle()
+    story.say("task-manager", LEAD, kind, **body)
+    request = next(row for row in story.view(after=3600).requests)
+    hint = finding(story, "OVERDUE_REQUEST", after=3600).hint
+    assert hint.startswith(f"Answer it: team-console answer {request.request_id} {way}")
 
 
 def test_a_step_before_its_predecessor_is_said_to_be_before_it() -> None:

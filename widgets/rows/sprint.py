@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import Batch, Lifecycle, Step, StoryState
 from team_console.widgets.rows.drawing import Drawing, age_column
@@ -41,7 +43,13 @@ def last_step(life: Lifecycle) -> Step | None:
 def trouble_of(life: Lifecycle) -> str:
     """What departs from the order of steps, in words; empty when nothing does."""
     words = (("missing", life.missing), ("out of order", life.out_of_order), ("twice", life.doubled))
-    return ", ".join(f"step {' and '.join(map(str, steps))} {word}" for word, steps in words if steps)
+    return ", ".join(f"{_named(steps)} {word}" for word, steps in words if steps)
+
+
+def _named(steps: Sequence[int]) -> str:
+    """`step 3`, `steps 3 and 4`, `steps 1, 3 and 4`."""
+    *before, last = map(str, steps)
+    return f"steps {', '.join(before)} and {last}" if before else f"step {last}"
 
 
 def _widths(drawing: Drawing) -> tuple[int, int]:

@@ -17,6 +17,12 @@ from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 
 _ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED, Flag.FORGED})
 """Flags that are told whether or not the messages they are about are still in the queue."""
+_WAYS: Mapping[RequestKind, str] = {
+    RequestKind.QUESTION: "team-console answer {} --option LABEL, or --content WORDS",
+    RequestKind.CLARIFICATION: "team-console answer {} --content WORDS",
+    RequestKind.ESCALATION: "team-console answer {} --content WORDS",
+}
+"""How a request is answered that wants more than a yes or no."""
 _OF_THOSE = "among the messages that were looked at, and older archived ones were not"
 
 
@@ -105,7 +111,7 @@ def _overdue(board: BoardState, row: RequestRow) -> Iterator[Problem]:
         return
     config, me = board.config, board.me
     answers = may_answer(config, actor=me, kind=row.kind, addressee=row.addressee)
-    how = f"team-console approve {row.request_id}, or reject"
+    how = _WAYS.get(row.kind, "team-console approve {}, or reject").format(row.request_id)
     if row.addressee in board.mine:
         text = f"the {row.kind} request of {row.asker} waits for your answer, longer than it should"
         hint = f"Answer it: {how}."
