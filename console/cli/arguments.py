@@ -18,13 +18,23 @@ _TAKES_VALUE = ("-t", "--team", "--as")
 class Parser(argparse.ArgumentParser):
     """An argument parser whose mistakes are the user's one error object."""
 
+    _given: tuple[str, ...] = ()
+
     def error(self, message: str) -> NoReturn:
         """Refuse the arguments.
 
         Raises:
             TeamError: `USAGE`, always.
         """
-        raise TeamError(Code.USAGE, message, f"{self.prog} --help lists what it takes.")
+        from team_console.console.cli.mistyped import meant_option
+
+        meant = meant_option(self, message, self._given)
+        raise TeamError(Code.USAGE, message, meant or f"{self.prog} --help lists what it takes.")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse `args`, remembered for the hint of a mistake."""
+        self._given = tuple(args or ())
+        return super().parse_known_args(args, namespace)
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -66,11 +76,11 @@ def find_verb(name: str) -> Verb:
     Raises:
         TeamError: `USAGE`, with the nearest verb as a hint.
     """
-    from team_console.store.model.names import nearest
-
     if name in BY_NAME:
         return BY_NAME[name]
-    meant = nearest(name, [verb.name for verb in VERBS if verb.group])
+    from team_console.console.cli.mistyped import meant_verb
+
+    meant = meant_verb(name)
     hint = f"Did you mean '{PROGRAM} {meant}'?" if meant else f"{PROGRAM} --help lists the verbs."
     if "/" in name or "." in name:
         hint = f"To open the team there: {PROGRAM} -t {name}"

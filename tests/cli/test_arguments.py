@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.console.cli.mistyped import SAME
 from team_console.console.cli.registry import VERBS
 
 from tests.conftest import CommandLine
@@ -144,3 +145,33 @@ def test_read_only_refuses_writes_and_leaves_the_folder_alone(team: CommandLine)
         team.ok(*verb, "--read-only")
     team.ok("receive", "--agent", "task-manager", "--peek", "--read-only")
     assert listing() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("send", "-to", "file-manager"), "Did you mean --to?"),
+        (("send", "--TO", "file-manager"), "Did you mean --to?"),
+        (("send", "--cont", "x", "--to", "file-manager"), "Did you mean --content?"),
+        (("clear", "--older-than", "3"), "Did you mean --older-than-days?"),
+        (("status", "--jsno"), "Did you mean --json?"),
+        (("inbox", "--agent", "file-manager"), "AGENT is given without --agent: team-console inbox AGENT"),
+        (("send", "\u2014to", "ceo"), "An option begins with plain hyphens"),
+        (("send", "--content", "-x;y", "--to", "ceo"), "A value that begins with a dash is given as '--content=-x;y'"),
+        (("history", "--since", "-2h"), "A value that begins with a dash is given as --since=-2h"),
+        (("approve", "q-1", "--reason", "x"), "team-console approve --help lists what it takes."),
+        (("send", "--content"), "team-console send --help lists what it takes."),
+        (("reply", "q-1"), "Did you mean 'team-console answer'?"),
+        (("deny", "q-1"), "Did you mean 'team-console reject'?"),
+        (("stop", "file-manager"), "Did you mean 'team-console shutdown'?"),
+    ],
+)
+def test_what_was_meant_is_named(arguments: tuple[str, ...], hint: str, team: CommandLine) -> None:
+    refused = team(*arguments, "--json")
+    assert (refused.status, refused.json["error"]) == (2, "USAGE")
+    assert refused.json["hint"].startswith(hint)
+
+
+def test_every_word_that_stands_for_a_verb_leads_to_one() -> None:
+    assert set(SAME.values()) <= {verb.name for verb in VERBS}
+    assert not set(SAME) & {verb.name for verb in VERBS}

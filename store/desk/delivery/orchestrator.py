@@ -30,7 +30,7 @@ _PARAMETERS = (
     *("ACTION", "RECIPIENT", "SENDER", "MESSAGE_TYPE", "PAYLOAD", "MESSAGE_ID", "BATCH_SIZE"),
     *("DELIVERY_TIMEOUT_SECONDS", "OLDER_THAN_DAYS", "ORCHESTRATOR_INSTANCE_ID"),
 )
-_HINT = "Give ACTION: poll, deliver, deliver_all, send, clear or clear_old, as in the README."
+_HINT = 'Give {"ACTION": "poll", "RECIPIENT": "AGENT"}, or deliver, deliver_all, send, clear or clear_old.'
 
 
 def read_document(text: str) -> Any:
