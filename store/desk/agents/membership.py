@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
+from team_console.store.desk.agents.narrowed_rights import rights_of_nobody
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import current_members
 from team_console.store.model.errors import Code, TeamError
@@ -64,6 +65,7 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
                 hint = f"Change it with: team-console member set {agent.name}"
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} is a member already", hint)
         warnings = [] if config.declared else _now_strangers(tx, agents)
+        warnings += rights_of_nobody(config, agents, current_members(tx))
         for agent in agents:
             _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
         tx.record("member_add", members=[_facts(agent) for agent in agents])
@@ -84,7 +86,9 @@ def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersC
             changes = {key: _written(key, value) for key, value in fields.items()}
             _edit(tx, partial(change_member, name=name, fields=changes), {name: after})
             tx.record("member_set", member=_facts(after), before=_facts(before))
-    return MembersChanged("member_set", tx.config.name, (after,), (), tuple(tx.notices))
+        named = replace(after, **{key: None for key in ("may_message", "may_send") if key not in fields})
+        warnings = rights_of_nobody(tx.config, [named], current_members(tx))
+    return MembersChanged("member_set", tx.config.name, (after,), tuple(warnings), tuple(tx.notices))
 
 
 def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
