@@ -108,6 +108,7 @@ class ScheduleManager(Manager):
         super().begin()
         self.question: str | None = None
         self.questions = cycle(words.CLARIFICATIONS)
+        self.specifications = iter(words.SPECIFICATIONS)
         self.after(11, self.ask)
         self.after(20, self.announce_spec)
 
@@ -120,13 +121,16 @@ class ScheduleManager(Manager):
 
     def announce_spec(self) -> None:
         """Hand a specification to the architect, who does not always listen."""
-        body = {"artifact_path": "specs/SPEC-031-audit-log.md", "review_type": "specification"}
+        name = next(self.specifications, None)
+        if name is None:
+            return
+        body = {"artifact_path": f"specs/{name}.md", "review_type": "specification"}
         send(
             self.caller,
             to="architect",
             type="review",
             priority="high",
-            summary="SPEC-031 is ready for review",
+            summary=f"{name[:8]} is ready for review",
             payload=body,
         )
         self.after(120, self.announce_spec)

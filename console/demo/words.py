@@ -185,6 +185,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
 )
 
+SPECIFICATIONS: tuple[str, ...] = (
+    "SPEC-031-audit-log",
+    "SPEC-032-export-retention",
+    "SPEC-033-reminder-texts",
+    "SPEC-034-vat-preview",
+    "SPEC-035-invoice-archive",
+)
+"""What is handed to the architect, each once: a specification that is ready twice is a slip of somebody."""
 CLARIFICATIONS: tuple[tuple[str, str], ...] = (
     (
         "Is the release still planned for Thursday?",
