@@ -135,14 +135,19 @@ class Call:
 
         self.out.warn([reason.sentence for reason in judge(snapshot, self.team.clock()).doubts])
 
-    def tell_stranger(self, snapshot: Snapshot) -> None:
-        """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`."""
+    def tell_stranger(self, snapshot: Snapshot | None = None) -> None:
+        """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`.
+
+        Without a `snapshot` the queue is read only for a name that the settings do not know.
+        """
         name = self.given_actor
         if name is None:
             return
-        from team_console.console.cli.unheard_names import unheard_actor
+        from team_console.console.cli.unheard_names import is_in_settings, unheard_actor
 
-        self.out.warn(unheard_actor(snapshot, name))
+        config = self.team.config() if snapshot is None else snapshot.config
+        if not is_in_settings(config, name):
+            self.out.warn(unheard_actor(snapshot or self.team.snapshot(), name))
 
     def finish(self, receipt: Receipt, lines: list[str]) -> int:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""

@@ -37,9 +37,13 @@ def unheard_kind(config: TeamConfig, kind: str | None) -> list[str]:
     return [f"no kind of message is called {kind}{_meant(kind, [*KINDS, *config.kinds])}"]
 
 
+def is_in_settings(config: TeamConfig, name: str) -> bool:
+    """Whether the settings alone tell that somebody is called `name`."""
+    return name in config.agents or name in config.humans or name in (USER, config.lead)
+
+
 def _is_known(snapshot: Snapshot, name: str) -> bool:
-    config = snapshot.config
-    if name in config.agents or name in config.humans or name in (USER, config.lead):
+    if is_in_settings(snapshot.config, name):
         return True
     if any(name == message.sender or name in message.recipients for message in snapshot.messages):
         return True

@@ -33,8 +33,7 @@ def run(call: Call) -> int:
     from team_console.store.desk.maintenance.clearing import clear, forecast
 
     options = call.options
-    if call.given_actor is not None:
-        call.tell_stranger(call.team.snapshot())
+    call.tell_stranger()
     if options.dry_run:
         return _show(call, forecast(call.caller, older_than_days=options.older_than_days), dry_run=True)
     if options.archives and not options.yes:

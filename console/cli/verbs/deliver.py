@@ -41,7 +41,7 @@ def run(call: Call) -> int:
     if options.timeout is not None and not 0 < options.timeout < 86_400:
         raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds above 0")
     only = _only(options.to)
-    _tell_stranger(call)
+    call.tell_stranger()
     if not options.loop:
         _end_like_interrupted()
         done = deliver(call.caller, only=only, limit=options.timeout)
@@ -51,12 +51,6 @@ def run(call: Call) -> int:
     if only is not None:
         raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
     return _loop(call)
-
-
-def _tell_stranger(call: Call) -> None:
-    """Say that the router runs under a name that nobody has; what it delivers stands under it on the audit trail."""
-    if call.given_actor is not None:
-        call.tell_stranger(call.team.snapshot())
 
 
 def _only(given: list[str] | None) -> list[str] | None:
