@@ -53,10 +53,10 @@ async def wait_for_verdict(
             followed = FollowedVerdict(team, request_id, me=agent.name, asked=asked)
 
             async def look() -> Outcome | None:
-                outcome = await agent.watch.look(followed.look)
-                return None if outcome.is_open else outcome
+                outcome = await agent.watch.look(followed.look_again)
+                return None if outcome is None or outcome.is_open else outcome
 
-            found: Outcome | None = await _until(agent, look, followed.expires_in, seconds)
+            found: Outcome | None = await _until(agent, look, followed.seconds_left, seconds)
             return await agent.watch.look(followed.look) if found is None else found
 
     return await _telling(tell, seconds, f"waiting for an answer to {request_id}", settled)

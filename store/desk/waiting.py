@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
@@ -24,6 +25,11 @@ LONGEST_WAIT = 31_536_000.0
 _PATIENCE = 0.5
 """Seconds for which one try of a wait waits for the lock."""
 _INTERRUPT = {signal.SIGINT}
+_LONGEST_OUTAGE = 10.0
+"""Seconds for which a wait goes on although it cannot read its store, as while an editor or git writes it in place."""
+_PASSING = {Code.STORE_LOCKED, Code.STORE_UNREADABLE, Code.TEAM_NOT_FOUND, Code.INVALID_REQUEST_ID}
+_CERTAIN = {"changed", "outcome_unknown"}
+"""Facts of an error that no later look takes back."""
 
 
 def until(
@@ -62,6 +68,41 @@ def wait_for_messages(caller: Caller, take: Callable[[Caller], Received], *, tim
     return found or arrival.end(caller)
 
 
+class Outage:
+    """Bears with a store that was read before and for a moment cannot be: half of its text, no file, no folder.
+
+    Attributes:
+        lasts: Whether the last look found it so.
+    """
+
+    def __init__(self) -> None:
+        self.lasts = False
+        self._was_read = False
+        self._end = 0.0
+
+    def look(self, act: Callable[[], T]) -> T | None:
+        """What `act` finds; None while that can be expected to pass.
+
+        Raises:
+            TeamError: What `act` raises for another reason, the first time, or for too long.
+        """
+        try:
+            found = act()
+        except TeamError as error:
+            if not self._passes(error):
+                raise
+            return None
+        self.lasts, self._was_read = False, True
+        return found
+
+    def _passes(self, error: TeamError) -> bool:
+        if not self._was_read or error.code not in _PASSING or error.facts.keys() & _CERTAIN:
+            return False
+        if not self.lasts:
+            self.lasts, self._end = True, time.monotonic() + _LONGEST_OUTAGE
+        return time.monotonic() < self._end
+
+
 class Arrival:
     """Messages that are waited for, from one look to the next.
 
@@ -72,15 +113,16 @@ class Arrival:
     def __init__(self, take: Callable[[Caller], Received]) -> None:
         self._take = take
         self._last: Received | None = None
+        self._outage = Outage()
 
     def look(self, caller: Caller) -> Received | None:
-        """What is handed out now; None when it is nothing, or another has the lock.
+        """What is handed out now; None when it is nothing, another has the lock, or the store is away for a moment.
 
         Raises:
             TeamError: What `take` raises.
         """
         try:
-            self._last = self._take(replace(caller, wait=_PATIENCE))
+            self._last = self._outage.look(lambda: self._take(replace(caller, wait=_PATIENCE)))
         except TeamError as error:
             if error.code is not Code.STORE_LOCKED:
                 raise
@@ -92,7 +134,7 @@ class Arrival:
         return TICK if self._last is None or self._last.may_change_by_itself else None
 
     def end(self, caller: Caller) -> Received:
-        """The last empty result; when the lock was held all the time, of one more try.
+        """The last empty result; when the last look found a held lock or nothing to read, of one more try.
 
         Raises:
             TeamError: What `take` raises, `STORE_LOCKED` among it.

@@ -12,7 +12,7 @@ from team_console.console.clients.quick.invocation import WAKE
 from team_console.console.clients.quick.session_files import TURN, WAITS
 from team_console.store.contract.presence import new_name
 from team_console.store.desk.sessions.mail import mail_waiting
-from team_console.store.desk.waiting import until
+from team_console.store.desk.waiting import Outage, until
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.relations.sessions import Doing
 
@@ -31,7 +31,7 @@ def wait_for_mail(session: ClientSession) -> int:
     token = new_name()
     turn = session.files.read(TURN)  # before anybody can see that somebody waits
     session.files.write(WAITS, {"token": token})
-    looks = count()
+    looks, outage = count(), Outage()
 
     def words() -> str | None:
         if not _is_wanted(session, token, turn):
@@ -50,7 +50,7 @@ def wait_for_mail(session: ClientSession) -> int:
 
     try:
         with listening(ERR):
-            said = until(session.team, words, timeout=_PATIENCE, tick=lambda: _TICK)
+            said = until(session.team, lambda: outage.look(words), timeout=_PATIENCE, tick=lambda: _TICK)
     except KeyboardInterrupt:
         return 0
     if not said or not print_words(said):

@@ -12,7 +12,7 @@ from msgspec import Struct
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import read_message
-from team_console.store.desk.waiting import until
+from team_console.store.desk.waiting import TICK, Outage, until
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.reading import reading
@@ -89,15 +89,17 @@ def await_verdict(
     followed = FollowedVerdict(team, request_id, me=me, asked=asked)
 
     def settled() -> Outcome | None:
-        outcome = followed.look()
-        return None if outcome.is_open and not (stop is not None and stop()) else outcome
+        outcome = followed.look_again()
+        return None if outcome is None or (outcome.is_open and not (stop is not None and stop())) else outcome
 
     def tick() -> float | None:
-        left = followed.expires_in()
+        left = followed.seconds_left()
         return left if stop is None else min(_STOP_TICK, _STOP_TICK if left is None else left)
 
-    outcome = followed.look()
-    return (until(team, settled, timeout=timeout, tick=tick) if outcome.is_open else outcome) or followed.look()
+    outcome = followed.look_again()
+    if outcome is None or outcome.is_open:
+        outcome = until(team, settled, timeout=timeout, tick=tick)
+    return outcome or followed.look()
 
 
 class FollowedVerdict:
@@ -111,6 +113,7 @@ class FollowedVerdict:
         self._team, self._asked = team, asked
         self._follower = RequestFollower(team, request_id, me=me)
         self._row: RequestRow | None = None
+        self._outage = Outage()
 
     def look(self) -> Outcome:
         """How it stands now; a look costs what has changed.
@@ -122,8 +125,18 @@ class FollowedVerdict:
         _refuse_other(self._row, self._asked)
         return outcome_of(self._row)
 
-    def expires_in(self) -> float | None:
-        """Seconds until it ends by itself, as it was seen last; None when it does not."""
+    def look_again(self) -> Outcome | None:
+        """As `look`; None while a store that was read before cannot be for a moment.
+
+        Raises:
+            TeamError: As `look`.
+        """
+        return self._outage.look(self.look)
+
+    def seconds_left(self) -> float | None:
+        """Seconds until it may stand otherwise without a change that is told; None when it cannot."""
+        if self._outage.lasts:
+            return TICK
         return None if self._row is None else _until_expiry(self._team, self._row)
 
 

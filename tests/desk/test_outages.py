@@ -1,0 +1,183 @@
+"""A wait outlasts the moment in which its team cannot be read: a file saved in place, checked out, a folder moved."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.desk import waiting
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
+from team_console.store.desk.mail import send
+from team_console.store.desk.requests import approve, submit_plan
+from team_console.store.desk.waiting import Arrival
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.views.requests.verdicts import FollowedVerdict
+
+Harm = Callable[[Path], Callable[[], object]]
+"""Does harm to a team's folder and gives what takes it back."""
+
+
+def _rewritten(text: Callable[[bytes], bytes]) -> Harm:
+    def harm(folder: Path) -> Callable[[], object]:
+        queue = folder / "message-queue.yaml"
+        whole = queue.read_bytes()
+        queue.write_bytes(text(whole))
+        return lambda: queue.write_bytes(whole)
+
+    return harm
+
+
+def _without_queue(folder: Path) -> Callable[[], object]:
+    queue = folder / "message-queue.yaml"
+    whole = queue.read_bytes()
+    queue.unlink()
+    return lambda: queue.write_bytes(whole)
+
+
+def _moved(folder: Path) -> Callable[[], object]:
+    aside = folder.with_name("aside")
+    folder.rename(aside)
+    return lambda: aside.rename(folder)
+
+
+HARMS: dict[str, Harm] = {
+    "emptied": _rewritten(lambda whole: b""),
+    "begun": _rewritten(lambda whole: whole[:30]),
+    "only its frame": _rewritten(lambda whole: b"messages: []\n"),
+    "binary": _rewritten(lambda whole: b"\0" * 100),
+    "unlinked": _without_queue,
+    "moved": _moved,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A team of an agent and its lead."""
+    place = tmp_path / "team"
+    place.mkdir()
+    settings = "team: t\nlead: ceo\nagents:\n- name: ceo\n  role: master\n- name: dev\n"
+    (place / "messenger-config.yaml").write_text(settings)
+    return place
+
+
+@pytest.fixture
+def team(folder: Path) -> Iterator[Team]:
+    """The same, open for as long as the test."""
+    found = open_team(str(folder))
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the wait believes to have passed."""
+    seconds = [0.0]
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    return seconds
+
+
+def _say(team: Team, to: str) -> None:
+    send(Caller(team, "ceo" if to == "dev" else "dev"), to=to, summary="the build of today is green", content="x")
+
+
+def _asked(team: Team) -> tuple[str, FollowedVerdict]:
+    receipt = submit_plan(Caller(team, "dev"), content="1. Read\n2. Write")
+    assert receipt.request_id is not None
+    return receipt.request_id, FollowedVerdict(team, receipt.request_id, me="dev", asked=receipt.messages[0])
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_wait_for_a_verdict_outlasts_it(harm: str, team: Team, folder: Path) -> None:
+    request_id, followed = _asked(team)
+    before = followed.look_again()
+    assert before is not None
+    assert before.is_open
+    assert followed.seconds_left() is None
+    put_back = HARMS[harm](folder)
+    assert followed.look_again() is None
+    assert followed.seconds_left() == waiting.TICK
+    with pytest.raises(TeamError):
+        followed.look()
+    put_back()
+    approve(Caller(team, "ceo"), request_id=request_id)
+    after = followed.look_again()
+    assert after is not None
+    assert after.state == "approved"
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_wait_for_messages_outlasts_it(harm: str, team: Team, folder: Path) -> None:
+    caller = Caller(team, "dev")
+    _say(team, "ceo")
+    arrival = Arrival(lambda caller: receive(caller, agent="dev"))
+    assert arrival.look(caller) is None
+    put_back = HARMS[harm](folder)
+    assert arrival.look(caller) is None
+    put_back()
+    _say(team, "dev")
+    found = arrival.look(caller)
+    assert found is not None
+    assert len(found.messages) == 1
+
+
+def test_what_does_not_pass_ends_the_wait(team: Team, folder: Path, clock: list[float]) -> None:
+    _, followed = _asked(team)
+    followed.look_again()
+    shutil.rmtree(folder)
+    assert followed.look_again() is None
+    clock[0] = 9.9
+    assert followed.look_again() is None
+    clock[0] = 10.1
+    with pytest.raises(TeamError):
+        followed.look_again()
+
+
+def test_each_outage_has_its_own_time(team: Team, folder: Path, clock: list[float]) -> None:
+    _, followed = _asked(team)
+    followed.look_again()
+    for seconds in (0.0, 8.0, 16.0, 1_000.0):
+        clock[0] = seconds
+        put_back = _moved(folder)
+        assert followed.look_again() is None
+        put_back()
+        assert followed.look_again() is not None
+
+
+def test_a_wait_does_not_end_with_nothing_in_a_store_that_it_cannot_read(team: Team, folder: Path) -> None:
+    caller = Caller(team, "dev")
+    arrival = Arrival(lambda caller: receive(caller, agent="dev"))
+    _say(team, "ceo")
+    assert arrival.look(caller) is None
+    HARMS["binary"](folder)
+    assert arrival.look(caller) is None
+    with pytest.raises(TeamError) as refused:
+        arrival.end(caller)
+    assert refused.value.code is Code.STORE_UNREADABLE
+
+
+def test_what_was_never_there_is_refused_at_once(team: Team, folder: Path) -> None:
+    _say(team, "dev")
+    with pytest.raises(TeamError) as unknown:
+        FollowedVerdict(team, "plan-1").look_again()
+    assert unknown.value.code is Code.INVALID_REQUEST_ID
+    HARMS["binary"](folder)
+    with pytest.raises(TeamError) as unreadable:
+        Arrival(lambda caller: receive(caller, agent="dev")).look(Caller(team, "dev"))
+    assert unreadable.value.code is Code.STORE_UNREADABLE
+
+
+def test_a_request_that_was_rewritten_and_answered_ends_the_wait_at_once(team: Team, folder: Path) -> None:
+    request_id, followed = _asked(team)
+    followed.look_again()
+    queue = folder / "message-queue.yaml"
+    queue.write_text(queue.read_text().replace("Read", "Burn"))
+    approve(Caller(team, "ceo"), request_id=request_id)
+    with pytest.raises(TeamError) as refused:
+        followed.look_again()
+    assert refused.value.facts["changed"] is True
