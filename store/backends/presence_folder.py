@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from team_console.store.contract.presence import UNKNOWN, Attendance, Presence, 
 
 _MOMENT = 60.0
 """Seconds after which a file that was never locked was left behind by a process killed while it made it."""
+_LOOK = 0.5
+"""Seconds between two looks of a console at its own file; whoever waits for the human bears with 1.5 without."""
+_LONGEST_LOOK = 1.0
+"""Seconds for which leaving waits for such a look, as in a file system that does not answer."""
 
 
 class PresenceFolder(Struct, frozen=True):
@@ -30,17 +35,23 @@ class PresenceFolder(Struct, frozen=True):
     def announce(self, presence: Presence, name: str, *, mode: int) -> Iterator[bool]:
         """Be present under `name` as long as the block runs; yields whether that could be announced.
 
+        A console is open for days: its file comes again where a `git clean`, or a team that is made anew, took it.
+
         Args:
             mode: Permissions of the file, as of the team's other files.
         """
-        held = self._enter(f"{presence}-{name}", mode)
+        entry = _Entry(lambda: self._enter(f"{presence}-{name}", mode), self.path / f"{presence}-{name}")
+        over = threading.Event()
+        keeping = threading.Thread(target=entry.keep, args=(over,), name="presence", daemon=True)
+        if presence is Presence.CONSOLE:
+            keeping.start()
         try:
-            yield held is not None
+            yield entry.is_held
         finally:
-            if held is not None:
-                with suppress(OSError):
-                    os.unlink(self.path / f"{presence}-{name}")
-                os.close(held)
+            over.set()
+            if presence is Presence.CONSOLE:
+                keeping.join(_LONGEST_LOOK)
+            entry.leave()
 
     def attendance(self, presence: Presence) -> Attendance:
         """Who is present; writes nothing, and waits for nobody."""
@@ -70,6 +81,55 @@ class PresenceFolder(Struct, frozen=True):
             return None
         finally:
             os.close(folder)
+
+
+class _Entry:
+    """One file of a process that is present.
+
+    Args:
+        enter: Makes it and gives the descriptor that holds its lock; None where that cannot be.
+    """
+
+    def __init__(self, enter: Callable[[], int | None], path: Path) -> None:
+        self._enter, self._path = enter, path
+        self._held = enter()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it was made."""
+        return self._held is not None
+
+    def keep(self, over: threading.Event) -> None:
+        """Make it again whenever it is gone, until all is over; at the second look, so as to be in no removal's way."""
+        was_lost = False
+        while not over.wait(_LOOK):
+            is_lost = self._is_lost()
+            if is_lost and was_lost:
+                self._close()
+                self._held = self._enter()
+            was_lost = is_lost
+
+    def leave(self) -> None:
+        """Take it away."""
+        if self._held is not None:
+            with suppress(OSError):
+                os.unlink(self._path)
+        self._close()
+
+    def _is_lost(self) -> bool:
+        if self._held is None:
+            return True
+        try:
+            return not os.path.samestat(os.lstat(self._path), os.fstat(self._held))
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            return False
+
+    def _close(self) -> None:
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
 
 def _locked_file(folder: int, file: str, mode: int) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -100,6 +102,41 @@ def test_a_name_is_gone_only_when_that_is_certain(location: str) -> None:
         assert not attendance.is_gone(name)
         assert attendance.is_gone(new_name())
     assert team.attendance(Presence.ASKER).is_gone(name)
+    team.close()
+
+
+def test_a_console_whose_presence_was_removed_is_there_again(location: str) -> None:
+    team = open_team(location)
+    folder = Path(team.places()["presence"])
+    with announce_presence(team):
+        for _ in range(2):
+            (entry,) = folder.iterdir()
+            before = entry.stat().st_ino
+            aside = folder.rename(folder.with_name("aside"))
+            assert not human_present(team)
+            wait_until(lambda: human_present(team))
+            assert [found.stat().st_ino == before for found in folder.iterdir()] == [False]
+            shutil.rmtree(aside)
+    assert list(folder.iterdir()) == []
+    team.close()
+
+
+def test_a_console_is_there_again_in_a_team_that_was_made_anew(team: CommandLine) -> None:
+    console = open_team(str(team.folder))
+    with announce_presence(console):
+        aside = team.folder.rename(team.folder.with_name("aside"))
+        assert not human_present(console)
+        shutil.copytree(aside, team.folder, ignore=shutil.ignore_patterns("presence"))
+        wait_until(lambda: human_present(console))
+    assert not human_present(console)
+    console.close()
+
+
+def test_a_process_that_asks_does_not_come_back(location: str) -> None:
+    team = open_team(location)
+    before = threading.active_count()
+    with team.announce(Presence.ASKER, new_name()):
+        assert threading.active_count() == before
     team.close()
 
 
