@@ -143,6 +143,16 @@ def test_a_closed_standard_output_breaks_nothing(team: CommandLine) -> None:
     assert (team.folder / "message-queue.yaml").read_bytes() == before
 
 
+def test_nothing_is_taken_that_could_not_be_printed(team: CommandLine) -> None:
+    team.ok("send", "--to", "task-manager", "--summary", "s", "--content", "c")
+    before = (team.folder / "message-queue.yaml").read_bytes()
+    line = " ".join(f"'{word}'" for word in (*COMMAND, "receive", "--agent", "task-manager"))
+    done = subprocess.run(["sh", "-c", f"{line} >&-"], cwd=team.folder, env=clean_environment(), capture_output=True)
+    assert done.returncode == 2
+    assert b"standard output is closed" in done.stderr
+    assert (team.folder / "message-queue.yaml").read_bytes() == before
+
+
 def test_ctrl_c_leaves_with_130_and_no_traceback(team: CommandLine) -> None:
     with team.running("watch") as watching:
         assert next_line(watching.stderr).startswith("watching ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
@@ -75,6 +76,9 @@ def _receive(call: Call) -> Received:
         raise TeamError(Code.USAGE, "--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
     if not options.peek:  # what is taken is read in the name of whom it is for, and leaves that one's list
         call.refuse_to_rise(agent, field=f"--agent {agent}, or look with --peek")
+        if sys.stdout is None:  # so it is where a process is started with it closed
+            text = "standard output is closed, so nobody would read what is taken"
+            raise TeamError(Code.USAGE, text, "Leave it open, or look with --peek.")
     look = {"agent": agent, "type": options.type, "delivered": options.delivered}
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
