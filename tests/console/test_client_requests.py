@@ -480,7 +480,7 @@ def test_the_human_s_own_editor_is_given_the_terminal_and_its_text_is_approved(
         terminal.send("\x1b[27u")
         terminal.wait_gone("edited by you")
         terminal.send("a")
-        terminal.wait_for("edited by you", "+ ls build", "Allow once as edited", "enter allow once as edited")
+        terminal.wait_for("edited by you", "+ ls build", "Allow once as edited")
         terminal.send("\r")
         terminal.wait_for("Nothing waits for you")
         terminal.send("q")

@@ -99,7 +99,7 @@ class Approval(Form[ResultT]):
         """How to answer."""
         edit = ("^e edit first",) if self._can_edit() else ()
         choose = (f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()
-        return f"enter {self.verb().lower()}", *edit, "esc keeps it", *choose
+        return f"enter {self._way().verb.lower()}", *edit, "esc keeps it", *choose
 
     def fields(self) -> ComposeResult:
         """What it is about, the ways, the words."""
