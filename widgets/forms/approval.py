@@ -91,15 +91,14 @@ class Approval(Form[ResultT]):
         self._edited: str | None = kept if text is not None and kept != text else None
 
     def verb(self) -> str:
-        """The words on the button: whether it hands in what was asked or what was made of it."""
-        way = self._way()
-        return f"{way.verb} as edited" if self._edited is not None and not way.refuses else way.verb
+        """The word on the button."""
+        return self._way().verb
 
     def keys(self) -> tuple[str, ...]:
         """How to answer."""
         edit = ("^e edit first",) if self._can_edit() else ()
         choose = (f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()
-        return f"enter {self._way().verb.lower()}", *edit, "esc keeps it", *choose
+        return f"enter {self.verb().lower()}", *edit, "esc keeps it", *choose
 
     def fields(self) -> ComposeResult:
         """What it is about, the ways, the words."""
@@ -191,8 +190,10 @@ class Approval(Form[ResultT]):
     @on(Options.Changed)
     def _show_verb(self) -> None:
         """The button and the keys say what will happen."""
+        way = self._way()
+        edited = " as edited" if self._edited is not None and not way.refuses else ""
         button = self.query_one("#hand-in", Button)
-        button.label = Content(self.verb())
+        button.label = Content(f"{way.verb}{edited}")
         button.refresh(layout=True)
         self.query_one(Hints).show(self.keys())
         self.query_one("#words", Note).placeholder = Content(self._wanted())
