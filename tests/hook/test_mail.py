@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.console.clients.hook.output import is_read
 from team_console.console.clients.quick.session_files import digest
 
 from tests.conftest import COMMAND, CommandLine
@@ -90,6 +91,18 @@ def test_mail_that_no_event_proved_read_is_named_to_the_next_session(client: Cli
     assert "Mind the tests of the loader" in done.stdout
     assert later.tell(STOP).out == ""
     assert statuses(office) == ["read"]
+
+
+def test_mail_of_an_earlier_session_is_not_said_again_beside_what_is_new(client: Client, office: CommandLine) -> None:
+    write(office, "Mind the tests of the loader")
+    client.tell(STOP)
+    client.tell("claude: SessionEnd")
+    later = Client(client.folder, client.state, session="99999999-2222-3333-4444-555555555555")
+    later.tell("claude: SessionStart")
+    write(office, "There is one more thing to do")
+    said = later.tell(STOP).reply["reason"]
+    assert "There is one more thing to do" in said
+    assert "Mind the tests of the loader" not in said
 
 
 def test_what_a_killed_hook_took_and_never_said_comes_again(client: Client, office: CommandLine) -> None:
@@ -263,6 +276,15 @@ def test_no_mail_is_taken_after_the_client_is_gone(client: Client, office: Comma
     write(office, "There is one more thing to do")
     assert waiting.wait(30) == 0
     assert statuses(office) == ["pending"]
+
+
+def test_an_output_that_nobody_reads_any_more_is_known() -> None:
+    """So a wait that is not ended yet takes no mail for it."""
+    reader, writer = os.pipe()
+    assert is_read(writer)
+    os.close(reader)
+    assert not is_read(writer)
+    os.close(writer)
 
 
 def test_a_run_without_a_terminal_is_not_kept_from_ending(client: Client) -> None:

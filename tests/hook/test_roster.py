@@ -164,3 +164,4 @@ def test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count(client: Client, o
         office.ok("receive", "--agent", "ben")
     assert rows(office)[MATE]["role"] == "temp"
     assert rows(office)["alice"]["state"] == "idle"
+    assert "session_state" in (office.folder / "message-queue.yaml").read_text(), "archives alone hold them"

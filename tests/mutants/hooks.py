@@ -69,7 +69,7 @@ HOOK_LINES = (
         "store/desk/sessions/mail.py",
         "fresh = [message for message in taken if caller.actor not in message.handed_to]",
         "fresh = list(taken)",
-        (f"{_MAIL}::test_mail_that_no_event_proved_read_is_named_to_the_next_session",),
+        (f"{_MAIL}::test_mail_of_an_earlier_session_is_not_said_again_beside_what_is_new",),
     ),
     Line(
         "read only what was said",
@@ -87,10 +87,10 @@ HOOK_LINES = (
     ),
     Line(
         "no mail for a client that is gone",
-        "console/clients/hook/waking.py",
-        "session.files.read(TURN) == turn and is_read(ERR)",
-        "session.files.read(TURN) == turn",
-        (f"{_MAIL}::test_no_mail_is_taken_after_the_client_is_gone",),
+        "console/clients/hook/output.py",
+        "return not poll.poll(0)",
+        "return True",
+        (f"{_MAIL}::test_an_output_that_nobody_reads_any_more_is_known",),
     ),
     Line(
         "a teammate is no member",
