@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from team_console.store.model.names import USER, nearest
+from team_console.store.model.names import USER, did_you_mean
 from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.relations.membership import known
 
@@ -19,7 +19,7 @@ def unheard_actor(snapshot: Snapshot, name: str) -> list[str]:
     """A warning when whoever acts or looks is no member of the team, where its settings name the members."""
     if not snapshot.config.declared or _is_known(snapshot, name):
         return []
-    return [f"no member of team {snapshot.config.name} is called {name}{_meant(name, _names(snapshot))}"]
+    return [f"no member of team {snapshot.config.name} is called {name}{did_you_mean(name, _names(snapshot))}"]
 
 
 def unheard_agent(snapshot: Snapshot, name: str | None, ever: Callable[[], Sequence[Message]]) -> list[str]:
@@ -27,14 +27,14 @@ def unheard_agent(snapshot: Snapshot, name: str | None, ever: Callable[[], Seque
     if name is None or _is_known(snapshot, name) or ever():
         return []
     text = f"nobody called {name} is known in team {snapshot.config.name}, and nobody in its archives"
-    return [f"{text}{_meant(name, _names(snapshot))}"]
+    return [f"{text}{did_you_mean(name, _names(snapshot))}"]
 
 
 def unheard_kind(config: TeamConfig, kind: str | None) -> list[str]:
     """A warning when there is no kind of message `kind`, of which nothing was found."""
     if kind is None or kind in KINDS or kind in config.kinds:
         return []
-    return [f"no kind of message is called {kind}{_meant(kind, [*KINDS, *config.kinds])}"]
+    return [f"no kind of message is called {kind}{did_you_mean(kind, [*KINDS, *config.kinds])}"]
 
 
 def is_in_settings(config: TeamConfig, name: str) -> bool:
@@ -52,8 +52,3 @@ def _is_known(snapshot: Snapshot, name: str) -> bool:
 
 def _names(snapshot: Snapshot) -> Iterable[str]:
     return known(snapshot.config, snapshot.messages)
-
-
-def _meant(word: str, choices: Iterable[str]) -> str:
-    near = nearest(word, choices)
-    return f"; did you mean {near}?" if near else ""

@@ -12,7 +12,7 @@ from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, current_members, not_listening, resolve, write
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, USER, nearest
+from team_console.store.model.names import ALL, USER, did_you_mean
 from team_console.store.model.words import counted
 from team_console.store.protocol.checks.fields import as_written, check_outgoing, default_recipients
 from team_console.store.protocol.kinds.configured import check_configured
@@ -135,10 +135,5 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     quiet = silent(snapshot.config, snapshot.messages)
     allowed = {*known, USER, snapshot.config.lead}
     strangers = tuple(name for name in names if name not in allowed) if snapshot.config.declared else ()
-    warnings = [f"{name} is on no roster{_meant(name, known)}" for name in strangers]
+    warnings = [f"{name} is on no roster{did_you_mean(name, known)}" for name in strangers]
     return Preview(tuple(names), tuple(name for name in names if name in quiet), strangers, tuple(warnings))
-
-
-def _meant(name: str, known: Mapping[str, str]) -> str:
-    near = nearest(name, known)
-    return f"; did you mean {near}?" if near else ""

@@ -42,3 +42,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_fold = {item.casefold(): item for item in known}
     found = get_close_matches(name.casefold(), list(by_fold), n=1, cutoff=0.6)
     return by_fold[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence that asks for the nearest known name; empty where none comes near."""
+    near = nearest(name, known)
+    return f"; did you mean {near}?" if near else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from team_console.store.model.names import USER, nearest
+from team_console.store.model.names import USER, did_you_mean
 from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.settings.team_config import Agent, TeamConfig
 
@@ -29,5 +29,4 @@ def rights_of_nobody(config: TeamConfig, agents: Sequence[Agent], now: Iterable[
 
 def _unknown(right: str, allowed: Iterable[str] | None, known: Sequence[str], what: str) -> Iterator[str]:
     for word in sorted(set(allowed or ()) - set(known)):
-        meant = nearest(word, known)
-        yield f"{right} {word}, which is {what}" + (f"; did you mean {meant}?" if meant else "")
+        yield f"{right} {word}, which is {what}{did_you_mean(word, known)}"
