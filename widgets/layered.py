@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from textual import events
+
 if TYPE_CHECKING:
+    from textual._types import CallbackType
     from textual.geometry import Region
     from textual.screen import Screen
 
@@ -21,6 +24,16 @@ else:
 
 class Layered(_Screen):
     """What screens are mixed with that lie over others or have others over them, in front of Textual's own class."""
+
+    def call_next(self, callback: CallbackType, *arguments: Any, **named: Any) -> None:
+        """Call after what is done now; bare where that is enough: of a wrapped one Textual asks the signature anew."""
+        if arguments or named:
+            super().call_next(callback, *arguments, **named)
+            return
+        message = events.Callback(callback=callback)
+        message._prevent.update(self._get_prevented_messages())
+        self._next_callbacks.append(message)
+        self.check_idle()
 
     def _compositor_refresh(self) -> None:
         front = self.app.screen

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
+from operator import attrgetter, not_
 
 from msgspec.structs import replace
 from team_console.store.model.message import Message
@@ -26,6 +28,7 @@ from team_console.widgets.text.glyphs import AGENTS, FAILING, Sign
 from team_console.widgets.text.short_names import ShortNames, short_names
 
 _URGENT = (AGENTS[AgentState.WAITING], AGENTS[AgentState.STOPPING])
+_ID = attrgetter("message_id")
 _KEPT = 60
 """Events that are remembered; a broad screen shows fewer."""
 _NEWEST = 400
@@ -126,7 +129,9 @@ class Events:
         if view is None or view.revision == self._revision:
             return
         self._revision = view.revision
-        fresh = [message for message in _last(view.snapshot.messages) if message.message_id not in self._seen]
+        last = _last(view.snapshot.messages)
+        is_seen = map(self._seen.__contains__, map(_ID, last))
+        fresh = list(compress(last, map(not_, is_seen)))  # without a step of ours for each of the hundreds
         if not fresh:
             return
         for message in fresh:

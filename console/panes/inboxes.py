@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -52,12 +53,12 @@ class InboxesPane(ListPane[Message]):
     _sought_agent = ""
     _signs: Mapping[str, Sign] = MappingProxyType({})
 
-    @property
+    @cached_property
     def rows(self) -> RowList[Message]:
         """The inbox."""
         return self.query_one("#inbox", RowList)
 
-    @property
+    @cached_property
     def roster(self) -> RowList[RosterRow]:
         """The agents."""
         return self.query_one("#roster", RowList)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
@@ -261,7 +262,7 @@ class ListPane(HoldingPane[RowT]):
         """Whether words to filter by are being typed."""
         return self.is_complete and self._asking.is_open
 
-    @property
+    @cached_property
     def _asking(self) -> FilterLine:
         """The line in which words to filter by are typed."""
         return self.query_one(FilterLine)

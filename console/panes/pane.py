@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 from team_console.console.display.fate import fate_of
@@ -140,12 +141,12 @@ class HoldingPane(Pane, Generic[RowT]):
     _held: RowT | None = None
     _asked: RequestRow | None = None
 
-    @property
+    @cached_property
     def rows(self) -> RowList[RowT]:
-        """The list."""
+        """The list; looked for once, because each change asks a dozen times."""
         return self.query_one(RowList)
 
-    @property
+    @cached_property
     def detail(self) -> Detail:
         """What is shown."""
         return self.query_one(Detail)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from copy import copy
 from itertools import groupby
 from operator import itemgetter
 
@@ -18,7 +17,10 @@ from team_console.console.terminal.ordering import Run, changed_stretches, order
 from team_console.console.terminal.pen import PLAIN, SHOWS_ON_BLANKS, Pen, are_blanks_alike, parts_of
 from team_console.console.terminal.scrolling import best_shift
 
-_TOKEN = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m|(\n)|([^\x00-\x1f\x7f-\x9f]+)")
+_TOKEN = re.compile(
+    r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;:]*)m(?:([^\x00-\x1f\x7f-\x9f]+)(\x1b\[0m)?)?|(\n)|([^\x00-\x1f\x7f-\x9f]+)"
+)
+"""A move, a style with the text in it and its end, as nearly all come, a line's end, or text alone."""
 _ASIDE = re.compile(
     r"(?:\x07|\x1b\](?:2|9|22|777);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+",
 )
@@ -86,15 +88,19 @@ class Canvas:
         rows: dict[int, Row] = {}
         y, x, style, end = 0, 0, PLAIN, 0
         for match in _TOKEN.finditer(data):
-            if match.start() != end:
+            start, stop = match.span()
+            if start != end:
                 return None
-            end = match.end()
-            row, column, sgr, newline, text = match.groups()
+            end = stop
+            row, column, sgr, styled, reset, newline, plain = match.groups()
             if row is not None:
                 y, x = int(row), int(column)
+            elif newline is not None:
+                y = 0
             elif sgr is not None:
                 style = "" if sgr in ("", "0") else sgr
-            elif text is not None:
+            text = plain if styled is None else styled
+            if text is not None:
                 if not y:
                     return None
                 cells = cells_of(text, style)
@@ -105,8 +111,8 @@ class Canvas:
                     line.extend([None] * (x - 1 + len(cells) - len(line)))
                 line[x - 1 : x - 1 + len(cells)] = cells
                 x += len(cells)
-            elif newline:
-                y = 0
+                if reset is not None:
+                    style = PLAIN
         return (rows, (y, x)) if end == len(data) and y else None
 
     def _difference(self, number: int, line: Row) -> list[Run]:
@@ -126,7 +132,7 @@ class Canvas:
         before, best, pen = self._pen, None, self._pen
         stretches: dict[tuple[int, int, int], Sequence[Stretch]] = {}
         for order in orders(runs, before.style):
-            self._pen = copy(before)
+            self._pen = before.copy()
             out = "".join([piece for run in order for piece in self._written(run, _known(stretches, run))])
             if best is None or len(out) < len(best):
                 best, pen = out, self._pen

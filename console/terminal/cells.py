@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import repeat
 from unicodedata import category
 
 from rich.cells import get_character_cell_size, split_graphemes
@@ -43,15 +44,20 @@ def _is_doubtful(character: str) -> bool:
 
 def cells_of(text: str, style: str) -> list[Cell]:
     """The cells of `text`, all of one style; what is all ink, or blank in reverse, as the blank it looks like."""
-    style = _upright(style)
-    blank = _blank_of_ink(style) if "█" in text or _is_reversed(style) else None
-    if blank is None:
-        return _cells_as_written(text, style)
-    ink = " " if _is_reversed(style) else "█"
+    style, is_reversed, blank = _as_seen(style)
+    if blank is None or not (is_reversed or "█" in text):
+        return list(zip(text, repeat(style))) if text.isascii() else _cells_as_written(text, style)
+    ink = " " if is_reversed else "█"
     return [(" ", blank) if cell[0] == ink else cell for cell in _cells_as_written(text, style)]
 
 
 @lru_cache(maxsize=1024)
+def _as_seen(style: str) -> tuple[str, bool, str | None]:
+    """A style as what it looks like, whether that still is in reverse, and the style of a blank that looks like ink."""
+    style = _upright(style)
+    return style, _is_reversed(style), _blank_of_ink(style)
+
+
 def _upright(style: str) -> str:
     """A style in reverse as the one it looks like, with ink and ground exchanged; the same where that is not sure."""
     attributes, front, back = parts_of(style)
@@ -60,7 +66,6 @@ def _upright(style: str) -> str:
     return ";".join((*(code for code in attributes if code != "7"), f"38;{back[3:]}", f"48;{front[3:]}"))
 
 
-@lru_cache(maxsize=256)
 def _blank_of_ink(style: str) -> str | None:
     """The style in which a blank looks as if all ink of `style` were there; None where that is not sure."""
     attributes, front, _ = parts_of(style)

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from team_console.console.terminal.canvas import Canvas
+from team_console.console.terminal.prompt_output import PromptOutput
 from team_console.console.terminal.typed_input import TypedInput
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
@@ -84,6 +85,7 @@ class SparingDriver(Driver):
 
 
 def sparing(driver_class: type[Driver]) -> type[Driver]:
-    """`driver_class` with output through a `Canvas`, and input that is waited for and read as it was meant."""
-    reads = (TypedInput,) if issubclass(driver_class, LinuxDriver) else ()  # there are drivers without a terminal
-    return type("SparingDriver", (*reads, SparingDriver, driver_class), {})
+    """`driver_class` with output through a `Canvas`, written at once, and input waited for and read as it was meant."""
+    if not issubclass(driver_class, LinuxDriver):  # there are drivers without a terminal
+        return type("SparingDriver", (SparingDriver, driver_class), {})
+    return type("SparingDriver", (TypedInput, SparingDriver, PromptOutput, driver_class), {})

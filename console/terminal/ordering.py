@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from operator import ne
 
 from msgspec import Struct
@@ -32,13 +33,17 @@ class Run(Struct, frozen=True):
 def changed_stretches(before: Row, after: Row) -> list[tuple[int, int]]:
     """Stretches that differ, those joined that are only a small known gap apart."""
     runs: list[tuple[int, int]] = []
+    start = stop = 0
     for index in [index for index, differs in enumerate(map(ne, before, after)) if differs]:
         if after[index] is None:
             continue
-        if runs and _is_small(after[runs[-1][1] - 1 : index + 1]):
-            runs[-1] = (runs[-1][0], index + 1)
-        else:
-            runs.append((index, index + 1))
+        if not stop or (index > stop and not _is_small(after[stop - 1 : index + 1])):
+            if stop:
+                runs.append((start, stop))
+            start = index
+        stop = index + 1
+    if stop:
+        runs.append((start, stop))
     return runs
 
 
@@ -53,36 +58,43 @@ def _is_small(gap: Row) -> bool:
 def orders(runs: Sequence[Run], style: str | None) -> Iterator[Sequence[Run]]:
     """Orders worth trying for a pen that has this style: as they stand, by the pen, and all of one style together."""
     yield runs
-    if len(runs) > 2:
-        if len(runs) <= _MOST:
-            yield _by_pen(runs, style)
-        yield _by_style(runs)
+    if len(runs) <= 2:
+        return
+    inks = [_inks(run) for run in runs]
+    if all(ink == inks[0] and len(ink) == 1 for ink in inks):
+        return  # one style all over: no order changes it less often
+    if len(runs) <= _MOST:
+        yield _by_pen(runs, inks, style)
+    yield _by_style(runs, inks)
 
 
-def _by_pen(runs: Sequence[Run], style: str | None) -> list[Run]:
+def _by_pen(runs: Sequence[Run], inks: Sequence[list[str]], style: str | None) -> list[Run]:
     """Next is always a run that begins in the style in which the one before ended."""
-    left, order = list(runs), []
+    left, order = list(range(len(runs))), []
     while left:
-        run = next((run for run in left if _inks(run)[:1] == [style]), left[0])
-        left.remove(run)
-        order.append(run)
-        inks = _inks(run)
-        style = inks[-1] if inks else style
+        place = next((place for place in left if inks[place] and inks[place][0] == style), left[0])
+        left.remove(place)
+        order.append(runs[place])
+        style = inks[place][-1] if inks[place] else style
     return order
 
 
-def _by_style(runs: Sequence[Run]) -> list[Run]:
+def _by_style(runs: Sequence[Run], inks: Sequence[list[str]]) -> list[Run]:
     """Runs cut where their style changes, those of one style one after the other."""
     groups: dict[str, list[Run]] = {}
-    for run in runs:
+    for run, styles in zip(runs, inks, strict=True):
+        if len(styles) <= 1:
+            groups.setdefault(styles[0] if styles else "", []).append(run)
+            continue
         for piece in _cut(run):
             groups.setdefault((_inks(piece) or [""])[0], []).append(piece)
     return [piece for pieces in groups.values() for piece in pieces]
 
 
 def _inks(run: Run) -> list[str]:
-    """The styles of its characters, blanks left out, in order."""
-    return [cell[1] for cell in run.cells if cell is not None and not cell[0].isspace()]
+    """The styles of its characters in order, blanks left out and neighbours of one style told once."""
+    styles = [cell[1] for cell in run.cells if cell is not None and not cell[0].isspace()]
+    return [style for style, _ in groupby(styles)]
 
 
 def _cut(run: Run) -> Iterator[Run]:

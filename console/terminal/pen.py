@@ -21,6 +21,12 @@ class Pen:
         self.style: str | None = PLAIN
         self._row, self._column, self._ahead = 0, 0, 0
 
+    def copy(self) -> Pen:
+        """Another one in the same state, to try a way with."""
+        other = Pen()
+        other.style, other._row, other._column, other._ahead = self.style, self._row, self._column, self._ahead
+        return other
+
     def lose(self) -> None:
         """Know nothing of the terminal's state any more."""
         self.style = None

@@ -205,6 +205,20 @@ QUICK_LINES = (
         ("tests/console/test_typed_input.py",),
     ),
     Line(
+        "pictures reach the terminal in order",
+        "console/terminal/prompt_output.py",
+        "if self._fd < 0 or self._handed != self._done:",
+        "if self._fd < 0:",
+        ("tests/console/test_prompt_output.py",),
+    ),
+    Line(
+        "what is round a line is looked for again when it changed",
+        "widgets/text/plain_sides.py",
+        "        super().clear()\n        self._known = None\n",
+        "        super().clear()\n",
+        ("tests/widgets/test_plain_sides.py",),
+    ),
+    Line(
         "who sits at the console stays so in another team",
         "console/app/application.py",
         "seat = me or team.config().lead",

@@ -189,7 +189,7 @@ def test_lost_events_are_made_up_for_by_looking(tmp_path: Path, monkeypatch: pyt
 
     put(open_yaml(tmp_path), make_message(1))
     monkeypatch.setattr(watchfiles, "awatch", silent)
-    monkeypatch.setattr(inotify.FolderChanges, "read", lambda changes: [])
+    monkeypatch.setattr(inotify.FolderChanges, "read", lambda changes: inotify.Changed(set()))
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)
@@ -245,6 +245,22 @@ def test_waiting_wakes_nobody_while_nothing_changes(tmp_path: Path, monkeypatch:
         assert reads == []
 
     run(open_yaml(tmp_path), story)
+
+
+def test_a_change_right_after_another_is_noticed_by_its_own_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """It comes while the lock of the one before is being waited for."""
+    monkeypatch.setattr(watching, "POLL_SECONDS_LIVE", 600.0)
+    team = open_yaml(tmp_path)
+    put(team, make_message(1))
+
+    async def story(watcher: Watcher) -> None:
+        await watcher.until_state(WatchState.LIVE)
+        for number in range(2, 6):
+            await watcher.until_another(lambda number=number: put(team, make_message(number)))  # type: ignore[misc]
+
+    run(team, story)
 
 
 def test_whoever_found_something_does_not_wait_for_the_end_of_a_pause(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from operator import eq
 
 from team_console.widgets.text.cells import Line, spread, width_of
+from team_console.widgets.text.plain_sides import PlainLine
 from team_console.widgets.text.tones import Inked
 from textual.events import Click
 from textual.geometry import Region, Size
@@ -20,6 +21,7 @@ class OneLine(Inked, Widget):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
+        self._styles_cache = PlainLine()
         self._left: Line = ()
         self._right: Line = ()
         self._ends: tuple[tuple[int, str], ...] = ()
@@ -50,6 +52,11 @@ class OneLine(Inked, Widget):
             start, stop = changed_cells(before, self._whole())
             changed = Region(start, 0, stop - start, 1)  # within the padding, which Textual adds by itself
             self.refresh(*([changed] if changed else []))
+
+    def notify_style_update(self) -> None:
+        """Draw in other styles, and so with other sides."""
+        super().notify_style_update()
+        self._styles_cache.clear()
 
     def under(self, event: Click) -> str:
         """The name of the part under the mouse; empty for none."""

@@ -1,4 +1,4 @@
-"""Sides of a widget that is scrolled, made once for all its lines.
+"""Sides of a widget made once for all its lines, or for all the lines that one line will be.
 
 Textual works out border, outline, hatching, tint and opacity for each line anew, which costs more than the line itself;
 a page of a long text has forty of them.
@@ -6,17 +6,22 @@ a page of a long text has forty of them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual._border import get_box
 from textual._styles_cache import StylesCache
 from textual.color import Color
 from textual.css.styles import StylesBase
-from textual.filter import ANSIToTruecolor
-from textual.geometry import Size
+from textual.filter import ANSIToTruecolor, LineFilter
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.style import Style
+
+if TYPE_CHECKING:
+    from rich.style import Style as RichStyle
+    from textual.widget import Widget
 
 _OVER_A_LINE = ("hatch", "tint", "text_opacity")
 _ROUND_A_LINE = ("outline_top", "outline_right", "outline_bottom", "outline_left")
@@ -26,8 +31,10 @@ class PlainSides(StylesCache):
     """What Textual keeps of a widget's lines; those with border and padding alone are made the short way."""
 
     _first, _is_plain = 0, False
+    _blank: RichStyle | None = None
     _left: tuple[Segment, ...] = ()
     _right: tuple[Segment, ...] = ()
+    _filters: Sequence[LineFilter] = ()
 
     def render(self, styles: StylesBase, size: Size, *rest: Any, **named: Any) -> list[Strip]:
         """The lines asked for; once for all of them is looked whether the short way says the same.
@@ -39,28 +46,54 @@ class PlainSides(StylesCache):
         if self._is_plain:
             self._first = styles.gutter.top
             self._make_sides(styles, behind, background)
-        needed = [each for each in filters if not isinstance(each, ANSIToTruecolor)]
-        return super().render(styles, size, behind, background, line_of, needed, *titles, **named)
+        self._filters = [each for each in filters if not isinstance(each, ANSIToTruecolor)]
+        return super().render(styles, size, behind, background, line_of, self._filters, *titles, **named)
 
     def render_line(self, styles: StylesBase, y: int, size: Size, *rest: Any) -> Strip:
         """One line with its sides."""
-        content, _, behind, background, line_of, *_ = rest
+        content, _, _, _, line_of, *_ = rest
         row = y - self._first
         if not self._is_plain or not 0 <= row < content.height:
             return super().render_line(styles, y, size, *rest)
-        inner, _ = self.get_inner_outer(behind, background)
-        line: Strip = line_of(row).adjust_cell_length(content.width, inner.rich_style)
-        if not self._left and not self._right:
-            return line
-        return Strip((*self._left, *line, *self._right), size.width)
+        return self._with_sides(line_of(row), content.width, size.width)
+
+    def _with_sides(self, line: Strip, room: int, width: int) -> Strip:
+        whole = line.adjust_cell_length(room, self._blank)
+        return Strip((*self._left, *whole, *self._right), width) if self._left or self._right else whole
 
     def _make_sides(self, styles: StylesBase, behind: Color, background: Color) -> None:
         inner, outer = self.get_inner_outer(behind, background)
+        self._blank = inner.rich_style
         (_, (right, right_colour), _, (left, left_colour)), padding = styles.border, styles.padding
         blanks = [(Segment(" " * cells, inner.rich_style),) if cells else () for cells in (padding.left, padding.right)]
         before = (get_box(left, inner, outer, Style(foreground=behind + left_colour))[1][0],) if left else ()
         after = (get_box(right, inner, outer, Style(foreground=behind + right_colour))[1][2],) if right else ()
         self._left, self._right = (*before, *blanks[0]), (*blanks[1], *after)
+
+
+class PlainLine(PlainSides):
+    """What Textual keeps of a widget of one line, and what is round the line, for as long as Textual keeps that."""
+
+    _known: tuple[Size, int] | None = None
+
+    def clear(self) -> None:
+        """Forget the line and what is round it: something else than its words changed."""
+        super().clear()
+        self._known = None
+
+    def render_widget(self, widget: Widget, crop: Region) -> list[Strip]:
+        """The line in its sides; nothing of it is clicked as a link."""
+        if self._known is None or self._known[0] != widget.outer_size or crop.line_span != (0, 1) or self._filters:
+            lines = super().render_widget(widget, crop)
+            is_whole = self._is_plain and self._first == 0 and widget.size.height == 1
+            self._known = (widget.outer_size, widget.size.width) if is_whole else None
+            return lines
+        (width, _), room = self._known
+        line = None if self.is_dirty(0) else self._cache.get(0)
+        if line is None:
+            line = self._cache[0] = self._with_sides(widget.render_line(0), room, width)
+            self._dirty_lines.clear()
+        return [line if crop.column_span == (0, width) else line.crop(*crop.column_span)]
 
 
 def _is_decorated(styles: StylesBase) -> bool:

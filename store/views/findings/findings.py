@@ -74,7 +74,8 @@ def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Probl
 
 
 def _requests(board: BoardState) -> Iterator[Problem]:
-    for row in sorted(board.requests.flagged, key=lambda row: row.key):
+    told = [row for row in board.requests.flagged if any(map(_FLAGS.get, row.flags))]
+    for row in sorted(told, key=lambda row: row.key):
         live = any(board.live.is_live(message.message_id) for message in (row.question, *row.answers))
         for flag in row.flags:
             tell = _FLAGS.get(flag)

@@ -6,7 +6,7 @@ import ctypes
 import errno
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,18 +21,25 @@ _WANTED = (
 ) | _ONLY_FOLDERS
 _ENDS = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _IGNORED
 _BUFFER = 1 << 16
+_LARGEST = _HEAD.size + 256
+"""Bytes of an event at most: where so many are free in the buffer, no event is left."""
 
 
-class FolderChange(Struct, frozen=True):
-    """One change: the folder it is in and the name that changed, empty when more happened than could be told.
+class Changed(Struct):
+    """What changed in the folders.
 
     Attributes:
-        is_end: The folder itself is gone or was moved, so that nothing more will be told of it.
+        names: The names in them that changed; an empty one when more happened than could be told.
+        is_end: A folder itself is gone or was moved, so that nothing more will be told of it.
     """
 
-    folder: Path
-    name: str
+    names: set[str]
     is_end: bool = False
+
+    def add(self, more: Changed) -> None:
+        """Take what changed later too."""
+        self.names |= more.names
+        self.is_end |= more.is_end
 
 
 def is_available() -> bool:
@@ -47,24 +54,25 @@ class FolderChanges:
         """Begin. Raises `OSError` when a folder is missing or the system's limit is reached."""
         self._libc = ctypes.CDLL(None, use_errno=True)
         self.fd = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "inotify")
-        self._folders: dict[int, Path] = {}
         try:
             for folder in folders:
-                watch = self._libc.inotify_add_watch(self.fd, os.fsencode(folder), _WANTED)
-                self._folders[self._checked(watch, str(folder))] = folder
+                self._checked(self._libc.inotify_add_watch(self.fd, os.fsencode(folder), _WANTED), str(folder))
         except OSError:
             self.close()
             raise
 
-    def read(self) -> list[FolderChange]:
+    def read(self) -> Changed:
         """What changed since the last call; does not wait."""
-        changes: list[FolderChange] = []
+        names: set[bytes] = set()
+        happened = 0
         while True:
             try:
                 data = os.read(self.fd, _BUFFER)
             except BlockingIOError:
-                return changes
-            changes += self._decode(data)
+                data = b""
+            happened |= _collect(data, names)
+            if len(data) < _BUFFER - _LARGEST:
+                return Changed({os.fsdecode(name) for name in names}, bool(happened & _ENDS))
 
     def close(self) -> None:
         """Follow nothing any more."""
@@ -72,19 +80,21 @@ class FolderChanges:
             os.close(self.fd)
             self.fd = -1
 
-    def _decode(self, data: bytes) -> Iterator[FolderChange]:
-        place = 0
-        while place + _HEAD.size <= len(data):
-            watch, mask, _, length = _HEAD.unpack_from(data, place)
-            place += _HEAD.size
-            name = os.fsdecode(data[place : place + length].rstrip(b"\0"))
-            place += length
-            folder = self._folders.get(watch, Path())
-            yield FolderChange(folder, "" if mask & _OVERFLOW else name, bool(mask & _ENDS))
-
     @staticmethod
     def _checked(result: int, what: str) -> int:
         if result < 0:
             number = ctypes.get_errno() or errno.EIO
             raise OSError(number, os.strerror(number), what)
         return result
+
+
+def _collect(data: bytes, names: set[bytes]) -> int:
+    """Add the names of these events, of which a write makes a dozen for few names; returns all their kinds."""
+    place = happened = 0
+    while place + _HEAD.size <= len(data):
+        _, mask, _, length = _HEAD.unpack_from(data, place)
+        place += _HEAD.size
+        names.add(b"" if mask & _OVERFLOW else data[place : place + length].rstrip(b"\0"))
+        place += length
+        happened |= mask
+    return happened

@@ -22,6 +22,8 @@ _BEGUN = 0.1
 """Seconds for which a write that only touched lock and ledger is waited for, so that it wakes us once."""
 _GOES_ON = 0.004
 """Seconds after a further event of such a write: its steps come one by one, and what ends it should be seen at once."""
+_ENDS = 0.03
+"""Seconds after a change in which its writer gives back the lock: looking once then saves two wake-ups for that."""
 _STEP = 15
 """Milliseconds between two looks for events where the kernel does not wake us (anywhere but on Linux)."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
@@ -138,19 +140,28 @@ class _News:
                 loop.remove_reader(changes.fd)
                 woken.clear()
                 seen = await self._gathered(changes)
-                if any(change.is_end for change in seen):
+                while self._passes_on(seen):
+                    await asyncio.sleep(_ENDS)
+                    seen = changes.read()
+                if seen.is_end:
                     break
-                names = {change.name for change in seen if not change.name.startswith(self._layout.staging)}
-                if names:
-                    self._look_again()
-                    self._hints.put_nowait(WatchHint(self._state, self._reason, names <= self._beside))
             return f"{folders[0]} was replaced"
         finally:
             restart.cancel()
             loop.remove_reader(changes.fd)
             changes.close()
 
-    async def _gathered(self, changes: inotify.FolderChanges) -> list[inotify.FolderChange]:
+    def _passes_on(self, seen: inotify.Changed) -> bool:
+        """Tell of a change; whether messages are among it, so that the writer has its lock to give back yet."""
+        names = {name for name in seen.names if not name.startswith(self._layout.staging)}
+        if not names or seen.is_end:
+            return False
+        is_beside = names <= self._beside
+        self._look_again()
+        self._hints.put_nowait(WatchHint(self._state, self._reason, is_beside))
+        return not is_beside
+
+    async def _gathered(self, changes: inotify.FolderChanges) -> inotify.Changed:
         """What changed in a short while, in a longer one while a write has only begun beside the queue."""
         loop = asyncio.get_running_loop()
         end = loop.time() + _BEGUN
@@ -159,15 +170,14 @@ class _News:
         while self._has_only_begun(seen) and (left := end - loop.time()) > 0:
             await _wait_to_read(changes.fd, left)
             await asyncio.sleep(min(_GOES_ON, max(0.0, end - loop.time())))
-            seen += changes.read()
+            seen.add(changes.read())
         return seen
 
-    def _has_only_begun(self, seen: list[inotify.FolderChange]) -> bool:
+    def _has_only_begun(self, seen: inotify.Changed) -> bool:
         """Whether a write took the lock, or gave it back, and nothing else shows what it wrote."""
-        names = {change.name for change in seen}
-        if self._layout.lock.name not in names or any(change.is_end for change in seen):
+        if self._layout.lock.name not in seen.names or seen.is_end:
             return False
-        return all(name in self._beside or name.startswith(self._layout.staging) for name in names)
+        return all(name in self._beside or name.startswith(self._layout.staging) for name in seen.names)
 
     async def _set_on_restart(self, woken: asyncio.Event) -> None:
         await self._restart.wait()
