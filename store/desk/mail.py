@@ -9,7 +9,7 @@ from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise, broadcast_advice
 from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.draft import Draft, current_members, not_listening, resolve, write
+from team_console.store.desk.draft import Draft, current_members, not_listening, refuse_unknown, resolve, write
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, did_you_mean
@@ -123,12 +123,14 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     """Who would be reached, without a lock and without writing.
 
     Raises:
-        TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached.
+        TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached;
+            `AGENT_NOT_FOUND` when a broadcast would be refused because the team does not know its sender.
     """
     snapshot = caller.team.snapshot()
     known = members(snapshot.config, snapshot.messages)
     names = (to,) if isinstance(to, str) else tuple(to)
     if ALL in names:
+        refuse_unknown(snapshot.config, lambda: snapshot.messages, [caller.actor])
         names = tuple(name for name in known if name not in (caller.actor, USER))
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "nobody would be reached", "Name a recipient.")

@@ -175,3 +175,33 @@ def test_what_was_meant_is_named(arguments: tuple[str, ...], hint: str, team: Co
 def test_every_word_that_stands_for_a_verb_leads_to_one() -> None:
     assert set(SAME.values()) <= {verb.name for verb in VERBS}
     assert not set(SAME) & {verb.name for verb in VERBS}
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "1e300"])
+def test_a_watch_for_no_number_of_seconds_is_refused_before_it_begins(team: CommandLine, seconds: str) -> None:
+    refused = team("watch", "--for", seconds)
+    assert refused.status == 2
+    assert refused.err == f"team-console: --for {float(seconds):g} is not a number of seconds (USAGE)\n" + (
+        "  For example --for 30.\n"
+    )
+
+
+def test_members_that_are_named_are_listed_alone(team: CommandLine) -> None:
+    assert [agent["name"] for agent in team.ok("member", "list", "file-manager", "--json").json["members"]] == [
+        "file-manager"
+    ]
+    (_, line) = team.ok("member", "list", "file-manager").out.splitlines()
+    assert line.startswith("file-manager ")
+    assert len(team.ok("member", "list").out.splitlines()) > 2
+    refused = team("member", "list", "file-manger")
+    assert refused.status == 1
+    assert "Did you mean 'file-manager'?" in refused.err
+    assert team("member", "list", "--role", "resident").status == 2
+
+
+def test_a_broadcast_that_would_be_refused_is_refused_when_it_is_only_foreseen(team: CommandLine) -> None:
+    words = ("--as", "file-manger", "broadcast", "--summary", "Who says this to all", "--content", "x")
+    foreseen, written = team(*words, "--dry-run"), team(*words, "--yes")
+    assert foreseen.status == written.status == 1
+    assert foreseen.err == written.err
+    assert "AGENT_NOT_FOUND" in foreseen.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentParser, BooleanOptionalAction
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -50,7 +51,8 @@ def run(call: Call) -> int:
     """Do it and say what is different."""
     what, words = call.options.what, call.options.members
     if what == "list":
-        return _list(call)
+        _refuse_fields(_fields(call), what)
+        return _list(call, words)
     if not words:
         raise TeamError(Code.USAGE, f"member {what}: nobody is named", f"Name members: team-console member {what} NAME")
     fields = _fields(call)
@@ -127,18 +129,19 @@ def _described(agent: Agent) -> str:
     return ", ".join((agent.role, *(["plans first"] if agent.plan_mode_required else [])))
 
 
-def _list(call: Call) -> int:
-    """The members as the settings name them; what became of them shows in `roster`."""
+def _list(call: Call, names: Sequence[str]) -> int:
+    """The members as the settings name them, or those of them that are named; what became of them shows in `roster`."""
     config = call.team.config()
+    agents = [desk.member_in_settings(config, name) for name in names] or list(config.agents.values())
     if call.out.as_json:
-        members = [member_json(agent) for agent in config.agents.values()]
+        members = [member_json(agent) for agent in agents]
         call.out.json({"team": config.name, "lead": config.lead, "declared": config.declared, "members": members})
         return 0
     if not config.agents:
         call.out.say("the settings name no members: whoever writes and is written to is one")
         return 0
     heads = ("MEMBER", "ROLE", "PLAN", "DELIVERED BY", "MAY WRITE TO", "MAY SEND")
-    print_table(call.out, heads, [_cells(agent) for agent in config.agents.values()])
+    print_table(call.out, heads, [_cells(agent) for agent in agents])
     return 0
 
 

@@ -10,6 +10,7 @@ from team_console.console.cli.looking import watched
 from team_console.console.cli.printing.changes import changes
 from team_console.console.cli.printing.output import to_json
 from team_console.store.contract.team import Snapshot
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
 from team_console.store.views.truth import judge
@@ -23,8 +24,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end, and forgets no message."""
-    from team_console.store.desk.waiting import until
+    from team_console.store.desk.waiting import LONGEST_WAIT, until
 
+    seconds = call.options.seconds
+    if seconds is not None and not 0 <= seconds <= LONGEST_WAIT:
+        raise TeamError(Code.USAGE, f"--for {seconds:g} is not a number of seconds", "For example --for 30.")
     team = call.team
     last = watched(team)
     state = judge(last, last.taken_at).state
@@ -37,7 +41,7 @@ def run(call: Call) -> int:
             _print(call, last, now)
             last = now if now.is_known else replace(now, messages=last.messages)
 
-    until(team, look, timeout=call.options.seconds)
+    until(team, look, timeout=seconds)
     return 0
 
 

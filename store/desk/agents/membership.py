@@ -80,7 +80,7 @@ def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersC
     """
     with caller.team.transaction(actor=caller.actor, action="member_set", wait=caller.wait) as tx:
         _check_lead(caller, tx.config)
-        before = _member(tx.config, name)
+        before = member_in_settings(tx.config, name)
         after = replace(before, **fields)
         if after != before:
             changes = {key: _written(key, value) for key, value in fields.items()}
@@ -99,7 +99,7 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
     """
     with caller.team.transaction(actor=caller.actor, action="member_remove", wait=caller.wait) as tx:
         _check_lead(caller, tx.config)
-        gone = [_member(tx.config, name) for name in names]
+        gone = [member_in_settings(tx.config, name) for name in names]
         for agent in gone:
             if agent.name == tx.config.lead:
                 hint = "Make somebody else the lead in the settings first."
@@ -121,7 +121,12 @@ def _check_lead(caller: Caller, config: TeamConfig) -> None:
     )
 
 
-def _member(config: TeamConfig, name: str) -> Agent:
+def member_in_settings(config: TeamConfig, name: str) -> Agent:
+    """The member called `name`.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
+    """
     if name in config.agents:
         return config.agents[name]
     meant = nearest(name, config.agents)
