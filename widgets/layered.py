@@ -35,6 +35,16 @@ class Layered(_Screen):
         self._next_callbacks.append(message)
         self.check_idle()
 
+    async def _on_resize(self, event: events.Resize) -> None:
+        """Take no size that the terminal has no more.
+
+        A layout tells its own screen the size it was made for. Of two sizes that come while one picture is made, each
+        would be told again after the other, without end: the console was lost to a window that is dragged.
+        """
+        if event.size != self.app.size:
+            event.stop()
+            event.prevent_default()
+
     def _compositor_refresh(self) -> None:
         front = self.app.screen
         if self is front or self.app.is_inline:

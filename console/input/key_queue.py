@@ -75,6 +75,8 @@ class KeyQueue:
             self._held_since = monotonic()
         if monotonic() - self._held_since > _MOST:
             self._held_since = None
+            if any(map(_leaves, self._waiting)):  # what stands in front will not come: leave, without 8 s for each key
+                self._waiting = deque(filter(_leaves, self._waiting))
             return False
         self._app.set_timer(_AGAIN, self._look_again)
         return True
@@ -94,7 +96,7 @@ class KeyQueue:
                 return
             if self._is_held(event):
                 return
-            self._waiting.popleft()
+            event = self._waiting.popleft()  # another one when a screen that never came was given up
             await self._dispatch(event)
             self._last, self._is_typing = target, is_typing
 

@@ -126,6 +126,19 @@ async def test_the_key_that_leaves_is_not_among_those_that_are_dropped(desk: Des
     await until(lambda: desk.typed == ["a", "left"])
 
 
+async def test_leaving_waits_once_for_a_screen_that_never_comes_and_not_for_each_key(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(team_console.console.input.key_queue, "_MOST", 0.0)
+    monkeypatch.setattr(type(desk.screen), "takes_keys", False, raising=False)
+    for key in ("b", "c", "d", "ctrl+q"):
+        await desk.type(key, desk.free)
+    desk.busy.free.set()
+    await until(lambda: "left" in desk.typed)
+    assert desk.typed == ["a", "left"]
+    assert desk.free.begun == []
+
+
 @pytest.mark.parametrize("mode", ["1", "3", "6", "7"])
 async def test_keys_typed_ahead_act_on_what_stands_there_when_their_turn_comes(team: MemoryTeam, mode: str) -> None:
     hand_in_plan(team)

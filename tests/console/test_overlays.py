@@ -124,3 +124,15 @@ async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_resul
         desk.app.screen.dismiss()
         await desk.until(lambda: desk.app.screen is desk.app.main, "the list")
         await desk.until(lambda: bool(verdicts(team)), "what was handed in")
+
+
+async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("team_console.console.input.key_queue._MOST", 600.0)
+    async with opened(team) as desk:
+        await desk.press("colon")
+        await desk.until(lambda: isinstance(desk.app.screen, Palette) and desk.app.screen.focused is not None, "a line")
+        desk.app.screen.set_focus(None)
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the main screen")

@@ -22,6 +22,7 @@ from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.app import App
 from textual.events import Resize
 from textual.geometry import Size
+from textual.screen import Screen
 from textual.widgets import Input, TextArea
 from textual.widgets._toast import Toast
 
@@ -235,3 +236,32 @@ async def test_nothing_of_the_size_before_is_painted_on_a_terminal_of_another(
             await desk.until(partial(sizes.__contains__, (size, size)), "a picture of the new size")
             sizes[:] = [one for one in sizes if one[0] != one[1]]
         assert not sizes, "a picture of a size and the size of the terminal"
+
+
+@pytest.mark.parametrize("covered", [False, True], ids=["in front", "behind a form"])
+async def test_a_terminal_resized_again_while_one_picture_is_made_comes_to_rest(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, covered: bool
+) -> None:
+    """As a window is that is dragged: each size told to a screen, and by its layout again, would never come to rest."""
+    told: list[Size] = []
+    resized = Screen._screen_resized
+
+    def counted(self: Screen[object], size: Size) -> None:
+        told.append(size)
+        if len(told) < 50:  # or an endless exchange would keep the test, too
+            resized(self, size)
+
+    async with opened(team, size=(120, 40)) as desk:
+        if covered:
+            await desk.press("b")
+            await desk.form()
+        front = desk.app.screen
+        monkeypatch.setattr(Screen, "_screen_resized", counted)
+        for size in (Size(100, 30), Size(90, 28), Size(100, 30), Size(90, 28)):
+            desk.app._size = size  # as the app does, which tells its screens a little later
+            front.post_message(Resize(size, size))
+            front.call_later(lambda: None)  # something between, or the last of them would stand for all
+        await desk.until(lambda: desk.app.main.size == front.size == Size(90, 28), "the last size")
+        await desk.pilot.pause()
+        assert set(told) == {Size(90, 28)}
+        assert len(told) < 50

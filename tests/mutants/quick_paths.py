@@ -212,6 +212,20 @@ QUICK_LINES = (
         ("tests/console/test_prompt_output.py",),
     ),
     Line(
+        "a size that the terminal has no more is taken by no screen",
+        "widgets/layered.py",
+        "if event.size != self.app.size:",
+        "if False:",
+        ("tests/console/test_repainting.py",),
+    ),
+    Line(
+        "leaving does not wait for a screen that never comes at each key before it",
+        "console/input/key_queue.py",
+        "self._waiting = deque(filter(_leaves, self._waiting))",
+        "pass",
+        ("tests/console/test_key_queue.py",),
+    ),
+    Line(
         "what is round a line is looked for again when it changed",
         "widgets/text/plain_sides.py",
         "        super().clear()\n        self._known = None\n",
