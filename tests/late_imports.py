@@ -422,6 +422,9 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "store/desk/readers.py": {
         "store.protocol.relations.membership": (8.73, "send, receive and plan start a process each and do not need it"),
     },
+    "store/model/safe.py": {
+        "unicodedata": (0.23, "hardly a text has five marks in a row"),
+    },
     "store/model/names.py": {
         "difflib": (2.42, "a start that does not need it does not pay for it"),
     },

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import groupby
 
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
@@ -13,19 +16,27 @@ _EMOJI = (
 """Characters that can be part of a joined emoji; the modifiers of skin are among them."""
 _HELD = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
 """A joiner that joins no emoji: it cannot be seen. One between two emoji makes them one, as in 👩 + joiner + 💻."""
+_UNSELECTED = f"[\ufe00-\ufe0d]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?<![0-9#*]\ufe0f(?=\u20e3))"
+"""A variation selector behind no emoji and in no keycap: it cannot be seen, and a row of them can spell any secret."""
 UNSAFE = LazyPattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
-    "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    f"|{_HELD}"
+    "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|{_HELD}|{_UNSELECTED}"
 )
 """One character that steers a terminal or cannot be seen."""
-_MARK = (
-    "\u0300-\u034e\u0350-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a"
-    "\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
+_BLOCKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff\u302a-\u302f"
+    "\u3099\u309a\ua66f-\uabff\ud7b0-\ud7ff\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\U000101fd-\U0001bfff\U0001cf00-\U0001d24f\U0001da00-\U0001efff"
 )
-PILE = LazyPattern(f"([{_MARK}]{{4}})([{_MARK}]+)")
-"""Combining marks on one character: the four that are shown, and those that would cover the lines around."""
+"""Blocks that hold all marks, and letters beside them."""
+_VOWELS = "\u1160-\u11ff\ud7b0-\ud7ff"
+"""Vowels and ends of Korean syllables, which take no cell of their own as marks do, and are letters."""
+_MAY_PILE = LazyPattern(rf"(?=[{_BLOCKS}])(?:[^\w\x00-\u02ff]|[{_VOWELS}]){{5,}}")
+"""Five characters that may be marks, which hardly a text has: each of them is looked at."""
+_MARKS = frozenset({"Mn", "Me", "Mc", "Cn"})
+_HIGHEST = 4
+"""Marks on one character that are shown."""
 _SKIN = "\U0001f3fb-\U0001f3ff"
 _FIRST = f"(?:(?![{_SKIN}])[{_EMOJI}]|(?<![{_EMOJI}\ufe0f])\ufe0f*+[{_SKIN}])"
 """First emoji of a chain. A modifier is one only where its run begins: tried at each, a long run is read as often."""
@@ -51,7 +62,7 @@ def safe_text(text: object) -> str:
     shown = UNSAFE.sub(_visible, plain.replace("\r\n", "\n"))
     if "\u200d" in shown:
         shown = _CHAIN.sub(rf"\1{_REPLACEMENT}", shown)
-    return PILE.sub(rf"\1{_REPLACEMENT}", shown)
+    return cut_piles(shown, lambda marks: _REPLACEMENT)
 
 
 def safe_line(text: object, limit: int | None = None) -> str:
@@ -62,6 +73,25 @@ def safe_line(text: object, limit: int | None = None) -> str:
     if plain.isascii() and plain.isprintable():
         return plain
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
+
+
+def cut_piles(text: str, rest: Callable[[str], str]) -> str:
+    """`text` with four marks at most on one character; in place of those that would cover the lines around, `rest`."""
+    return _MAY_PILE.sub(lambda match: "".join(_low(match.group(), rest)), text)
+
+
+def _low(run: str, rest: Callable[[str], str]) -> Iterator[str]:
+    for is_mark, group in groupby(run, _is_mark):
+        marks = "".join(group)
+        yield marks[:_HIGHEST] + rest(marks[_HIGHEST:]) if is_mark and len(marks) > _HIGHEST else marks
+
+
+@lru_cache(maxsize=1024)
+def _is_mark(character: str) -> bool:
+    """Whether it stands on the character before; what is newer than our tables is taken for a mark."""
+    from unicodedata import category
+
+    return category(character) in _MARKS or "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7ff"
 
 
 def _visible(match: re.Match[str]) -> str:

@@ -39,6 +39,7 @@ PAYLOADS: dict[str, str] = {
     "rich link": f"[link=http://{MARK}.invalid]x[/link]\\[",
     "markdown": f"# h\n[x](http://{MARK}.invalid) ![i](file:///etc/passwd) <script>x</script>\n```\n\x1b[31337m\n```",
     "pile": "e" + "\u0301\u0316\u20dd" * 100,
+    "pile of another script": "e" + "\u2de0\u0730" * 100 + "ก\ufe00s\ufe0f",
     "emoji": "👩\u200d👩\u200d👧🏳\ufe0f\u200d🌈👍🏽🇩🇪",
     "long line": "W" * 4_000,
     "wide": "宽" * 300,

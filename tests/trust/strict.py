@@ -26,7 +26,7 @@ _SCREEN = re.compile(
     re.VERBOSE,
 )
 _PRINT = re.compile(r"\x1b\[(?:0|1|2|3[1-6])m|\r\n")
-_IGNORABLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\U000e0000-\U000e0fff]")
+_IGNORABLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0d\uffa0\U000e0000-\U000e0fff]")
 _PILE = 5
 """Marks on one character from which on they cover the lines around."""
 
@@ -82,7 +82,7 @@ def _faults(text: str) -> list[str]:
     marks, found = 0, []
     for place, item in enumerate(text):
         category = unicodedata.category(item)
-        marks = marks + 1 if category in ("Mn", "Me") else 0
+        marks = marks + 1 if category in ("Mn", "Me", "Mc") else 0
         if _joins_emoji(text, place):
             continue
         if category in ("Cc", "Cf", "Cs", "Zl", "Zp") or _IGNORABLE.match(item) or marks >= _PILE:

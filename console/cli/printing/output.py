@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from team_console.store.model.errors import TeamError
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
-from team_console.store.model.safe import PILE, UNSAFE, safe_line, safe_text
+from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +160,7 @@ def _json_pieces(value: Any, *, indent: int | None) -> Iterator[str]:
 
 def _escaped(text: str) -> str:
     seen = UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
-    return PILE.sub(lambda match: match[1] + json.dumps(match[2])[1:-1], seen)
+    return cut_piles(seen, lambda marks: json.dumps(marks)[1:-1])
 
 
 def is_terminal(stream: TextIO | None) -> bool:
