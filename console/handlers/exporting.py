@@ -50,6 +50,8 @@ def write_export(messages: Sequence[Message], name: str, *, forbidden: Path | No
     Raises:
         TeamError: `INVALID_FIELD` for another format, a file that exists or a place that cannot be written.
     """
+    if "\0" in name:
+        raise TeamError(Code.INVALID_FIELD, "no file has a NUL in its name", "Choose another name.")
     path = Path(os.path.expanduser(name)).absolute()
     form = _FORMATS.get(path.suffix)
     if form is None:

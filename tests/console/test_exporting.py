@@ -36,8 +36,8 @@ def test_the_name_says_the_format(messages: tuple[Message, ...], tmp_path: Path)
     assert [line.partition(": ")[2] for line in lines] == [f'"{message.summary}"' for message in messages]
 
 
-@pytest.mark.parametrize("name", ["a.xlsx", "noformat"])
-def test_an_unknown_format_is_refused(messages: tuple[Message, ...], tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["a.xlsx", "noformat", "a\0a.csv", "a\0a.xlsx", "~a\0a.csv"])
+def test_a_name_that_is_none_is_refused(messages: tuple[Message, ...], tmp_path: Path, name: str) -> None:
     with pytest.raises(TeamError) as caught:
         write_export(messages, str(tmp_path / name))
     assert caught.value.code is Code.INVALID_FIELD
