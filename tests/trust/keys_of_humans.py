@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
+import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,12 +18,20 @@ def key_file(kind: str = "ed25519", name: str = "ceo") -> Path:
 
 @functools.cache
 def _made(kind: str, name: str) -> Path:
-    place = Path(tempfile.mkdtemp(prefix="team-console-keys-")) / f"{name}_{kind}"
+    folder = Path(tempfile.mkdtemp(prefix="team-console-keys-"))
+    atexit.register(_removed, folder, os.getpid())
+    place = folder / f"{name}_{kind}"
     bits = {"rsa": ("-b", "3072"), "ecdsa": ("-b", "384")}.get(kind, ())
     subprocess.run(
         ["ssh-keygen", "-q", "-t", kind, *bits, "-N", "", "-C", f"{name}@desk", "-f", str(place)], check=True
     )
     return place
+
+
+def _removed(folder: Path, owner: int) -> None:
+    """Leave nothing behind; a fork that ends leaves it to the process whose keys they are."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def public_line(kind: str = "ed25519", name: str = "ceo") -> str:
