@@ -63,7 +63,7 @@ class Host(Protocol):
         """What is shown."""
 
     def toast(self, text: str, *, severity: str = "information") -> None:
-        """Say something for a few seconds; `text` is safe already."""
+        """Say something for a few seconds; it is shown as text whatever it holds."""
 
     def set_busy(self, words: str) -> None:
         """Say in the status line what is going on; empty for nothing."""

@@ -91,4 +91,4 @@ class Workspace(Protocol):
         """Go from the requests and messages that were just decided about to the next thing."""
 
     def toast(self, text: str, *, severity: str = "information") -> None:
-        """Say something for a few seconds; `text` is safe already."""
+        """Say something for a few seconds; it is shown as text whatever it holds."""

@@ -269,7 +269,7 @@ class MainScreen(Guarded, Layered, Screen[None]):
         self.frame.count_down(self.unwritten)
 
     def toast(self, text: str, *, severity: str = "information") -> None:
-        """Say something for a few seconds, a warning that still stands there only once; `text` is safe already."""
+        """Say something for a few seconds, a warning that still stands there only once; it is only ever text."""
         self.toasts.say(text, severity=severity)
 
     def show_again(self) -> None:

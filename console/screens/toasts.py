@@ -6,6 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from team_console.store.model.safe import safe_text
 from textual.app import App
 
 _SECONDS, _SECONDS_OF_WARNING = 6.0, 9.0
@@ -19,7 +20,8 @@ class Toasts:
         self._warned: dict[str, float] = {}
 
     def say(self, text: str, *, severity: str = "information") -> None:
-        """Say something, a warning that still stands there only once; `text` is safe already."""
+        """Say something, a warning that still stands there only once; whatever is in `text`, it is only text."""
+        text = safe_text(text)
         moment, seconds = self._clock(), _SECONDS if severity == "information" else _SECONDS_OF_WARNING
         self._warned = {said: until for said, until in self._warned.items() if until > moment}
         if text in self._warned:
