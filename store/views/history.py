@@ -240,7 +240,7 @@ def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
 def plain_cell(value: Any) -> str:
     """Text that no spreadsheet takes for a formula; empty for None."""
     text = "" if value is None else str(value)
-    return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
+    return f"'{text}" if text[:1] in "=+-@\t\r\n＝＋－＠" and text else text
 
 
 def _stretch(batch: list[Message], fits: Callable[[Message], bool], scanned: int, read: Page) -> Stretch:

@@ -158,6 +158,11 @@ def test_csv_rows_hold_every_column_and_no_formula() -> None:
     assert (row["summary"], row["content"]) == ('\'=HYPERLINK("http://x")', "'-1+1")
 
 
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_no_cell_begins_as_a_formula_does(first: str) -> None:
+    assert csv_row(_said(content=f"{first}1+1"))["content"] == f"'{first}1+1"
+
+
 def test_the_newest_of_the_past_say_whether_they_are_all_of_it() -> None:
     story = Chronicle()
     for number in range(6):
