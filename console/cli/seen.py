@@ -38,7 +38,7 @@ def seen_by(call: Call, question: Message | None = None) -> Seen:
     if not _WORD.fullmatch(word):
         hint = f"team-console show {call.options.request} prints it."
         raise TeamError(Code.INVALID_FIELD, "--seen takes 16 hexadecimal digits", hint)
-    question = question or live_question(call.snapshot(), call.options.request)
+    question = question or live_question(call.snapshot(), call.options.request, word)
     if question is None:
         return Seen(word, face=Face.PRINTED)
     if fingerprint(question) != word:

@@ -75,6 +75,11 @@ def digest_of(message: Message) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
 
 
+def given_on(answer: Message) -> str:
+    """`digest_of` the question that an answer was given on; empty where it does not say."""
+    return text_in(answer.payload, REQUEST)
+
+
 def fingerprint(message: Message) -> str:
     """Names what a human saw of a request, so that an answer to something else can be refused."""
     return digest_of(message)[:_SHORT]

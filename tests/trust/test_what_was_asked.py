@@ -14,6 +14,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.requests.verdicts import await_verdict, verdict_of
+from team_console.store.views.rows import Flag
 
 from tests.console.test_deciding import rewrite
 from tests.hook.conftest import CAPTURED, Client, Human, client, human, office  # noqa: F401
@@ -63,16 +64,18 @@ def test_an_answer_to_what_it_was_rewritten_to_is_refused(clock: FakeClock) -> N
     assert (refused.value.code, refused.value.facts["changed"]) == (Code.INVALID_REQUEST_ID, True)
 
 
-def test_an_answer_to_what_it_was_for_a_moment_is_refused(clock: FakeClock) -> None:
-    """Rewritten before the human looks, and back before the asker does."""
+def test_an_answer_to_what_it_was_for_a_moment_decides_nothing(clock: FakeClock) -> None:
+    """Rewritten before the human looks, and back before the asker does: the human is asked again, on what it is."""
     team = memory(clock)
     asked = ask(team, {"command": "rm -rf /"})
+    request_id = asked.request_id or ""
     rewrite(team, asked.message_id, input={"command": "ls"})
-    requests.approve(Caller(team, "ceo"), request_id=asked.request_id or "")
+    requests.approve(Caller(team, "ceo"), request_id=request_id)
     rewrite(team, asked.message_id, input={"command": "rm -rf /"})
-    with pytest.raises(TeamError) as refused:
-        await_verdict(team, asked.request_id or "", timeout=0, asked=asked)
-    assert "its answer is not to what was asked" in refused.value.message
+    outcome = await_verdict(team, request_id, timeout=0, asked=asked)
+    assert (outcome.state, Flag.FORGED in outcome.row.flags) == ("open", True)
+    requests.reject(Caller(team, "ceo"), request_id=request_id, reason="never")
+    assert await_verdict(team, request_id, timeout=0, asked=asked).state == "rejected"
 
 
 def test_a_client_is_told_nothing_when_its_request_was_rewritten(client: Client, human: Human) -> None:  # noqa: F811

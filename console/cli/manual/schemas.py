@@ -169,6 +169,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "message": STORED,
             "live": flag("it is in the queue, not in the archive"),
             "seen": or_null(text("of an open request: what an answer to exactly this gives with --seen")),
+            "seen_words": mapping(text("what an answer to it gives with --seen"), "by message id, the open requests"),
             "request": or_null(REQUEST),
             "versions": array(REQUEST, "the request and those it took the place of"),
             "thread": array(STORED, "messages that belong together, the oldest first"),

@@ -36,7 +36,7 @@ def run(call: Call) -> int:
     from team_console.store.desk.requests import answer, live_question
 
     options = call.options
-    question = live_question(call.snapshot(), options.request)
+    question = live_question(call.snapshot(), options.request, options.seen or "")
     questions = questions_of(question.payload) if question is not None else ()
     answers: Answers | None = None
     if questions and (options.option or options.text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.arguments import add_completed
@@ -69,11 +69,11 @@ def _versions(thread: Thread, view: View) -> list[RequestRow]:
     return versions_of(view.requests, thread.request_id) if thread.request_id else []
 
 
-def seen_word(thread: Thread, view: View) -> str | None:
-    """What an answer to the open request that is shown quotes; None when it is none."""
-    row = next((row for row in view.requests if row.request_id == thread.request_id), None)
-    is_shown = row is not None and row.is_open and row.question.message_id == thread.message.message_id
-    return fingerprint(thread.message) if is_shown else None
+def seen_words(thread: Thread, view: View) -> dict[str, str]:
+    """Message id of each open request that is shown -> what an answer to exactly this one quotes."""
+    words = {fingerprint(row.question) for row in view.requests if row.is_open and row.request_id == thread.request_id}
+    shown = ((message.message_id, fingerprint(message)) for message in (thread.message, *thread.messages) if words)
+    return {message_id: word for message_id, word in shown if word in words}
 
 
 def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
@@ -81,7 +81,8 @@ def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
     return {
         "message": dict(trust.marked(thread.message).record),
         "live": thread.is_live,
-        "seen": seen_word(thread, view),
+        "seen": seen_words(thread, view).get(thread.message.message_id),
+        "seen_words": seen_words(thread, view),
         "request": next((row for row in versions if row["request_id"] == thread.request_id), None),
         "versions": versions,
         "thread": [dict(trust.marked(message).record) for message in thread.messages],
@@ -91,9 +92,8 @@ def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
 
 
 def _show(call: Call, thread: Thread, view: View) -> None:
-    _show_message(call, thread.message, view)
-    if word := seen_word(thread, view):
-        call.out.say(f"to decide on exactly this, answer it with --seen {word}")
+    words = seen_words(thread, view)
+    _show_message(call, thread.message, view, words)
     where = "in the queue" if thread.is_live else "in the archive"
     call.out.say(f"{where}, {safe_line(thread.message.status)}")
     _show_versions(call, thread, view)
@@ -102,20 +102,20 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     if others:
         call.out.say()
         call.out.say(call.out.paint("thread, the oldest first", "bold"))
-    _show_all(call, others, view)
+    _show_all(call, others, view, words)
     if thread.doubles:
         call.out.say()
         call.out.say(call.out.paint("other messages with the same id", "bold"))
-    _show_all(call, thread.doubles, view)
+    _show_all(call, thread.doubles, view, {})
 
 
-def _show_all(call: Call, messages: Iterable[Message], view: View) -> None:
+def _show_all(call: Call, messages: Iterable[Message], view: View, words: Mapping[str, str]) -> None:
     for message in messages:
         call.out.say()
-        _show_message(call, message, view)
+        _show_message(call, message, view, words)
 
 
-def _show_message(call: Call, message: Message, view: View) -> None:
+def _show_message(call: Call, message: Message, view: View, words: Mapping[str, str]) -> None:
     out = call.out
     out.say(out.paint(safe_line(f"{reading(message).name}  {message.message_id}"), "bold"))
     recipients = ", ".join(message.recipients)
@@ -124,6 +124,8 @@ def _show_message(call: Call, message: Message, view: View) -> None:
     out.say(summary_line(message))
     for line in payload_lines(message, whole_content(call.team, message)):
         out.say(line)
+    if words.get(message.message_id) == fingerprint(message):
+        out.say(f"to decide on exactly this, answer it with --seen {fingerprint(message)}")
 
 
 def _show_versions(call: Call, thread: Thread, view: View) -> None:

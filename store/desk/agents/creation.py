@@ -163,11 +163,12 @@ def refuse_answered_in_order(tx: Transaction, question: Message, kind: RequestKi
         elif (
             seen.answers is kind
             and message.sender == tx.config.lead
-            and not objection(tx.config, message, question)
+            and not objection(tx.config, message)
             and (anyone or message.is_addressed_to(question.sender))
         ):
             answered = _answered_by(message, waiting, reading(question).subject)
-            if answered is not None and answered.message_id == question.message_id:
+            is_this = answered is not None and answered.message_id == question.message_id
+            if is_this and not objection(tx.config, message, question):
                 raise already_answered(question.message_id, message, hint="The first answer stands.")
 
 

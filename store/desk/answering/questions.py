@@ -5,7 +5,7 @@ What answers them stands above: `writing` dispatches, `creation` and `endings` a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import SUPERSEDING
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.answering import already_answered, answers, withdraws
+from team_console.store.protocol.relations.answering import REUSED_IDS, already_answered, answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
 from team_console.store.protocol.seen import Face, Seen, digest_of, fingerprint
 from team_console.store.protocol.verdicts.trust import objection
@@ -84,14 +84,15 @@ def open_question(
 
     Args:
         seen: What was shown of it: everything, or the `fingerprint` of the question alone; what was only named by its
-            id may be whatever it is now.
+            id may be whatever it is now, unless several have that id.
 
     Raises:
         ChangedError: It is not what was `seen`, or what was shown beside it is not.
-        TeamError: `INVALID_REQUEST_ID` (also for one that was withdrawn, superseded or timed out), `NOT_PERMITTED`,
-            `ALREADY_ANSWERED`.
+        TeamError: `INVALID_REQUEST_ID` (also for one that was withdrawn, superseded or timed out, and for an id alone
+            that several have), `NOT_PERMITTED`, `ALREADY_ANSWERED`.
     """
-    question, kind, thread = find_question(tx, request_id)
+    wanted = (seen if isinstance(seen, str) else seen.question) if seen is not None else ""
+    question, kind, thread = find_question(tx, request_id, wanted)
     tx.expect(question)
     if seen is not None:
         _refuse_unseen(tx, request_id, question, seen)
@@ -105,7 +106,31 @@ def open_question(
     refuse_answered(tx, request_id, question, kind, thread)
     _refuse_gone(tx, request_id, question, kind, thread)
     _refuse_superseded(tx, request_id, question, kind)
+    if seen is None or (isinstance(seen, Seen) and seen.face is Face.NAMED):
+        _refuse_several(tx, request_id, question, thread)
     return question, kind
+
+
+def _refuse_several(tx: Transaction, request_id: str, question: Message, thread: Sequence[Message]) -> None:
+    """Refuse an id alone that several requests have: whoever asked last chose it, and an answer must not land there."""
+    for other in _asked_under(request_id, thread):
+        kind = opened_kind(other)
+        if kind is None or digest_of(other) == digest_of(question):
+            continue
+        if kind not in REUSED_IDS or _waits(tx, request_id, other, kind, thread):
+            text = f"{request_id} is the id of several requests: {question.message_id} and {other.message_id}"
+            hint = f"Look at each with: team-console show {question.message_id}; it prints the word for --seen."
+            raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id)
+
+
+def _waits(tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]) -> bool:
+    of_it = tx, request_id, question, kind, thread
+    try:
+        refuse_answered(*of_it)
+        _refuse_gone(*of_it)
+    except TeamError:
+        return False
+    return True
 
 
 def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Seen | str) -> None:
@@ -119,16 +144,21 @@ def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Se
             raise ChangedError(request_id, question)
 
 
-def find_question(tx: Transaction, request_id: str) -> tuple[Message, RequestKind, Sequence[Message]]:
+def find_question(tx: Transaction, request_id: str, wanted: str = "") -> tuple[Message, RequestKind, Sequence[Message]]:
     """The question behind `request_id` with its kind and everything that carries the id, oldest first.
+
+    Args:
+        wanted: `fingerprint` of the one that is meant where several have the id; else it is the first, and of those
+            whose ids are used again the first that waits.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`.
     """
     thread = _thread(tx, request_id)
-    question = next(
-        (message for message in thread if opened_kind(message) and reading(message).request_id == request_id), None
-    )
+    asked = _asked_under(request_id, thread)
+    question = asked[0] if asked else None
+    if len(asked) > 1:
+        question = next(_meant(tx, request_id, asked, thread, wanted), question)
     kind = opened_kind(question) if question is not None else None
     if question is None or kind is None:
         raise TeamError(
@@ -138,6 +168,25 @@ def find_question(tx: Transaction, request_id: str) -> tuple[Message, RequestKin
             request_id=request_id,
         )
     return question, kind, thread
+
+
+def _asked_under(request_id: str, thread: Sequence[Message]) -> list[Message]:
+    return [message for message in thread if opened_kind(message) and reading(message).request_id == request_id]
+
+
+def _meant(
+    tx: Transaction, request_id: str, asked: Sequence[Message], thread: Sequence[Message], wanted: str
+) -> Iterator[Message]:
+    """Of several questions under one id those that may be meant, the likeliest first."""
+    if wanted:
+        yield from (question for question in asked if fingerprint(question) == wanted)
+        return
+    for question in asked:
+        kind = opened_kind(question)
+        if kind not in REUSED_IDS:
+            return  # the first one has the id
+        if _waits(tx, request_id, question, kind, thread):
+            yield question
 
 
 def withdrawal_of(question: Message, request_id: str, thread: Sequence[Message]) -> Message | None:
@@ -240,12 +289,11 @@ def opened_kind(message: Message) -> RequestKind | None:
     return kind.opens if kind is not None else None
 
 
-def live_question(snapshot: Snapshot, request_id: str) -> Message | None:
-    """The question of this id in the queue, None when it is not there."""
-    for message in snapshot.messages:
-        if opened_kind(message) is not None and reading(message).request_id == request_id:
-            return message
-    return None
+def live_question(snapshot: Snapshot, request_id: str, wanted: str = "") -> Message | None:
+    """The question of this id in the queue, of several that with the fingerprint `wanted`; None when there is none."""
+    asked = _asked_under(request_id, snapshot.messages)
+    first = asked[0] if asked else None
+    return next((question for question in asked if wanted and fingerprint(question) == wanted), first)
 
 
 def refuse_damaged(snapshot: Snapshot, request_id: str) -> None:

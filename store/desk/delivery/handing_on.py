@@ -13,6 +13,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers
+from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.verdicts.recognition import ORDER, may_be_verdict
 from team_console.store.protocol.verdicts.trust import Mark, mark_of
 from team_console.store.settings.team_config import TeamConfig
@@ -25,18 +26,18 @@ class Trust(Struct, frozen=True):
     """What messages are judged by that are handed on.
 
     Attributes:
-        questions: Request id -> the message that asks.
+        questions: Request id -> the messages that ask.
         answered: Message id of each order -> when whoever it is for first answered it.
     """
 
     config: TeamConfig
     recorded: RecordedFacts | None = None
-    questions: Mapping[str, Message] = field(default_factory=dict)
+    questions: Mapping[str, Sequence[Message]] = field(default_factory=dict)
     answered: Mapping[str, datetime] = field(default_factory=dict)
 
     def mark(self, message: Message) -> Mark | None:
         """What is wrong with it, None when nothing is."""
-        question = self.questions.get(reading(message).request_id or "")
+        question = _asked_of(message, self.questions.get(reading(message).request_id or "", ()))
         mark = mark_of(self.config, message, question, recorded=self.recorded)
         return Mark.REPLAYED if mark is None and self._came_back(message) else mark
 
@@ -71,11 +72,26 @@ def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(map(trust.marked, messages))
 
 
-def _questions(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) -> dict[str, Message]:
-    wanted = {request_id for verdict in verdicts if (request_id := reading(verdict).request_id) is not None}
-    asked = _asked(live, wanted)
-    missing = wanted - asked.keys()
-    return {**asked, **_asked(team.archived(*sorted(missing)), missing)} if missing else asked
+def _questions(team: Team, verdicts: Sequence[Message], live: Sequence[Message]) -> Mapping[str, Sequence[Message]]:
+    """The questions of these verdicts: those that live, and those in the archives where none of them is meant."""
+    of = {verdict: request_id for verdict in verdicts if (request_id := reading(verdict).request_id) is not None}
+    asked = _asked(live, set(of.values()))
+    missing = {request_id for verdict, request_id in of.items() if not _is_there(verdict, asked.get(request_id, ()))}
+    for request_id, archived in _asked(team.archived(*sorted(missing)), missing).items() if missing else ():
+        asked.setdefault(request_id, []).extend(archived)
+    return asked
+
+
+def _is_there(verdict: Message, asked: Sequence[Message]) -> bool:
+    digest = given_on(verdict)
+    return any(not digest or digest_of(question) == digest for question in asked)
+
+
+def _asked_of(verdict: Message, asked: Sequence[Message]) -> Message | None:
+    """Of several questions under one id that on which the verdict was given, else the first."""
+    digest = given_on(verdict) if len(asked) > 1 else ""
+    meant = (question for question in asked if digest_of(question) == digest)
+    return next(meant, asked[0] if asked else None)
 
 
 def _answered(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) -> dict[str, datetime]:
@@ -98,11 +114,10 @@ def _answered(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) 
     return answered
 
 
-def _asked(messages: Iterable[Message], wanted: set[str]) -> dict[str, Message]:
-    """Of several with one id the first."""
-    asked: dict[str, Message] = {}
+def _asked(messages: Iterable[Message], wanted: set[str]) -> dict[str, list[Message]]:
+    asked: dict[str, list[Message]] = {}
     for message in messages:
         read = reading(message)
         if read.opens is not None and read.request_id in wanted:
-            asked.setdefault(read.request_id or "", message)
+            asked.setdefault(read.request_id or "", []).append(message)
     return asked

@@ -16,6 +16,8 @@ VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN, RequestKind.PE
 """Requests that only a message of their own kind with a clear yes or no decides."""
 
 
+REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
+"""Kinds whose ids the asker makes, so that `DBG-001` may come again in another session."""
 _CLIENTS = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION})
 """Requests of clients, which a message of another kind never answers: a program acts on the answer by itself."""
 

@@ -1,7 +1,8 @@
 """Trust in messages that decide: the one rule by which desk, ledger, hooks and every other face judge them.
 
 A message decides when it is whole: in a team with a key signed with that key, and a human's verdict in a team of
-signed verdicts signed by that human, for this team, this request as it stands, and these words.
+signed verdicts signed by that human, for this team, this request as it stands, and these words. In every team an answer
+that says what it was given on decides nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks.signing import Seal, seal_of
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.protocol.seen import REQUEST, digest_of, given_on
 from team_console.store.protocol.verdicts.recognition import CONFIRMATION, ORDER, is_human, is_verdict, may_be_verdict
 from team_console.store.protocol.verdicts.statement import SIGNATURE, statement
 from team_console.store.protocol.verdicts.verification import signature_trouble
@@ -30,7 +31,7 @@ class Mark(StrEnum):
     """What is wrong with a message that is handed on, in one word; `trust` in its record."""
 
     FORGED = "forged"
-    """A verdict that its human did not sign, or not like this."""
+    """A verdict that its human did not sign, or not like this, or gave on another request."""
     BROKEN = "broken"
     """The signature with the team's key does not fit: the record was changed."""
     UNSIGNED = "unsigned"
@@ -42,7 +43,7 @@ class Mark(StrEnum):
 
 
 MEANINGS: Mapping[Mark, str] = {
-    Mark.FORGED: "the human it names did not sign this; it decides nothing, do not act on it",
+    Mark.FORGED: "the human it names did not say this, or not to this request; it decides nothing, do not act on it",
     Mark.BROKEN: "it was changed after it was signed with the team's key; do not act on it",
     Mark.UNSIGNED: "the team has a key and this is not signed with it; it decides nothing",
     Mark.UNVERIFIED: "team-console did not write this verdict; ask whoever it names before you act on it",
@@ -73,7 +74,11 @@ def objection(
         question: The request it answers; None for an order, which asks for itself.
         recorded: The audit trail, for what was written before the team began to sign.
     """
-    trouble = _team_key_trouble(config, message) or _own_key_trouble(config, message, question)
+    trouble = (
+        _team_key_trouble(config, message)
+        or _own_key_trouble(config, message, question)
+        or _other_request_trouble(message, question)
+    )
     if trouble and recorded is not None and _is_older(config, recorded, message, question):
         return ""
     return trouble
@@ -105,6 +110,13 @@ def _team_key_trouble(config: TeamConfig, message: Message) -> str:
     if seal is Seal.SIGNED:
         return ""
     return "its signature with the team's key does not fit" if seal is Seal.BROKEN else "the team's key did not sign it"
+
+
+def _other_request_trouble(message: Message, question: Message | None) -> str:
+    if question is None or question.message_id == message.message_id:
+        return ""
+    digest = given_on(order_of(message) or message)
+    return "" if digest in ("", digest_of(question)) else "it was given on another request, or the request was changed"
 
 
 def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:

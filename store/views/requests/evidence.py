@@ -7,15 +7,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.entries import Entry
-from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
-from team_console.store.protocol.relations.answering import answers, withdraws
+from team_console.store.protocol.relations.answering import REUSED_IDS, answers, withdraws
+from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.requests.grouping import thread_of
-
-REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
-"""Kinds whose ids the asker makes, so that `DBG-001` may come again in another session."""
 
 
 class Claim(Struct, frozen=True):
@@ -57,6 +54,11 @@ class Evidence(Struct, frozen=True):
         if self.recorded is None:
             return entry.order[0], 1, 0, entry.order[1]
         return self.recorded.order_of(entry.message.message_id, entry.order)
+
+    def rank(self, question: Entry) -> tuple[bool, RecordOrder]:
+        """The first of several questions has their id; a date is what its writer says it is."""
+        message_id = question.message.message_id
+        return self.recorded is not None and not self.recorded.is_by_desk(message_id), self.when(question)
 
     def may_answer(self, answer: Entry, question: Entry) -> bool:
         """Whether its writer may decide the question."""
@@ -114,7 +116,15 @@ def quoting(question: Entry, questions: Sequence[Entry], others: Sequence[Entry]
     quotes = [entry for entry in others if answers(entry.message, kind, thread)]
     if kind not in REUSED_IDS:
         return quotes
-    return [entry for entry in quotes if _meant(entry, questions, evidence) is question]
+    return [entry for entry in quotes if _is_meant(question, entry, questions, evidence)]
+
+
+def _is_meant(question: Entry, answer: Entry, questions: Sequence[Entry], evidence: Evidence) -> bool:
+    """Whether an answer is to this one of several questions under one id."""
+    digest = given_on(answer.message)
+    if digest and len(questions) > 1:
+        return digest == digest_of(question.message)
+    return _meant(answer, questions, evidence) is question
 
 
 def _meant(answer: Entry, questions: Sequence[Entry], evidence: Evidence) -> Entry | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -12,10 +12,11 @@ from team_console.store.model.recorded import RecordOrder
 from team_console.store.protocol.client_requests import expiry_of
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.relations.answering import answers
+from team_console.store.protocol.relations.answering import REUSED_IDS, answers
+from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.verdicts.recognition import is_verdict
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.requests.evidence import REUSED_IDS, Claim, Evidence, quoting
+from team_console.store.views.requests.evidence import Claim, Evidence, quoting
 from team_console.store.views.requests.grouping import thread_of
 from team_console.store.views.requests.pairing import Pairing
 from team_console.store.views.rows import Flag, RequestRow, RequestState
@@ -71,18 +72,19 @@ def judge_thread(
     """The requests of one thread.
 
     Args:
-        questions: All that have the id; the first of its kind opens the request.
+        questions: All that have the id; the first of its kind opens the request, one we wrote before any other.
         others: Messages that quote the id.
         pairings: Of the pools of these questions.
     """
-    asked = sorted(questions, key=evidence.when)
+    asked = sorted(questions, key=evidence.rank)
     opening, twins = _first_of_each(asked)
+    several = frozenset(digest_of(entry.message) for entry in asked) if len(asked) > 1 else frozenset()
     cases = []
     for key, question in opening:
         paired = (answer for pairing in pairings for answer in pairing.answers.get(question.message.message_id, ()))
         claims = [*quoting(question, asked, others, evidence), *paired]
         gone = evidence.withdrawals(question, others)
-        cases.append(judge(evidence, question, claims, withdrawals=gone, key=key))
+        cases.append(judge(evidence, question, claims, withdrawals=gone, key=key, several=several))
     return Judgement(tuple(cases), tuple(twins), tuple(_orphans(others, {case.row.kind for case in cases})))
 
 
@@ -110,10 +112,20 @@ class _Answers(Struct, frozen=True):
 
 
 def judge(
-    evidence: Evidence, question: Entry, claiming: Sequence[Entry], *, withdrawals: Sequence[Entry] = (), key: str
+    evidence: Evidence,
+    question: Entry,
+    claiming: Sequence[Entry],
+    *,
+    withdrawals: Sequence[Entry] = (),
+    key: str,
+    several: Set[str] = frozenset(),
 ) -> Case:
-    """The request that `question` opens, with the first valid answer as its verdict (D10, D14, D17)."""
-    said, order = _weigh(evidence, question, claiming, withdrawals), evidence.when(question)
+    """The request that `question` opens, with the first valid answer as its verdict (D10, D14, D17).
+
+    Args:
+        several: `digest_of` each question under its id, where there are several.
+    """
+    said, order = _weigh(evidence, question, claiming, withdrawals, several), evidence.when(question)
     decided = order
     if said.standing is not None:
         decided = said.standing.when
@@ -124,9 +136,14 @@ def judge(
     return Case(question, row, order, decided, verdict, _stops(question, row.kind, verdict))
 
 
-def _weigh(evidence: Evidence, question: Entry, claiming: Sequence[Entry], withdrawals: Sequence[Entry]) -> _Answers:
+def _weigh(
+    evidence: Evidence, question: Entry, claiming: Sequence[Entry], withdrawals: Sequence[Entry], several: Set[str]
+) -> _Answers:
     kind = question.read.opens
     every = [evidence.claim(entry, question) for entry in (*claiming, *evidence.absent(question, claiming))]
+    if several:
+        others = several - {digest_of(question.message)}
+        every = [claim for claim in every if given_on(claim.entry.message) not in others]
     every.sort(key=lambda claim: claim.when)
     claims = _distinct(question, every)
     forged = {claim.message_id: claim.objection for claim in claims if claim.objection}

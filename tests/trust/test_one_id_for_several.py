@@ -1,0 +1,118 @@
+"""Whoever writes a request chooses its id, and may choose that of another: no verdict lands where it was not given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from team_console.store.backends.open import QUEUE_NAME
+
+from tests.conftest import CommandLine
+
+ASKED: Mapping[str, Mapping[str, Any]] = {
+    "clarification": {
+        "message_id": "MSG-1",
+        "type": "clarify",
+        "payload": {"question": "May the button be blue?", "context": "the page", "summary": "May the button be blue"},
+    },
+    "plan": {
+        "message_id": "MSG-2",
+        "type": "plan_approval_request",
+        "payload": {"request_id": "MSG-1", "summary": "Drop the database of production", "content": "1. Drop it"},
+    },
+    "browser": {
+        "message_id": "MSG-3",
+        "type": "message",
+        "payload": {"content": 'BROWSER_REQUEST: {"request_id": "B-1", "operation": "open", "requested_by": "dev"}'},
+    },
+    "another browser": {
+        "message_id": "MSG-4",
+        "type": "message",
+        "payload": {"content": 'BROWSER_REQUEST: {"request_id": "B-1", "operation": "buy", "requested_by": "dev"}'},
+    },
+}
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> CommandLine:
+    """A team of the lead `ceo` and the agent `dev`, whose folder is the team's."""
+    command = CommandLine(tmp_path)
+    command.ok("init", "--name", "sprint-42", "--lead", "ceo", "--agent", "dev", str(tmp_path))
+    return command
+
+
+def write(team: CommandLine, *names: str) -> None:
+    """Put these into the queue, as a program without the lock does."""
+    queue = team.folder / QUEUE_NAME
+    known = (yaml.safe_load(queue.read_text()) or {}).get("messages") or [] if queue.exists() else []
+    for name in names:
+        minute = len(known)
+        envelope = {"from": "dev", "to": "ceo", "created": f"2026-02-24T10:{minute:02}:00.000Z", "status": "pending"}
+        known.append({**envelope, **ASKED[name]})
+    queue.write_text(yaml.safe_dump({"messages": known}, sort_keys=False))
+
+
+def states(team: CommandLine) -> dict[str, str]:
+    """Message id of each request -> how it stands."""
+    rows = team.ok("requests", "--json").json["requests"]
+    return {row["message_id"]: row["state"].replace("overdue", "open") for row in rows}
+
+
+def word(team: CommandLine, message_id: str) -> str:
+    """What `show` prints for an answer to exactly this."""
+    return str(team.ok("show", message_id, "--json").json["seen_words"][message_id])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "request_id"),
+    [("clarification", "plan", "MSG-1"), ("plan", "clarification", "MSG-1"), ("browser", "another browser", "B-1")],
+)
+def test_an_id_alone_that_two_requests_have_is_refused_and_each_can_be_decided(
+    team: CommandLine, first: str, second: str, request_id: str
+) -> None:
+    write(team, first, second)
+    ids = [ASKED[name]["message_id"] for name in (first, second)]
+    refused = team("approve", request_id, "--json").json
+    assert (refused["error"], all(item in refused["message"] for item in ids)) == ("INVALID_REQUEST_ID", True)
+    assert set(states(team).values()) == {"open"}
+    team.ok("reject", request_id, "--reason", "no", "--seen", word(team, ids[1]))
+    assert states(team) == {ids[0]: "open", ids[1]: "rejected"}
+    team.ok("approve", request_id, "--seen", word(team, ids[0]))
+    assert states(team) == {ids[0]: "approved", ids[1]: "rejected"}
+    assert "FORGED" not in team("check").out
+
+
+def test_a_request_under_the_id_of_one_that_was_decided_is_not_decided(team: CommandLine) -> None:
+    write(team, "clarification")
+    team.ok("approve", "MSG-1")
+    write(team, "plan")
+    assert states(team) == {"MSG-1": "approved", "MSG-2": "open"}
+    assert team.ok("receive", "--agent", "dev", "--json").json["messages"][0].get("trust") is None
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_what_took_the_place_of_a_plan_that_was_approved_is_not_approved(team: CommandLine, is_gone: bool) -> None:
+    plan = team.ok("--as", "dev", "plan", "--content", "1. Read it", "--summary", "Read the report", "--json").json
+    request_id, queue = plan["request_id"], team.folder / QUEUE_NAME
+    team.ok("approve", request_id)
+    text = queue.read_text()
+    asked, answered = text.index("1. Read it"), text.index("plan_approval_response")
+    assert asked < answered
+    other = text.replace("1. Read it", "1. Drop it", 1)
+    queue.write_text(other.replace(plan["message_id"], "MSG-9", 1) if is_gone else other)
+    if is_gone:
+        (row,) = team.ok("requests", "--json").json["requests"]
+        assert (row["state"], row["message_id"]) == ("approved", plan["message_id"])  # the archive has it as it was
+        (team.folder / "archive" / "ceo-archive.yaml").unlink()
+    (row,) = team.ok("requests", "--json").json["requests"]
+    assert (row["state"], "forged" in row["flags"]) == ("open", True)
+    assert team("verdict", request_id).status == 11
+    assert "FORGED" in team("check").out
+    answered = team("reject", request_id, "--reason", "not this one", "--json").json
+    if is_gone:  # the ledger has put back what was taken out
+        assert "several requests" in answered["message"]
+    else:
+        assert team("verdict", request_id).status == 10
