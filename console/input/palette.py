@@ -38,20 +38,17 @@ class Palette(Overlay, CommandPalette):
 
     _sought: str | None = None
     _search: Worker[Any] | None = None
-    _is_there = _is_chosen = False
+    _is_chosen = False
 
     @property
     def takes_keys(self) -> bool:
-        """Whether its line and its list are there, until one is chosen: keys typed ahead wait for what comes then.
-
-        The line has the focus when they come, and may lose it: to a click beside it, or where there is no room for it.
-        """
-        return self._is_there and not self._is_chosen
+        """Whether its line and its list are there, until one is chosen: keys typed ahead wait for what comes then."""
+        return self.focused is not None and not self._is_chosen
 
     def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
-        """Take keys once the line has the focus."""
-        super().set_focus(widget, scroll_visible, from_app_focus)
-        self._is_there = self._is_there or self.focused is not None
+        """Give a widget the focus; the line keeps it where nothing would have it, as after a click beside all."""
+        if widget is not None or self.focused is None or not self.focused.is_attached:
+            super().set_focus(widget, scroll_visible, from_app_focus)
 
     def holds_back(self, key: str) -> bool:
         """Whether `key` must wait for the list of what is typed: the one of before would be meant otherwise."""

@@ -52,6 +52,19 @@ def editor(folder: Path, body: str) -> str:
     return str(path)
 
 
+def test_a_click_beside_everything_leaves_the_palette_its_keys(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        terminal.wait_for("LIVE", "Escalation")
+        terminal.send(":")
+        terminal.wait_for("Search")
+        terminal.send("\x1b[<0;300;90M\x1b[<0;300;90m" + "keys of")
+        terminal.wait_for("keys of")
+        terminal.send(ESCAPE * 9)
+        terminal.wait_until(lambda: "keys of" not in terminal.text, "a closed palette")
+        terminal.send("\x11")
+        assert terminal.wait_exit() == 0
+
+
 def test_the_mouse_chooses_tabs_rows_and_agents_and_turns_pages(tmp_path: Path) -> None:
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("LIVE", "Escalation")
