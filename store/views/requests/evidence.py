@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations.answering import REUSED_IDS, answers, withdraws
 from team_console.store.protocol.seen import digest_of, given_on
@@ -92,10 +94,10 @@ class Evidence(Struct, frozen=True):
             return []
         return [entry for entry in self._on_record(thread, present) if answers(entry.message, kind, thread)]
 
-    def withdrawals(self, question: Entry, present: Sequence[Entry]) -> list[Entry]:
-        """What takes the question back: among `present`, and on record though it has left the queue meanwhile."""
+    def withdrawals(self, question: Entry, notices: Sequence[Entry], present: Sequence[Entry]) -> list[Entry]:
+        """What takes the question back: among the `notices`, and on record though it is not `present` any more."""
         thread = thread_of(question)
-        every = (*present, *self._on_record(thread, present))
+        every = (*notices, *self._on_record(thread, present))
         gone = (entry for entry in every if withdraws(entry.message, question.message, thread))
         return [entry for entry in gone if not self.objection(entry, question)]
 
@@ -108,27 +110,51 @@ class Evidence(Struct, frozen=True):
                 yield Entry.of(message, float(place))
 
 
-def quoting(question: Entry, questions: Sequence[Entry], others: Sequence[Entry], evidence: Evidence) -> list[Entry]:
-    """Those of `others` that answer the question by its own id, among all `questions` that have this id."""
-    thread, kind = thread_of(question), question.read.opens
-    if kind is None:
-        return []
-    quotes = [entry for entry in others if answers(entry.message, kind, thread)]
-    if kind not in REUSED_IDS:
-        return quotes
-    return [entry for entry in quotes if _is_meant(question, entry, questions, evidence)]
+class Quotes:
+    """Answers that quote an id, by the question that each answers of all that have this id; for one look."""
 
+    def __init__(self, questions: Sequence[Entry], others: Sequence[Entry], evidence: Evidence) -> None:
+        self._questions, self._others, self._evidence = questions, others, evidence
+        self._of_kind: dict[RequestKind, list[Entry]] = {}
+        self._of_question: dict[RequestKind, dict[int, list[Entry]]] = {}
 
-def _is_meant(question: Entry, answer: Entry, questions: Sequence[Entry], evidence: Evidence) -> bool:
-    """Whether an answer is to this one of several questions under one id."""
-    digest = given_on(answer.message)
-    if digest and len(questions) > 1:
-        return digest == digest_of(question.message)
-    return _meant(answer, questions, evidence) is question
+    def of(self, question: Entry) -> list[Entry]:
+        """Those that answer `question`, one of the questions, by its own id."""
+        kind = question.read.opens
+        if kind is None:
+            return []
+        if kind not in self._of_kind:
+            thread = thread_of(question)
+            self._of_kind[kind] = [entry for entry in self._others if answers(entry.message, kind, thread)]
+        if kind not in REUSED_IDS:
+            return self._of_kind[kind]
+        if kind not in self._of_question:
+            self._of_question[kind] = self._assigned(self._of_kind[kind])
+        return self._of_question[kind].get(id(question), [])
 
+    def _assigned(self, quotes: Sequence[Entry]) -> dict[int, list[Entry]]:
+        """Each answer once: to the question it was given on, else to the latest that its reader had asked by then."""
+        several = len(self._questions) > 1
+        named = {digest_of(entry.message): entry for entry in reversed(self._questions)} if several and quotes else {}
+        asked = self._asked() if quotes else {}
+        assigned: dict[int, list[Entry]] = {}
+        for answer in quotes:
+            digest = given_on(answer.message) if several else ""
+            meant = named.get(digest) if digest else self._latest(answer, asked)
+            if meant is not None:
+                assigned.setdefault(id(meant), []).append(answer)
+        return assigned
 
-def _meant(answer: Entry, questions: Sequence[Entry], evidence: Evidence) -> Entry | None:
-    """Of several questions under one id, the latest that the answer's reader had asked by then."""
-    asked = [entry for entry in questions if answer.message.is_addressed_to(entry.message.sender)]
-    before = [entry for entry in asked if evidence.when(entry) < evidence.when(answer)]
-    return max(before or asked, key=evidence.when, default=None)
+    def _asked(self) -> dict[str, list[Entry]]:
+        """Who asked what, in the order in which it came."""
+        asked: dict[str, list[Entry]] = {}
+        for entry in sorted(self._questions, key=self._evidence.when):
+            asked.setdefault(entry.message.sender, []).append(entry)
+        return asked
+
+    def _latest(self, answer: Entry, asked: Mapping[str, Sequence[Entry]]) -> Entry | None:
+        when, moment = self._evidence.when, self._evidence.when(answer)
+        readers = [entries for sender, entries in asked.items() if answer.message.is_addressed_to(sender)]
+        places = [(entries, bisect_left(entries, moment, key=when)) for entries in readers]
+        before = [entries[place - 1] for entries, place in places if place]
+        return max(before or [entries[-1] for entries in readers], key=when, default=None)

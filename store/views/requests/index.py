@@ -16,7 +16,7 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.membership import Membership
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_seen import LastSeen
-from team_console.store.views.requests.evidence import Evidence, quoting
+from team_console.store.views.requests.evidence import Evidence, Quotes
 from team_console.store.views.requests.grouping import Group, Groups, Thread, groups_of, thread_of
 from team_console.store.views.requests.judging import Case, Judgement, judge_thread
 from team_console.store.views.requests.linking import (
@@ -175,15 +175,20 @@ class RequestIndex:
             return None
         asked = sorted(self._groups.questions(pool), key=evidence.when, reverse=True)
         questions = {question.message.message_id: question for question in asked}
-        quoted = {key: self._quoted(question) for key, question in questions.items()}
+        threads = {thread_of(question) for question in asked}
+        quotes = {
+            thread: Quotes(self._groups.questions(thread), self._groups.others(thread), evidence) for thread in threads
+        }
+        quoted = {key: self._quoted(question, quotes[thread_of(question)]) for key, question in questions.items()}
         closed = {key: moment for key, moment in quoted.items() if moment is not None}
         return pair(questions.values(), answers, closed=closed, fits=evidence.decides, when=evidence.when)
 
-    def _quoted(self, question: Entry) -> RecordOrder | None:
+    def _quoted(self, question: Entry, quotes: Quotes) -> RecordOrder | None:
         """When an answer that counts first quoted the question's own id."""
-        thread, evidence = thread_of(question), self._evidence
-        quotes = quoting(question, self._groups.questions(thread), self._groups.others(thread), evidence)
-        return min((evidence.when(entry) for entry in quotes if evidence.decides(entry, question)), default=None)
+        evidence = self._evidence
+        return min(
+            (evidence.when(entry) for entry in quotes.of(question) if evidence.decides(entry, question)), default=None
+        )
 
     def _judgement(self, thread: Thread) -> Judgement | None:
         """The requests of a thread, None when there are none and nothing is odd."""

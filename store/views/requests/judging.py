@@ -16,7 +16,7 @@ from team_console.store.protocol.relations.answering import REUSED_IDS, answers
 from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.verdicts.recognition import is_verdict
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.requests.evidence import Claim, Evidence, quoting
+from team_console.store.views.requests.evidence import Claim, Evidence, Quotes
 from team_console.store.views.requests.grouping import thread_of
 from team_console.store.views.requests.pairing import Pairing
 from team_console.store.views.rows import Flag, RequestRow, RequestState
@@ -79,11 +79,12 @@ def judge_thread(
     asked = sorted(questions, key=evidence.rank)
     opening, twins = _first_of_each(asked)
     several = frozenset(digest_of(entry.message) for entry in asked) if len(asked) > 1 else frozenset()
-    cases = []
+    cases, quotes = [], Quotes(asked, others, evidence)
+    taking_back = [entry for entry in others if entry.read.kind is not None and entry.read.kind.withdraws]
     for key, question in opening:
         paired = (answer for pairing in pairings for answer in pairing.answers.get(question.message.message_id, ()))
-        claims = [*quoting(question, asked, others, evidence), *paired]
-        gone = evidence.withdrawals(question, others)
+        claims = [*quotes.of(question), *paired]
+        gone = evidence.withdrawals(question, taking_back, others)
         cases.append(judge(evidence, question, claims, withdrawals=gone, key=key, several=several))
     return Judgement(tuple(cases), tuple(twins), tuple(_orphans(others, {case.row.kind for case in cases})))
 

@@ -1,0 +1,63 @@
+"""Any number of requests and answers under one id, as an agent may write them, take work that grows as they do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from team_console.store.model.message import Message, from_record
+from team_console.store.views.board import Board
+from team_console.store.views.requests import evidence
+
+from tests.memory_team import MemoryTeam
+from tests.store.contract import FakeClock, config
+
+_ASKED = 'BROWSER_REQUEST: {"request_id": "B-1", "operation": "open"}'
+_ANSWERS: Mapping[str, Mapping[str, Any]] = {
+    "named": {"request_id": "B-1", "approve": True, "request_sha256": "a" * 64},
+    "by their place": {"request_id": "B-1", "approve": True},
+    "taking back": {"request_id": "B-1", "reason": "not needed"},
+}
+
+
+def pairs(number: int, kind: str, answer: Mapping[str, Any]) -> tuple[Message, ...]:
+    """Questions of one agent under one id, each followed by what may answer it."""
+    envelope = {"created": "2026-02-24T10:30:15.123Z", "status": "pending", "priority": "high"}
+    ways = (("dev", "ceo", "message", {"content": _ASKED}), ("ceo", "dev", kind, answer))
+    return tuple(
+        from_record(
+            {**envelope, "message_id": f"M-{place}", "from": sender, "to": to, "type": name, "payload": dict(payload)}
+        )
+        for place, (sender, to, name, payload) in enumerate(ways * number)
+    )
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Counts how often it is asked what a message is to a request."""
+    counted: Counter[str] = Counter()
+
+    def count(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def asked(*arguments: Any, **more: Any) -> Any:
+            counted[name] += 1
+            return original(*arguments, **more)
+
+        return asked
+
+    for name in ("answers", "withdraws", "digest_of"):
+        monkeypatch.setattr(evidence, name, count(name, getattr(evidence, name)))
+    return counted
+
+
+@pytest.mark.parametrize("answer", _ANSWERS)
+def test_twice_as_many_are_asked_about_twice_as_often(answer: str, calls: Counter[str]) -> None:
+    seen = []
+    for number in (40, 80):
+        team = MemoryTeam(config=config(), clock=FakeClock())
+        team._state.messages = pairs(number, "message", _ANSWERS[answer])
+        calls.clear()
+        assert Board("ceo").update(team.snapshot(), team.clock()).requests
+        seen.append(calls.total())
+    assert 0 < seen[1] <= 2.5 * seen[0]
