@@ -1,0 +1,135 @@
+"""Foreign queues with any value in any field, opened by the real console: `python -m tests.trust.any_field 1 20`.
+
+Keys and sizes come by chance, the queue is replaced as they do; the same seed gives the same files and keys.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from team_console.store.backends.open import QUEUE_NAME
+from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.settings.team_config import CONFIG_NAME
+
+from tests.conftest import ROOT
+from tests.drive import ESCAPE, KEYS, SIZES, WRONG, _defects
+from tests.pty import Terminal, console
+from tests.trust import corpus
+
+SETTINGS = "team: sprint-42\nlead: ceo\nagents:\n- name: task-manager\n- name: file-manager\n"
+_FOLDERS = ("store/protocol", "store/views", "store/model")
+_NAME = re.compile(r'"([a-z][a-z_]{1,30})"')
+_KINDS = (*sorted(KINDS), "message", "nonsense", "")
+_IDS = ("r1", "r1", "plan_approval-1@a@b", "shutdown-1771929015123@task-manager", "DBG-1", "MSG-1", "MSG-2")
+_AGENTS = ("ceo", "task-manager", "file-manager", "all", "user", "сео", "ne\u0301")
+_STATES = ("pending", "read", "claimed", "delivered", "failed", "retry", "expired", "recalled")
+_TIMES = ("2026-02-24T10:30:15.123Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "not a date")
+_NUMBERS = (0, 1, -1, 10**30, 1.5, float("inf"), float("nan"), None, True, False)
+_MORE_KEYS = (
+    "\x1b[5~",
+    "\x1b[6~",
+    "\x1b[<64;30;10M",
+    "\x1b[<0;90;12M\x1b[<0;90;12m",
+    ":",
+    "\x1b[200~a\x1b]0;x\x07\x1b[201~",
+)
+_SMALL = ((40, 10), (300, 80), (20, 5))
+_ROUNDS = 12
+
+
+def field_names() -> tuple[str, ...]:
+    """Every word that the code may look for in a message."""
+    texts = (path.read_text(encoding="utf-8") for folder in _FOLDERS for path in (ROOT / folder).rglob("*.py"))
+    return tuple(sorted({name for text in texts for name in _NAME.findall(text)}))
+
+
+class Foreign:
+    """Makes records by chance."""
+
+    def __init__(self, chance: Random) -> None:
+        self._chance, self._names = chance, field_names()
+
+    def queue(self, number: int) -> bytes:
+        """A queue of so many records."""
+        return corpus.queue_of([self._record(place) for place in range(number)])
+
+    def _record(self, place: int) -> dict[str, Any]:
+        pick = self._chance.choice
+        payload = {pick(self._names): self._value() for _ in range(pick((1, 3, 6, 12)))}
+        record: dict[str, Any] = {
+            "message_id": f"MSG-{place}",
+            "type": pick(_KINDS),
+            "from": pick(_AGENTS),
+            "to": pick(("ceo", "ceo", "task-manager", "all")),
+            "priority": pick(("critical", "high", "low")),
+            "created": pick(_TIMES),
+            "status": pick(_STATES),
+            "payload": {"request_id": pick(_IDS), "summary": pick(corpus.TEXTS)[:200], "content": "words", **payload},
+        }
+        odd = (*record, "read_by", "attempts", "next_attempt_at", "to_agents", "signature", "broadcast_id")
+        return {**record, **{key: self._value() for key in odd if self._chance.random() < 0.05}}
+
+    def _value(self, depth: int = 0) -> Any:
+        pick, kind = self._chance.choice, self._chance.random()
+        if kind < 0.6 or depth > 3:
+            return pick((*_IDS, *_AGENTS, *_TIMES, *_STATES, *(text[:200] for text in corpus.TEXTS)))
+        if kind < 0.75:
+            return pick(_NUMBERS)
+        if kind < 0.9:
+            return [self._value(depth + 1) for _ in range(pick((0, 1, 3)))]
+        return {pick(self._names): self._value(depth + 1) for _ in range(pick((0, 1, 4)))}
+
+
+def trouble_of(seed: int, scratch: Path) -> str:
+    """What went wrong in one session of the console on such queues; empty when nothing did."""
+    chance, folder = Random(seed), scratch / "team"
+    foreign, queue = Foreign(chance), folder / QUEUE_NAME
+    folder.mkdir()
+    (folder / CONFIG_NAME).write_text(SETTINGS)
+    queue.write_bytes(foreign.queue(chance.choice((3, 20, 80))))
+    homes = {name: str(scratch / name.lower()) for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+    with console(folder, env={"TMPDIR": str(scratch), **homes}) as terminal:
+        terminal.wait_for("? help")
+        for number in range(_ROUNDS):
+            terminal.resize(*chance.choice((*SIZES, *_SMALL)))
+            if chance.random() < 0.2:
+                (folder / "next").write_bytes(foreign.queue(30))
+                os.replace(folder / "next", queue)
+            keys = [chance.choice("12345678"), *(chance.choice(KEYS + _MORE_KEYS) for _ in range(5))]
+            if wrong := _pressed(terminal, keys):
+                return f"seed {seed}, round {number}: {wrong}{_defects(scratch)}"
+        terminal.send(ESCAPE * 5 + "\x11")
+        if (status := terminal.wait_exit()) != 0:
+            return f"seed {seed} ended with {status}:\n{terminal.text}{_defects(scratch)}"
+    return _defects(scratch)
+
+
+def _pressed(terminal: Terminal, keys: list[str]) -> str:
+    for key in keys:
+        terminal.send(key)
+        terminal.settle(0.04, 0.4)
+        if WRONG.search(terminal.text) or terminal._ended():
+            return f"after {keys}:\n{terminal.text}"
+    return ""
+
+
+def main(first: int, last: int) -> int:
+    """Run these seeds; 1 when something went wrong."""
+    found = ""
+    for seed in range(first, last + 1):
+        with tempfile.TemporaryDirectory() as scratch:
+            found = trouble_of(seed, Path(scratch))
+        print(found or f"seed {seed}: nothing went wrong", flush=True)
+        if found:
+            break
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:3])))
