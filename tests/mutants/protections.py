@@ -80,8 +80,8 @@ LINES = (
     Line(
         "a withdrawal that left the queue counts",
         "store/views/requests/evidence.py",
-        "every = (*present, *self._on_record(thread, present))",
-        "every = tuple(present)",
+        "every = (*notices, *self._on_record(thread, present))",
+        "every = tuple(notices)",
         (
             "tests/views/test_client_requests.py"
             "::test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_request",

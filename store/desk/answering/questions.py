@@ -28,6 +28,9 @@ from team_console.store.protocol.relations.succession import superseders
 from team_console.store.protocol.seen import Face, Seen, digest_of, fingerprint
 from team_console.store.protocol.verdicts.trust import objection
 
+_MOST_USES = 64
+"""Uses of one id that are looked at for the one that waits; for each of them the whole thread is."""
+
 
 class Terms(Struct, frozen=True):
     """How far a yes goes.
@@ -113,11 +116,11 @@ def open_question(
 
 def _refuse_several(tx: Transaction, request_id: str, question: Message, thread: Sequence[Message]) -> None:
     """Refuse an id alone that several requests have: whoever asked last chose it, and an answer must not land there."""
-    for other in _asked_under(request_id, thread):
+    for place, other in enumerate(_asked_under(request_id, thread)):
         kind = opened_kind(other)
         if kind is None or digest_of(other) == digest_of(question):
             continue
-        if kind not in REUSED_IDS or _waits(tx, request_id, other, kind, thread):
+        if kind not in REUSED_IDS or place >= _MOST_USES or _waits(tx, request_id, other, kind, thread):
             text = f"{request_id} is the id of several requests: {question.message_id} and {other.message_id}"
             hint = f"Look at each with: team-console show {question.message_id}; it prints the word for --seen."
             raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id)
@@ -181,7 +184,7 @@ def _meant(
     if wanted:
         yield from (question for question in asked if fingerprint(question) == wanted)
         return
-    for question in asked:
+    for question in asked[:_MOST_USES]:
         kind = opened_kind(question)
         if kind not in REUSED_IDS:
             return  # the first one has the id
