@@ -206,4 +206,4 @@ def test_a_terminal_that_is_small_for_a_moment_shows_everything_again(tmp_path: 
         terminal.resize(80, 24)
         terminal.resize(120, 40)
         terminal.wait_for("LIVE", "Escalation", "palette")
-        assert terminal.text.splitlines()[1] == before[1], "the tabs"
+        terminal.wait_until(lambda: terminal.text.splitlines()[1] == before[1], "tabs as they were")
