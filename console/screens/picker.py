@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from team_console.console.app.containment import ContainedApp
 from team_console.console.app.leaving import run_to_the_end
 from team_console.console.display.themes import THEMES, first_theme, native_colours
 from team_console.store.model.safe import safe_line
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint
+from team_console.widgets.layered import Layered
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.row_list import RowList
 from team_console.widgets.text.cells import Line
@@ -18,6 +19,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.screen import Screen
+
+
+class PickerScreen(Layered, Screen[None]):
+    """What the list stands on."""
 
 
 class PickerApp(ContainedApp[str | None]):
@@ -36,6 +42,10 @@ class PickerApp(ContainedApp[str | None]):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system)
+
+    def get_default_screen(self) -> Screen[Any]:
+        """A screen that comes to rest in a window that is dragged."""
+        return PickerScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """The list and its keys."""

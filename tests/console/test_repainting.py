@@ -12,6 +12,7 @@ from typing import Any
 import pyte
 import pytest
 from team_console.console.app.application import ConsoleApp
+from team_console.console.screens.picker import PickerApp
 from team_console.console.terminal.compositor import paint_now
 from team_console.store.backends.open import open_team
 from team_console.store.desk import mail, requests
@@ -238,30 +239,53 @@ async def test_nothing_of_the_size_before_is_painted_on_a_terminal_of_another(
         assert not sizes, "a picture of a size and the size of the terminal"
 
 
-@pytest.mark.parametrize("covered", [False, True], ids=["in front", "behind a form"])
-async def test_a_terminal_resized_again_while_one_picture_is_made_comes_to_rest(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, covered: bool
-) -> None:
-    """As a window is that is dragged: each size told to a screen, and by its layout again, would never come to rest."""
-    told: list[Size] = []
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Size]:
+    """The sizes that screens were laid out for."""
+    known: list[Size] = []
     resized = Screen._screen_resized
 
     def counted(self: Screen[object], size: Size) -> None:
-        told.append(size)
-        if len(told) < 50:  # or an endless exchange would keep the test, too
+        known.append(size)
+        if len(known) < 50:  # or an endless exchange would keep the test, too
             resized(self, size)
 
+    monkeypatch.setattr(Screen, "_screen_resized", counted)
+    return known
+
+
+def drag(app: App[Any]) -> Size:
+    """Tell the screen in front several sizes while one picture is made; returns the last."""
+    for size in (Size(100, 30), Size(90, 28), Size(100, 30), Size(90, 28)):
+        app._size = size  # as the app does, which tells its screens a little later
+        app.screen.post_message(Resize(size, size))
+        app.screen.call_later(lambda: None)  # something between, or the last of them would stand for all
+    return size
+
+
+@pytest.mark.parametrize("covered", [False, True], ids=["in front", "behind a form"])
+async def test_a_terminal_resized_again_while_one_picture_is_made_comes_to_rest(
+    team: MemoryTeam, told: list[Size], covered: bool
+) -> None:
+    """As a window is that is dragged: each size told to a screen, and by its layout again, would never come to rest."""
     async with opened(team, size=(120, 40)) as desk:
         if covered:
             await desk.press("b")
             await desk.form()
-        front = desk.app.screen
-        monkeypatch.setattr(Screen, "_screen_resized", counted)
-        for size in (Size(100, 30), Size(90, 28), Size(100, 30), Size(90, 28)):
-            desk.app._size = size  # as the app does, which tells its screens a little later
-            front.post_message(Resize(size, size))
-            front.call_later(lambda: None)  # something between, or the last of them would stand for all
-        await desk.until(lambda: desk.app.main.size == front.size == Size(90, 28), "the last size")
+        told.clear()
+        last = drag(desk.app)
+        await desk.until(lambda: desk.app.main.size == desk.app.screen.size == last, "the last size")
         await desk.pilot.pause()
-        assert set(told) == {Size(90, 28)}
+        assert set(told) == {last}
         assert len(told) < 50
+
+
+async def test_a_picker_in_a_window_that_is_dragged_comes_to_rest(told: list[Size]) -> None:
+    app = PickerApp(("/projects/one", "/projects/two"))
+    async with app.run_test(size=(80, 20)) as pilot:
+        told.clear()
+        last = drag(app)
+        while app.screen.size != last and len(told) < 50:
+            await pilot.pause()
+        await pilot.pause()
+        assert set(told) == {last}
