@@ -11,6 +11,7 @@ from team_console.console.app.leaving import run_to_the_end
 from team_console.console.display.themes import THEMES, first_theme, native_colours
 from team_console.store.model.safe import safe_line
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint
+from team_console.widgets.guarded import Guarded
 from team_console.widgets.layered import Layered
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.row_list import RowList
@@ -22,7 +23,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 
-class PickerScreen(Layered, Screen[None]):
+class PickerScreen(Guarded, Layered, Screen[None]):
     """What the list stands on."""
 
 
