@@ -15,9 +15,10 @@ from team_console.console.demo import words
 from team_console.console.demo.given_past import carried
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.inbox import receive, waiting_for
+from team_console.store.desk.inbox import receive
 from team_console.store.desk.mail import send
 from team_console.store.desk.requests import approve
+from team_console.store.desk.wanted import Wanted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
@@ -118,7 +119,7 @@ class SimulatedAgent:
         if snapshot.revision == self._seen:
             return
         try:
-            if waiting_for(snapshot.messages, self.name, None, snapshot.taken_at, snapshot.config):
+            if Wanted(self.name).among(snapshot.messages, snapshot.taken_at, snapshot.config.ranks):
                 for message in receive(self.caller, agent=self.name).messages:
                     self._hear(message)
             self._seen = snapshot.revision

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -52,6 +52,20 @@ class Changes(Struct):
         replaced, removed = self.replaced, self.removed
         left = [message for message in messages if message not in removed] if removed else messages
         return (*[replaced.get(message, message) for message in left], *self.added.values())
+
+
+class Enough(Struct, frozen=True):
+    """Some of what waits for an agent, for a store in which several workers of it are served at once.
+
+    Attributes:
+        count: So many are enough.
+        ids: Those that were seen waiting, in the order in which they are wanted.
+        fits: Whether a message still is one of those wanted, as it is now.
+    """
+
+    count: int
+    ids: Sequence[str]
+    fits: Callable[[Message], bool]
 
 
 class Transaction(ABC):
@@ -199,18 +213,14 @@ class Transaction(ABC):
             and (not wanted_types or candidate.type in wanted_types)
         ]
 
-    def reserve(self, recipient: str, statuses: Iterable[str], *, enough: int | None = None) -> list[Message]:
+    def reserve(self, recipient: str, statuses: Iterable[str], *, enough: Enough | None = None) -> list[Message]:
         """Live messages for `recipient` that nobody else gets before this transaction ends, in stored order.
 
         Args:
-            enough: A number with which the caller is content; a store that serves several at once then leaves the
-                rest to others, and gives none that another is just being given.
+            enough: What the caller is content with; a store that serves several at once then leaves the rest to
+                others, and gives none that another is just being given.
         """
         return self.select(recipient=recipient, statuses=statuses)
-
-    def at_hand(self, recipient: str) -> Sequence[Message]:
-        """Live messages among which are those for `recipient` that are known without one more look at the store."""
-        return self.everything()
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
         """Live messages among which are all of these types, in stored order; every message when none is named."""

@@ -55,8 +55,8 @@ class Draft(Struct, frozen=True):
         for name in self.to:
             if name != ALL:
                 check_name(name, field="recipient")
-        if self.message_id is not None and not self.message_id.strip():
-            raise TeamError(Code.INVALID_FIELD, "id: it is empty", "Name an id, or leave it out to have one made.")
+        if self.message_id is not None:
+            _check_id(self.message_id)
         check_priority(self.priority)
         check_payload(self.payload)
         warnings = check_size(self.payload, config)
@@ -67,6 +67,14 @@ class Draft(Struct, frozen=True):
             warnings += summary_warnings(summary, language=config.language)
         found = [warning for text in _texts(self.payload) for warning in secret_warnings(text)]
         return warnings + list(dict.fromkeys(found))
+
+
+def _check_id(message_id: str) -> None:
+    if not message_id.strip():
+        raise TeamError(Code.INVALID_FIELD, "id: it is empty", "Name an id, or leave it out to have one made.")
+    _check_text(message_id, "id")
+    if "\0" in message_id:  # it ends a text in most programs, and no database takes it
+        raise TeamError(Code.INVALID_FIELD, "id: it holds a NUL", "Name an id of letters and digits.")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import OUTCOME_UNKNOWN, Snapshot, Team
+from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.delivery.handing_on import marked
 from team_console.store.desk.delivery.slices import MOST, slices, still
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.readers import refuse_unknown_reader
+from team_console.store.desk.wanted import Wanted, is_waiting, reserve_waiting
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, check_name
 from team_console.store.model.problem import Problem
-from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held
+from team_console.store.model.schedule import MAX_LEASE, attempts_of
 from team_console.store.model.words import counted
-from team_console.store.protocol.reading import reading
-from team_console.store.settings.team_config import TeamConfig
 
 
 class Received(Struct, frozen=True):
@@ -95,8 +94,9 @@ def receive(
     wanted = Wanted(agent, type, delivered)
     if not mark_read:
         return _with_marks(caller.team, _peek(caller.team, wanted, limit))
-    nothing = None if caller.team.read_only else _nothing(caller.team, wanted)
-    return nothing or _with_marks(caller.team, _receive(caller, wanted, lease, limit))
+    look = None if caller.team.read_only else _look(caller.team, wanted)
+    nothing = None if look is None else _nothing(caller.team, wanted, look)
+    return nothing or _with_marks(caller.team, _receive(caller, wanted, lease, limit, look))
 
 
 def _with_marks(team: Team, received: Received) -> Received:
@@ -105,7 +105,8 @@ def _with_marks(team: Team, received: Received) -> Received:
 
 def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
     """What would be handed out now."""
-    nothing = _nothing(team, wanted)
+    look = _look(team, wanted)
+    nothing = None if look is None else _nothing(team, wanted, look)
     if nothing is not None:
         return nothing
     snapshot = readable(team.snapshot())
@@ -121,13 +122,17 @@ def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
     )
 
 
-def _nothing(team: Team, wanted: Wanted) -> Received | None:
-    """The result without a message, when a look without a lock proves that nothing waits; else None."""
+def _look(team: Team, wanted: Wanted) -> Addressed | None:
+    """What is for the agent, where that can be told without a lock."""
     look = team.addressed(wanted.agent)
-    waiting = wanted.among(look.messages, team.clock(), {}) if look is not None else []
-    if look is None or len(waiting) > MOST:
+    if look is None or len(wanted.among(look.messages, team.clock(), {})) > MOST:
         team.read_ahead()
-    if look is None or waiting:
+    return look
+
+
+def _nothing(team: Team, wanted: Wanted, look: Addressed) -> Received | None:
+    """The result without a message, when the look proves that nothing waits; else None."""
+    if wanted.among(look.messages, team.clock(), {}):
         return None
     named = any(wanted.agent in message.recipients for message in look.messages)
     if not named:
@@ -137,8 +142,11 @@ def _nothing(team: Team, wanted: Wanted) -> Received | None:
     return replace(result, may_change_by_itself=changing, is_complete=look.is_complete)
 
 
-def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | None) -> Received:
+def _receive(
+    caller: Caller, wanted: Wanted, lease: float | None, limit: int | None, look: Addressed | None
+) -> Received:
     agent = wanted.agent
+    seen = look.messages if look is not None else None
     taken: list[Message] = []
     fresh: list[Message] = []
     waiting: Sequence[Message] = ()
@@ -151,8 +159,8 @@ def _receive(caller: Caller, wanted: Wanted, lease: float | None, limit: int | N
 
     with claims(tidy=tidy) as tx:
         refuse_unknown_reader(tx.config, agent, tx.everything)
-        waiting = reserve_waiting(tx, wanted, limit)
-        rest = tx.at_hand(agent) if waiting else tx.everything()
+        waiting = reserve_waiting(tx, wanted, limit, seen)
+        rest = seen if waiting and seen is not None else tx.everything()
         parts = slices(waiting)
         part = next(parts, ())
         taken += _hand_out(tx, agent, part, lease)
@@ -181,17 +189,6 @@ def _hand_out(tx: Transaction, agent: str, waiting: Sequence[Message], lease: fl
     if taken:
         tx.record("claim" if lease else "receive", agent=agent, ids=[message.message_id for message in taken])
     return taken
-
-
-def reserve_waiting(tx: Transaction, wanted: Wanted, limit: int | None) -> list[Message]:
-    """What waits for the agent, kept from everybody else until the end of the transaction."""
-    agent, ranks = wanted.agent, tx.config.ranks
-    pending = tx.reserve(agent, (Status.PENDING,), enough=limit if wanted.type is None else None)
-    waiting = wanted.among(pending, tx.now, ranks)
-    if limit is None or len(waiting) < limit:
-        held = tx.reserve(agent, _ON_ITS_WAY if wanted.delivered else (Status.CLAIMED,))
-        waiting = sorted([*waiting, *wanted.among(held, tx.now, ranks)], key=lambda message: message.order_by(ranks))
-    return waiting[:limit]
 
 
 def read_message(caller: Caller, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
@@ -247,49 +244,7 @@ def readable(snapshot: Snapshot) -> Snapshot:
     raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
 
 
-_ON_ITS_WAY = tuple(status for status in Status if status not in (Status.PENDING, Status.READ))
 _NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
-
-
-class Wanted(Struct, frozen=True):
-    """Which messages an agent asks for; a `type` is the record's or the kind a sprint message carries."""
-
-    agent: str
-    type: str | None = None
-    delivered: bool = False
-
-    def among(self, messages: Iterable[Message], now: datetime, ranks: Mapping[str, int]) -> list[Message]:
-        """Messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count).
-
-        Args:
-            ranks: The places of priorities by the team's own settings.
-        """
-        waiting = [message for message in messages if self._waits(message, now) and self._fits(message)]
-        return sorted(waiting, key=lambda message: message.order_by(ranks))
-
-    def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
-        """Those of them that the router delivered and the agent did not acknowledge, urgent ones first."""
-        pushed = [message for message in messages if message.is_delivered_to(self.agent) and self._fits(message)]
-        return tuple(sorted(pushed, key=lambda message: message.order))
-
-    def _waits(self, message: Message, now: datetime) -> bool:
-        if _is_waiting(message, self.agent, now):
-            return True
-        return self.delivered and message.is_delivered_to(self.agent)
-
-    def _fits(self, message: Message) -> bool:
-        return self.type is None or self.type in (message.type, reading(message).name)
-
-
-def waiting_for(
-    messages: Iterable[Message], agent: str, type: str | None, now: datetime, config: TeamConfig
-) -> list[Message]:
-    """Messages that `receive` would hand to `agent` now, in its order."""
-    return Wanted(agent, type).among(messages, now, config.ranks)
-
-
-def _is_waiting(message: Message, agent: str, now: datetime) -> bool:
-    return message.is_pending_for(agent) or _lease_ended(message, agent, now)
 
 
 def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
@@ -325,12 +280,6 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
     return changed
 
 
-def _lease_ended(message: Message, agent: str, now: datetime) -> bool:
-    if message.status != Status.CLAIMED or not message.is_addressed_to(agent):
-        return False
-    return not is_held(message, now)
-
-
 def _addressees(tx: Transaction, message: Message) -> list[str]:
     from team_console.store.desk.draft import current_members
 
@@ -340,7 +289,7 @@ def _addressees(tx: Transaction, message: Message) -> list[str]:
 
 def _addressed(tx: Transaction, message_id: str, agent: str) -> list[Message]:
     """The messages of this id that are for `agent`, what still waits first: the archived one only without a live."""
-    live = sorted(tx.named(message_id), key=lambda message: not _is_waiting(message, agent, tx.now))
+    live = sorted(tx.named(message_id), key=lambda message: not is_waiting(message, agent, tx.now))
     known = live or [message for message in [tx.known(message_id)] if message is not None]
     mine = [message for message in known if message.is_addressed_to(agent)]
     if mine:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.sql.open_database import create_database
 from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.contract.transaction import Enough
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import acknowledge, receive
 from team_console.store.model.errors import TeamError
@@ -47,7 +48,9 @@ def test_with_a_limit_workers_leave_out_what_another_is_just_given(postgres: str
     team = opened(postgres)
     put(team, *[make_message(number, to=AGENT) for number in range(1, 5)])
     with team.claims(actor=AGENT, action="claim", wait=1.0) as tx:
-        mine = [message.message_id for message in tx.reserve(AGENT, ("pending",), enough=2)]
+        ids = [make_message(number).message_id for number in range(1, 5)]
+        enough = Enough(2, ids, lambda message: True)
+        mine = [message.message_id for message in tx.reserve(AGENT, ("pending",), enough=enough)]
         got = receive(Caller(opened(postgres), AGENT, wait=1.0), agent=AGENT, limit=3)
     theirs = [message.message_id for message in got.messages]
     assert (mine, theirs) == (

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from team_console.store.backends.sql.open_database import create_database
 from team_console.store.contract.team import Condition
+from team_console.store.contract.transaction import Enough
 from team_console.store.desk import inbox, mail
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
@@ -156,7 +157,8 @@ def test_a_stricter_isolation_of_the_database_does_not_make_claims_fail(
     put(opened(postgres), *[make_message(number, to="architect") for number in range(1, 9)])
     first, second = opened(postgres), opened(postgres)
     with first.claims(actor="architect", action="claim", wait=5.0) as tx:
-        (item,) = tx.reserve("architect", ("pending",), enough=1)
+        enough = Enough(1, [make_message(1).message_id], lambda message: True)
+        (item,) = tx.reserve("architect", ("pending",), enough=enough)
         got = inbox.receive(Caller(second, "architect", wait=5.0), agent="architect", lease=60, limit=3)
         tx.replace(item, item.with_changes(status="delivered"))
         tx.record("deliver", ids=[item.message_id])

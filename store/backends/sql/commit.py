@@ -18,7 +18,7 @@ from team_console.store.backends.sql.recorded_reader import with_recorded
 from team_console.store.backends.sql.rows import RowEntry, changed_row, dump, new_row
 from team_console.store.backends.sql.settings import write_settings
 from team_console.store.backends.sql.shape import find_inbox
-from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE
+from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, numbers
 from team_console.store.backends.sql.transaction import SqlTransaction
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.copies import is_copy
@@ -42,14 +42,11 @@ class Writer:
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
-        kept = f"SELECT arrivals, audit_seq, audit_hash FROM {STATE}{self._tx.dialect.keeping(STATE)}"
-        arrivals, reached, prev = self._connection.first(kept) or (None, None, None)
-        if not (isinstance(arrivals, int) and isinstance(reached, int)):
-            hint = (
-                "Put the numbers of its last write back: the highest seq of team_console_audit, and that many arrivals."
-            )
-            raise TeamError(Code.STORE_FAILED, "team_console_state holds no numbers; nothing was changed", hint)
-        self._arrivals = arrivals
+        known = numbers(self._connection, self._tx.dialect.keeping(STATE))
+        if known is None:
+            hint = "Put them back with: team-console check --heal"
+            raise TeamError(Code.STORE_FAILED, f"{STATE} holds no numbers; nothing was changed", hint)
+        self._arrivals = known.arrivals
         self._add(changes)
         self._replace(changes)
         self._remove(changes)
@@ -60,7 +57,7 @@ class Writer:
         if changes.settings is not None:
             write_settings(self._connection, changes.settings)
         records, key = with_recorded(changes), self._tx.config.key
-        lines = audit_rows(records, seq=reached, prev=as_text(prev), at=at, actor=actor, key=key)
+        lines = audit_rows(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
         self._insert(AUDIT, lines)
         end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}
         columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"

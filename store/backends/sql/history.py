@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from team_console.store.backends.sql.engines.connection import Connection, Values
-from team_console.store.backends.sql.rows import dump, storable
+from team_console.store.backends.sql.rows import dump, is_storable, storable
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
 from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, seal
 from team_console.store.contract.team import AuditLine, Page
@@ -206,6 +206,8 @@ def audit_rows(
 
 def attachment(connection: Connection, reference: str) -> bytes | None:
     """The bytes behind a reference, None when there is no such thing."""
+    if not is_storable(reference):
+        return None
     data = connection.scalar(f"SELECT data FROM {ATTACHMENTS} WHERE reference = :reference", {"reference": reference})
     return data if data is None or isinstance(data, bytes) else as_text(data).encode("utf-8", "surrogateescape")
 

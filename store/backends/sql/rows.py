@@ -285,6 +285,11 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
 
 
+def is_storable(text: str) -> bool:
+    """Whether a column can hold the text as it is; no row has one that it cannot."""
+    return storable(text) == text
+
+
 def dump(value: Any) -> str:
     """Strict JSON: characters stay readable, lone surrogates are escaped, numbers that JSON lacks become texts."""
     try:

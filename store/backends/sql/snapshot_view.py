@@ -15,7 +15,7 @@ from team_console.store.backends.sql.recorded_reader import RecordedReader
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.shape import Shape, find_shape
-from team_console.store.backends.sql.tables import MESSAGES, STATE, our_tables
+from team_console.store.backends.sql.tables import MESSAGES, Numbers, numbers, numbers_lost, our_tables
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.copies import copy_problems, distinct
@@ -112,19 +112,22 @@ class SnapshotView:
             settings = self._settings.look(connection, shape)
             self._config = settings.config
             state = self._reader.state(connection, shape, progress=progress)
-            changed = self._changed_at(connection, shape, state)
+            found = numbers(connection) if shape.has_ours else None
+            changed = self._changed_at(found, state)
+            lost = numbers_lost(connection, found) if shape.has_ours else None
             recorded = self.recorded(connection, shape, settings.config.key)
             same = None if mark is None else stamp
-            self._seen = _Seen(state, settings.config, changed, same, settings.problems, self._reader.missing, recorded)
+            problems = (*settings.problems, *([lost] if lost is not None else []))
+            self._seen = _Seen(state, settings.config, changed, same, problems, self._reader.missing, recorded)
             return self._seen
 
     def recorded(self, connection: Connection, shape: Shape, key: bytes) -> RecordedFacts:
         """What the audit trail knows of requests and answers; nothing where there is none yet."""
         return self._recorded.read(connection, key) if shape.has_ours else self._nothing_recorded
 
-    def _changed_at(self, connection: Connection, shape: Shape, state: State) -> datetime | None:
-        at = connection.scalar(f"SELECT changed_at FROM {STATE}") if shape.has_ours else None
-        moments = [moment for text in (as_text(at), state.newest) if text and (moment := from_text(text)) is not None]
+    def _changed_at(self, found: Numbers | None, state: State) -> datetime | None:
+        at = as_text(found.changed_at) if found is not None else ""
+        moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         return max(moments, default=None)
 
     def _unreadable(self, error: TeamError) -> Snapshot:

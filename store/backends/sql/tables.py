@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from msgspec import Struct
 from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.statement import insert
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.problem import Problem
 
 MESSAGES = "agent_message"
 CREATE_MESSAGES = """
@@ -73,6 +77,78 @@ _INDEXES = {
 """Name of a table -> name of an index -> its columns."""
 _MAY_NOT = "42"
 """How the SQLSTATE of a refusal begins."""
+
+
+class Numbers(Struct, frozen=True):
+    """The row of `team_console_state`: how far what is numbered has come.
+
+    Attributes:
+        arrivals: The highest number of a row we added anywhere.
+        seq: The number of the last line on the audit trail.
+        prev: The hash of that line.
+        changed_at: When it was written.
+    """
+
+    arrivals: int
+    seq: int
+    prev: Any
+    changed_at: Any
+
+
+def numbers(connection: Connection, keeping: str = "") -> Numbers | None:
+    """The numbers of the last write; None where somebody took them away or put something else in their place.
+
+    Args:
+        keeping: The end of the select that keeps the row for this transaction.
+    """
+    row = connection.first(f"SELECT arrivals, audit_seq, audit_hash, changed_at FROM {STATE}{keeping}")
+    if row is None or not (isinstance(row[0], int) and isinstance(row[1], int)):
+        return None
+    return Numbers(*row)
+
+
+def numbers_lost(connection: Connection, found: Numbers | None) -> Problem | None:
+    """What is wrong with the numbers: without them, or with lower ones than are in use, nothing can be written."""
+    if found is not None and found.seq >= _last_line(connection)[0] and found.arrivals >= _last_arrival(connection):
+        return None
+    text = "it holds no numbers of the last write: nobody can write"
+    if found is not None:
+        text = "its numbers are lower than those in use: writes fail, or come out of order"
+    hint = "Put them back with: team-console check --heal"
+    return Problem("NUMBERS_LOST", "error", STATE, text, hint)
+
+
+def restore_numbers(connection: Connection, *, arrivals: int) -> Problem | None:
+    """Put the numbers back where they are lost: those of the last line there is, and of the newest row.
+
+    Args:
+        arrivals: The highest number of a row of `agent_message`.
+
+    Returns:
+        What was done.
+    """
+    if numbers_lost(connection, numbers(connection)) is None:
+        return None
+    seq, prev = _last_line(connection)
+    newest = max(arrivals, _last_arrival(connection))
+    connection.run(f"DELETE FROM {STATE}")
+    row = {"id": 1, "arrivals": newest, "audit_seq": seq, "audit_hash": prev, "changed_at": ""}
+    connection.change(insert(STATE, row), row)
+    text = f"the numbers of the last write were lost; they are {seq} and {newest} again"
+    hint = f"Find out who writes into {STATE}. Whether lines at the end of the audit trail went with them is not known."
+    return Problem("HEALED_NUMBERS", "warning", STATE, text, hint)
+
+
+def _last_line(connection: Connection) -> tuple[int, str]:
+    """The number and the hash of the last line on the audit trail."""
+    row = connection.first(f"SELECT seq, hash FROM {AUDIT} ORDER BY seq DESC LIMIT 1")
+    return (row[0], str(row[1])) if row is not None and isinstance(row[0], int) else (0, "")
+
+
+def _last_arrival(connection: Connection) -> int:
+    """The highest number of a row beside `agent_message`."""
+    highest = (connection.scalar(f"SELECT max(n) FROM {table}") for table in (ARCHIVE, INBOX))
+    return max((number for number in highest if isinstance(number, int)), default=0)
 
 
 def our_tables(connection: Connection) -> set[str]:

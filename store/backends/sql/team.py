@@ -19,7 +19,7 @@ from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.settings import FILE, TABLE, Settings, put_back, write_pointer, write_settings
 from team_console.store.backends.sql.shape import Shape, find_shape
 from team_console.store.backends.sql.snapshot_view import SnapshotView
-from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, create_ours
+from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, create_ours, restore_numbers
 from team_console.store.backends.sql.transaction import MAY_ADDRESS, SqlTransaction, to_recipient
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
@@ -245,10 +245,18 @@ class SqlTeam(Team):
             )
             tx.to_record = settings.to_record
             if action == "heal":
+                self._restore_numbers(tx)
                 with self._reader.guard:
                     restore(tx, self._view.recorded(connection, shape, tx.config.key))
             yield tx
             self._finish(connection, tx, actor, place=settings.place)
+
+    def _restore_numbers(self, tx: SqlTransaction) -> None:
+        arrivals = (entry.arrival for entry in tx.state.entries.values() if entry.arrival is not None)
+        done = restore_numbers(tx.connection, arrivals=max(arrivals, default=0))
+        if done is not None:
+            tx.notices.append(done)
+            tx.record("heal", numbers=done.message)
 
     def _finish(self, connection: Connection, tx: SqlTransaction, actor: str, *, place: str) -> None:
         """Commit what was written; a transaction that wrote nothing is rolled back and leaves no trace."""

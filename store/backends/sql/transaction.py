@@ -14,14 +14,15 @@ from team_console.store.backends.sql.engines.statement import listed
 from team_console.store.backends.sql.history import archive_key, archived_messages, message_of
 from team_console.store.backends.sql.ordering import State, in_order
 from team_console.store.backends.sql.row_reader import RowReader
-from team_console.store.backends.sql.rows import RowEntry, storable
+from team_console.store.backends.sql.rows import RowEntry, is_storable, storable
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, NOTES
-from team_console.store.contract.transaction import Transaction
+from team_console.store.contract.transaction import Enough, Transaction
 from team_console.store.model.copies import Letters, distinct, is_copy
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
+from team_console.store.protocol.reading import carries
 from team_console.store.settings.team_config import TeamConfig
 
 MAY_ADDRESS = "(recipient = :recipient OR recipient = :everybody OR recipient LIKE '%,%')"
@@ -42,6 +43,8 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 _FEW, _MANY = 4, 200
 """After so many single looks for ids in one transaction, those of its messages, or all there are, are read at once."""
 _CHUNK = 500
+_BESIDE = 20
+"""So many more messages than are wanted are asked for at once: other workers may be just being given some."""
 
 
 class SqlTransaction(Transaction):
@@ -122,10 +125,10 @@ class SqlTransaction(Transaction):
     def prefetch(self, ids: Iterable[str]) -> None:
         if self.shape.place:
             return
-        wanted = sorted(set(ids) - self._entries.keys())
+        wanted = sorted(filter(is_storable, set(ids) - self._entries.keys()))
         for start in range(0, len(wanted), _CHUNK):
             some, values = listed("id", wanted[start : start + _CHUNK])
-            self._read(f"{_ID} IN {some}", values, by_id=True)
+            self._read(f"{_ID} IN {some}", values, order=_ID)
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
         """Rows of these types alone, while no more was read; with a row of others all, among which it has its place."""
@@ -170,42 +173,48 @@ class SqlTransaction(Transaction):
         if message_id not in self._entries:
             if self.alone and (self._state is not None or self._often()):
                 return self.state.by_id.get(message_id)
+            if not is_storable(message_id):
+                return None
             self._read(f"{_ID} = :message_id", {"message_id": message_id})
         found = self._entries.get(message_id)
         return None if found is None else found.message
 
-    def reserve(self, recipient: str, statuses: Iterable[str], *, enough: int | None = None) -> list[Message]:
-        """Rows locked for this transaction: all that fit, awaiting others; when `enough` is said, any free ones."""
+    def reserve(self, recipient: str, statuses: Iterable[str], *, enough: Enough | None = None) -> list[Message]:
+        """Rows locked for this transaction: all that fit, awaiting others; when `enough` is said, those free of it."""
         if self.alone:
             return super().reserve(recipient, statuses)
         some, values = listed("status", frozenset(statuses))
-        condition = f"{MAY_ADDRESS} AND status IN {some}"
-        reserved: dict[str, Message] = {}
-        while True:
-            wanted = None if enough is None else enough - len(reserved)
-            taken, ids = listed("id", reserved)
-            fresh = f"{_ID} NOT IN {taken}" if reserved else f"{_ID} IS NOT NULL"
-            read = self._read(f"{condition} AND {fresh}", {**to_recipient(recipient), **values, **ids}, limit=wanted)
-            reserved.update({message.message_id: message for message in read if message.is_addressed_to(recipient)})
-            if wanted is None or len(read) < wanted or len(reserved) >= (enough or 0):
-                return list(reserved.values())
+        condition, values = f"{MAY_ADDRESS} AND status IN {some}", {**to_recipient(recipient), **values}
+        read = self._read(condition, values) if enough is None else self._read_enough(condition, values, enough)
+        return [message for message in read if message.is_addressed_to(recipient)]
 
-    def at_hand(self, recipient: str) -> Sequence[Message]:
-        if self.alone:
-            return self.everything()
-        read = [entry.message for entry in self._entries.values() if entry.message is not None]
-        return self.changes.apply(read)
+    def _read_enough(self, condition: str, values: Values, enough: Enough) -> list[Message]:
+        """Those of the ids that are free, in their order; what does not fit any more makes room for the next."""
+        found: list[Message] = []
+        ids = list(enough.ids)
+        while ids and len(found) < enough.count:
+            missing = enough.count - len(found)
+            chunk = ids[: min(_CHUNK, 2 * missing + _BESIDE)]
+            some, named = listed("id", chunk)
+            cases = " ".join(f"WHEN :{name} THEN {number}" for number, name in enumerate(named))
+            read = self._read(
+                f"{condition} AND {_ID} IN {some}", {**values, **named}, order=f"CASE {_ID} {cases} END", limit=missing
+            )
+            found += [message for message in read if enough.fits(message)]
+            settled = read[-1].message_id if len(read) == missing else chunk[-1]
+            ids = ids[ids.index(settled) + 1 :]
+        return found
 
-    def _read(self, condition: str, values: Values, *, limit: int | None = None, by_id: bool = False) -> list[Message]:
+    def _read(self, condition: str, values: Values, *, order: str = "", limit: int | None = None) -> list[Message]:
         """Messages as they are now, oldest first; when others run beside, their rows are kept for this transaction.
 
-        Everybody takes rows in one of two orders, and those of one inbox always in the same: no two can wait for
-        each other.
+        Everybody who waits for rows takes them in one of two orders, and those of one inbox always in the same: no
+        two can wait for each other. With a limit nobody waits, and the order is the caller's.
         """
         statement = self.shape.rows(condition)
         if not self.alone:
-            by_age = not by_id and "created_at" in self.shape.types
-            statement += f" ORDER BY {self.dialect.by_age(_CREATED) if by_age else _ID}"
+            by_age = self.dialect.by_age(_CREATED) if "created_at" in self.shape.types else _ID
+            statement += f" ORDER BY {order or by_age}"
             statement += "" if limit is None else " LIMIT :limit"
             statement += self.dialect.keeping(MESSAGES, skip=limit is not None)
         entries = self._understood(statement, {**values, "limit": limit})
@@ -227,7 +236,8 @@ class SqlTransaction(Transaction):
 
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         either = "message_id = :request_id OR request_id = :request_id"
-        return archived_messages(self.connection, either, {"request_id": storable(request_id)})
+        found = archived_messages(self.connection, either, {"request_id": storable(request_id)})
+        return [message for message in found if carries(message, request_id)]  # another's may be stored as this one is
 
     def archived_for(self, agent: str, message: Message) -> bool:
         return agent in (self._owners_of_copies(message) if self.shape.place else self._owners(message.message_id))
@@ -253,7 +263,7 @@ class SqlTransaction(Transaction):
 
     def _owners(self, message_id: str) -> AbstractSet[str]:
         """The agents with this message in their archive."""
-        if message_id not in self._archives:
+        if message_id not in self._archives and is_storable(message_id):
             self._look_up(message_id)
         return self._archives.get(message_id, frozenset())
 

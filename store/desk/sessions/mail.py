@@ -8,7 +8,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.delivery_state import Job, addressees, with_outcome
 from team_console.store.desk.draft import current_members
-from team_console.store.desk.inbox import Wanted, reserve_waiting
+from team_console.store.desk.wanted import Wanted, reserve_waiting
 from team_console.store.model.message import Message, Priority
 from team_console.store.settings.team_config import TeamConfig
 
@@ -51,7 +51,7 @@ def hand_over(
     if waiting is not None and not _chosen(waiting, caller.team.config(), room, size, urgent):
         return ()
     with caller.team.claims(actor=caller.actor, action="hand_over", wait=caller.wait) as tx:
-        taken = reserve_waiting(tx, Wanted(caller.actor, delivered=True), None)
+        taken = reserve_waiting(tx, Wanted(caller.actor, delivered=True))
         fresh = [message for message in taken if caller.actor not in message.handed_to]
         chosen = _chosen(fresh, tx.config, room, size, urgent)
         handed = [_delivered(tx, message, caller.actor, session) for message in chosen]

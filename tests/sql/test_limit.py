@@ -1,0 +1,73 @@
+"""`receive --limit`: of what waits the most urgent, whatever stands before it in the table."""
+
+from __future__ import annotations
+
+from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.contract.transaction import Enough
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.inbox import receive
+from team_console.store.model.message import Message
+
+from tests.sql.conftest import Open
+from tests.sql.worker import AGENT
+from tests.store.contract import FakeClock, make_message, put
+
+
+def _next(team: SqlTeam, *, limit: int = 1, type: str | None = None, lease: float | None = None) -> list[str]:
+    got = receive(Caller(team, AGENT, wait=5.0), agent=AGENT, limit=limit, type=type, lease=lease)
+    return [message.message_id[-1] for message in got.messages]
+
+
+def _mine(number: int, priority: str = "medium", **changes: object) -> Message:
+    return make_message(number, to=AGENT, priority=priority, **changes)
+
+
+def test_the_most_urgent_is_handed_out_first(team: SqlTeam) -> None:
+    put(team, _mine(1, "low"), _mine(2), _mine(3, "critical"), _mine(4))
+    assert [_next(team), _next(team, limit=2), _next(team), _next(team)] == [["3"], ["2", "4"], ["1"], []]
+
+
+def test_an_urgent_one_that_was_not_acknowledged_in_time_comes_before_others(team: SqlTeam, clock: FakeClock) -> None:
+    put(team, _mine(1), _mine(2, "critical"))
+    assert _next(team, lease=60) == ["2"]
+    clock.advance(61)
+    assert _next(team) == ["2"]
+
+
+def test_one_that_is_still_held_takes_no_place(team: SqlTeam) -> None:
+    put(team, _mine(1), _mine(2, "critical"))
+    assert [_next(team, lease=60), _next(team)] == [["2"], ["1"]]
+
+
+def test_what_the_agent_read_and_others_did_not_hides_nothing(team: SqlTeam) -> None:
+    put(team, make_message(1, to="all"), _mine(2))
+    assert [_next(team), _next(team), _next(team)] == [["1"], ["2"], []]
+
+
+def test_of_one_kind_the_others_stay(team: SqlTeam) -> None:
+    put(team, _mine(1, "critical"), _mine(2, type="broadcast"), _mine(3, type="broadcast"))
+    assert [_next(team, type="broadcast"), _next(team)] == [["2"], ["1"]]
+
+
+def test_more_than_one_look_takes_are_found(team: SqlTeam) -> None:
+    put(team, *[make_message(number, to=AGENT) for number in range(1, 1301)])
+    got = receive(Caller(team, AGENT, wait=5.0), agent=AGENT, limit=1250)
+    assert [message.message_id for message in got.messages] == [
+        make_message(number).message_id for number in range(1, 1251)
+    ]
+
+
+def test_what_was_read_since_it_was_seen_makes_room_for_the_next(team: SqlTeam, opened: Open) -> None:
+    both = [make_message(number, to="all") for number in (1, 2, 3)]
+    put(team, *both)
+    ids = [message.message_id for message in both]
+    receive(Caller(opened(team.location), AGENT, wait=5.0), agent=AGENT, limit=2)
+    with team.claims(actor=AGENT, action="claim", wait=5.0) as tx:
+        enough = Enough(1, ids, lambda message: message.is_pending_for(AGENT))
+        assert [message.message_id for message in tx.reserve(AGENT, ("pending",), enough=enough)] == ids[2:]
+
+
+def test_what_the_router_pushed_is_named_beside_what_is_handed_out(team: SqlTeam) -> None:
+    put(team, _mine(1), _mine(2).with_changes(status="delivered"))
+    got = receive(Caller(team, AGENT, wait=5.0), agent=AGENT)
+    assert [[message.message_id[-1] for message in some] for some in (got.messages, got.delivered)] == [["1"], ["2"]]
