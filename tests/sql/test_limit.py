@@ -44,6 +44,12 @@ def test_what_the_agent_read_and_others_did_not_hides_nothing(team: SqlTeam) -> 
     assert [_next(team), _next(team), _next(team)] == [["1"], ["2"], []]
 
 
+def test_what_is_for_several_others_is_passed_over(team: SqlTeam) -> None:
+    others = make_message(1, to="architect", to_agents=["architect", "ceo"], sender="architect")
+    put(team, others, _mine(2))
+    assert [_next(team), _next(team)] == [["2"], []]
+
+
 def test_of_one_kind_the_others_stay(team: SqlTeam) -> None:
     put(team, _mine(1, "critical"), _mine(2, type="broadcast"), _mine(3, type="broadcast"))
     assert [_next(team, type="broadcast"), _next(team)] == [["2"], ["1"]]
