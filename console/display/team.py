@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import compress
 from operator import attrgetter, not_
 
@@ -28,7 +29,7 @@ from team_console.widgets.text.glyphs import AGENTS, FAILING, Sign
 from team_console.widgets.text.short_names import ShortNames, short_names
 
 _URGENT = (AGENTS[AgentState.WAITING], AGENTS[AgentState.STOPPING])
-_ID = attrgetter("message_id")
+_ID, _AT = attrgetter("message_id"), attrgetter("at")
 _KEPT = 60
 """Events that are remembered; a broad screen shows fewer."""
 _NEWEST = 400
@@ -41,17 +42,18 @@ def cells_of(view: View | None) -> tuple[AgentCell, ...]:
         return ()
     failing = failing_agents(view)
     asking = _asking(view.attention)
-    return tuple(_cell(row, failing, asking) for row in view.roster if row.name not in (view.me, USER))
+    rows = [row for row in view.roster if row.name not in (view.me, USER)]
+    return tuple([_cell(row, row.name in failing, row.name in asking) for row in rows])
 
 
 def names_of(view: View | None) -> ShortNames:
     """The forms of each agent's name, for the strip of the team and every list; the same object for the same team."""
-    return short_names(()) if view is None else _names(view)
+    return _forms(() if view is None else tuple([row.name for row in view.roster if row.name not in (view.me, USER)]))
 
 
-_names = LastResult[View, ShortNames](
-    lambda view: short_names(tuple(safe_line(row.name, 64) for row in view.roster if row.name not in (view.me, USER)))
-)
+@lru_cache(maxsize=2)
+def _forms(names: tuple[str, ...]) -> ShortNames:
+    return short_names(tuple([safe_line(name, 64) for name in names]))
 
 
 def signs_of(view: View | None) -> Mapping[str, Sign]:
@@ -59,7 +61,7 @@ def signs_of(view: View | None) -> Mapping[str, Sign]:
     if view is None:
         return {}
     failing, asking = failing_agents(view), _asking(view.attention)
-    signs = {row.name: _sign(row, failing, asking) for row in view.roster}
+    signs = {row.name: _sign(row, row.name in failing, row.name in asking) for row in view.roster}
     return signs | ({view.me: replace(signs[view.me], word="you")} if view.me in signs else {})
 
 
@@ -89,25 +91,26 @@ def failing_agents(view: View) -> frozenset[str]:
     return _unreached(view.failed).union(story.agent for story in stories if story.state is StoryState.FAILED)
 
 
-def _cell(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> AgentCell:
-    sign = _sign(row, failing, asking)
-    is_failing = sign is FAILING
+@lru_cache(maxsize=512)
+def _cell(row: RosterRow, is_failing: bool, is_asking: bool) -> AgentCell:
+    """The cell of an agent; of most a change says nothing."""
+    sign = _sign(row, is_failing, is_asking)
     return AgentCell(
         name=safe_line(row.name, 64),
         key=row.name,
         sign=sign,
-        urgent=is_failing or sign in _URGENT,
+        urgent=sign is FAILING or sign in _URGENT,
         is_gone=row.state is AgentState.STOPPED,
         unread=row.unread,
         oldest=row.oldest_unread,
-        note=safe_line(row.reported, 60) if row.reported and not is_failing else "",
+        note=safe_line(row.reported, 60) if row.reported and sign is not FAILING else "",
     )
 
 
-def _sign(row: RosterRow, failing: frozenset[str], asking: frozenset[str]) -> Sign:
-    if row.name in failing and row.state is not AgentState.STOPPED:
+def _sign(row: RosterRow, is_failing: bool, is_asking: bool) -> Sign:
+    if is_failing and row.state is not AgentState.STOPPED:
         return FAILING
-    return AGENTS[AgentState.WAITING if row.state is AgentState.PLANNING and row.name in asking else row.state]
+    return AGENTS[AgentState.WAITING if row.state is AgentState.PLANNING and is_asking else row.state]
 
 
 class Events:
@@ -142,7 +145,7 @@ class Events:
                 known = self._known.get(event.key)
                 self._known[event.key] = event if known is None else _together(known)
         latest_first = reversed(self._known.values())
-        self._newest = tuple(sorted(latest_first, key=lambda event: event.at, reverse=True)[:_KEPT])
+        self._newest = tuple(sorted(latest_first, key=_AT, reverse=True)[:_KEPT])
         self._known = {event.key: event for event in reversed(self._newest)}
         if len(self._seen) > 4 * _NEWEST:
             self._seen = {message.message_id for message in _last(view.snapshot.messages)}

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from time import monotonic
 from typing import Any
 
+from rich.cells import cached_cell_len
 from rich.console import Console
-from rich.control import Control
 from team_console.widgets.compositor import MovesCompositor
 from textual._compositor import ChopsUpdate
 from textual.geometry import Region
@@ -96,7 +96,7 @@ class SpansUpdate(ChopsUpdate):
     def render_segments(self, console: Console) -> str:
         """The update as terminal sequences."""
         return "\n".join(
-            "".join(Control.move_to(x, y).segment.text + strip.render(console) for x, strip in self.pieces(y, x1, x2))
+            "".join([f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for x, strip in self.pieces(y, x1, x2)])
             for y, x1, x2 in self.spans
         )
 
@@ -105,7 +105,24 @@ class SpansUpdate(ChopsUpdate):
         for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=True):
             first, last = max(x, start), min(end, stop)
             if strip is not None and first < last:
-                yield first, strip.crop(first - x, last - x)
+                yield first, _cropped(strip, first - x, last - x)
+
+
+def _cropped(strip: Strip, start: int, stop: int) -> Strip:
+    """As `Strip.crop`, without its steps for each segment; mostly whole segments of plain letters are wanted."""
+    if not start and stop == strip.cell_length:
+        return strip
+    inside, at = [], 0
+    for segment in strip:
+        end = at + cached_cell_len(segment.text)  # no longer than a line of the terminal
+        if end > start:
+            if at < start or end > stop:
+                return strip.crop(start, stop)
+            inside.append(segment)
+        at = end
+        if at >= stop:
+            break
+    return Strip(inside, stop - start)
 
 
 def bands_of(spans: Iterable[tuple[int, int, int]]) -> tuple[Region, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, groupby, islice, pairwise, takewhile
 from threading import Lock
@@ -166,6 +166,18 @@ class LazyChunked(Chunked[ItemT]):
     def __getitem__(self, index: slice) -> tuple[ItemT, ...]: ...
     def __getitem__(self, index: int | slice) -> ItemT | tuple[ItemT, ...]:
         return self._last if index == -1 else super().__getitem__(index)
+
+
+def rank(numbers: Chunked[int], number: int) -> int:
+    """How many of the sorted `numbers` are smaller than `number`.
+
+    What searches any sequence asks for an item at a time, which here is a search of its own.
+    """
+    if not numbers.parts:
+        return 0
+    part = max(0, bisect_left([part[0] for part in numbers.parts], number) - 1)
+    before = sum(map(len, numbers.parts[:part]))
+    return before + bisect_left(numbers.parts[part], number)
 
 
 def common_head(items: Chunked[ItemT], others: Chunked[ItemT], most: int | None = None) -> int:

@@ -16,7 +16,7 @@ from team_console.store.protocol.entries import EARLIEST, Entry, NoRoomError, Qu
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_reports import LastReports
 from team_console.store.views.agents.last_seen import LastSeen
-from team_console.store.views.agents.roster import BoardState, names_of, roster
+from team_console.store.views.agents.roster import BoardState, Roster, names_of
 from team_console.store.views.facts import Facts
 from team_console.store.views.findings.damaged_requests import DamagedRequests
 from team_console.store.views.findings.findings import findings
@@ -120,6 +120,7 @@ class Board:
         self._violations = Violations(config)
         self._attention = Attention(names_of(config, self._me))
         self._unanswered = Unanswered()
+        self._roster = Roster()
         for fold in self._kept:
             fold.clear_live()
         self._ids = LiveIds()
@@ -213,7 +214,7 @@ class Board:
         self._violations.refresh(TeamFacts(self._config, roles, facts.report_to), bodies=bodies)
         self._inboxes.meet(self._everybody())
         board = self._state(snapshot, now)
-        rows = roster(board)
+        rows = self._roster.rows(board)
         damaged = DamagedRequests(snapshot.damaged & self._left)
         return View(
             revision=snapshot.revision,

@@ -7,8 +7,31 @@ from tests.mutants.line import Line
 _ENGINES = "store/backends/sql/engines"
 _POOL = "tests/sql/test_pool.py"
 _STATEMENT = "tests/sql/test_statement.py"
+_LIMIT = "tests/sql/test_limit.py"
+_IDS = "tests/sql/test_hostile_ids.py"
 
 DATABASE_LINES = (
+    Line(
+        "of what waits the most urgent is handed out",
+        "store/desk/wanted.py",
+        "for message in wanted.among(seen, tx.now, ranks)]",
+        "for message in seen]",
+        (f"{_LIMIT}::test_the_most_urgent_is_handed_out_first",),
+    ),
+    Line(
+        "what is not wanted any more makes room for the next",
+        "store/backends/sql/transaction.py",
+        "found += [message for message in read if enough.fits(message)]",
+        "found += read",
+        (f"{_LIMIT}::test_what_was_read_since_it_was_seen_makes_room_for_the_next",),
+    ),
+    Line(
+        "an id that no column holds is nobody's",
+        "store/backends/sql/transaction.py",
+        "return [message for message in found if carries(message, request_id)]",
+        "return found",
+        (f"{_IDS}::test_one_that_is_stored_as_another_is_not_taken_for_it",),
+    ),
     Line(
         "a name of others stays within its quotes",
         f"{_ENGINES}/statement.py",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.mutants.line import Line
 
+_EVENTS = "tests/store/test_folder_events.py"
+_ROWS = "tests/views/test_followed_roster_rows.py"
 _LOCK = "tests/store/test_lock_at_once.py"
 _WRITING = "tests/store/test_codec_writing.py"
 _KEPT = "tests/store/test_kept_knowledge.py"
@@ -15,6 +17,20 @@ _DOUBT = "tests/cli/test_receive_in_doubt.py"
 _SEARCH = "store/backends/yaml/codec/cutting/address_search.py"
 
 QUICK_LINES = (
+    Line(
+        "a file that is half written wakes nobody",
+        "store/backends/yaml/reading/inotify.py",
+        "_WANTED = _CLOSE_WRITE |",
+        "_WANTED = 0x2 | _CLOSE_WRITE |",
+        (f"{_EVENTS}::test_a_file_that_is_being_written_is_told_of_once_it_is_closed",),
+    ),
+    Line(
+        "the clock alone makes an agent one that rests",
+        "store/views/agents/roster.py",
+        "board.now <= known.until and ",
+        "",
+        (f"{_ROWS}::test_the_clock_alone_makes_an_active_agent_one_that_rests_and_no_sooner",),
+    ),
     Line(
         "a lock taken at once is a lock of the kernel",
         "store/backends/yaml/kernel_lock.py",

@@ -203,6 +203,20 @@ def test_only_the_sender_and_the_lead_handle_a_message(team: MemoryTeam, actor: 
     assert caught.value.code is Code.NOT_PERMITTED
 
 
+def test_an_answer_goes_to_nobody_but_who_asked(team: MemoryTeam, caller: Caller) -> None:
+    plan = make_message(1, type="plan_approval_request", sender="architect", to="ceo", payload={"request_id": "PLAN-1"})
+    verdict = make_message(
+        2, type="plan_approval_response", to="architect", payload={"request_id": "PLAN-1", "approve": True}
+    )
+    put(team, plan, verdict.with_changes(status="failed"))
+    with pytest.raises(TeamError) as caught:
+        failures.redirect(caller, ids=[TWO], to="code_developer")
+    assert caught.value.code is Code.NOT_PERMITTED
+    assert _stored(team, TWO).recipients == ("architect",)
+    failures.retry(caller, ids=[TWO])
+    assert _stored(team, TWO).status == "pending"
+
+
 def test_the_forecast_says_what_would_be_done_and_why_the_rest_not(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead(1), make_message(2, to="architect"))
     before = team.snapshot().revision

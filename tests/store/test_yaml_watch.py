@@ -271,13 +271,13 @@ def test_whoever_found_something_does_not_wait_for_the_end_of_a_pause(
     monkeypatch.setattr(watching, "_GATHER", 600.0)
     put(open_yaml(tmp_path), make_message(1))
     pausing = asyncio.Event()
-    gathered = watching._News._gathered
+    wake_later = watching._wake_later
 
-    async def told(self: Any, changes: Any) -> Any:
+    def told(*further: Any) -> None:
         pausing.set()
-        return await gathered(self, changes)
+        wake_later(*further)
 
-    monkeypatch.setattr(watching._News, "_gathered", told)
+    monkeypatch.setattr(watching, "_wake_later", told)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)

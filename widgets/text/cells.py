@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from rich.cells import cached_cell_len, set_cell_size, split_graphemes
 from rich.cells import cell_len as _cell_len
-from rich.cells import set_cell_size, split_graphemes
 
 Part = tuple[str, str]
 """Safe text and its tone, one of `team_console.widgets.text.tones.TONES` or an empty string."""
 Line = tuple[Part, ...]
 
 ELLIPSIS = "…"
+_LONG = 512
+"""Characters of a text that is too long to be remembered with its width."""
 _BOTH_ENDS = 7
 """Cells from which on there is room for both ends of a name."""
 _WIDE = (
@@ -30,6 +32,11 @@ def cell_len(text: str) -> int:
 
 def width_of(line: Line) -> int:
     """Cells the line takes."""
+    whole = "".join([text for text, _ in line])
+    if whole.isascii() and whole.isprintable():
+        return len(whole)
+    if len(whole) < _LONG:  # what is remembered is asked for without a call of ours: bars do so at each change
+        return sum([cached_cell_len(text) for text, _ in line])
     return sum([cell_len(text) for text, _ in line])
 
 
@@ -56,7 +63,7 @@ def fit(line: Line, width: int) -> Line:
     """Exactly `width` cells of the line."""
     left, parts = max(0, width), []
     for text, tone in line:
-        size = cell_len(text)
+        size = cached_cell_len(text) if len(text) < _LONG else cell_len(text)
         if size > left:
             if left:
                 parts.append((crop(text, left), tone))

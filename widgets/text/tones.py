@@ -7,6 +7,7 @@ walk through the whole stylesheet for every widget that has it, and there are ma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from msgspec import Struct
@@ -20,6 +21,10 @@ from textual.strip import Strip
 
 if TYPE_CHECKING:
     from textual.app import App
+
+
+_segment: Callable[[tuple[str, Style, None]], Segment] = partial(tuple.__new__, Segment)
+"""What `Segment(...)` gives, without a call of its own for each part of each line."""
 
 
 class Tone(Struct, frozen=True):
@@ -96,7 +101,7 @@ class Inked(Guarded):
     def strip(self, line: Line, width: int, *states: str) -> Strip:
         """The line as a strip of exactly `width` cells; it must have that width already."""
         inks = self.inks(*states)
-        return Strip([Segment(text, inks[tone]) for text, tone in line if text], width)
+        return Strip([_segment((text, inks[tone], None)) for text, tone in line if text], width)
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Paint again: the screen is told at once, where Textual has two messages for each widget that changed."""

@@ -22,6 +22,7 @@ from team_console.store.model.names import ALL, USER, check_name, is_name
 from team_console.store.model.schedule import is_held
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.reading import reading
+from team_console.store.protocol.relations.recording import is_answer
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -221,6 +222,10 @@ def _refusal(
         return _not_now(f"{message_id} has already reached {names}", "Send a message to the others.")
     if message.is_group and remedy is Remedy.REDIRECT:
         return _not_now(f"{message_id} is for a group", "Send the message again to those who need it.")
+    if remedy is Remedy.REDIRECT and is_answer(message):
+        # What is on record of it says whom it is for, and nobody else can act on it.
+        hint = "Retry it or discard it, and write to the other agent."
+        return _not_now(f"{message_id} answers what {message.recipients[0]} asked", hint)
     status = Status.PENDING.value if message.status == Status.CLAIMED else message.status
     return None if status in _ALLOWED[remedy] else _not_now(*_why_not(message, remedy))
 

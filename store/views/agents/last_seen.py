@@ -23,6 +23,12 @@ class LastSeen:
         self._past_speech: dict[str, Order] = {}
         self._reading: defaultdict[str, Ordered[datetime]] = defaultdict(Ordered)
         self._past_reading: dict[str, datetime] = {}
+        self._changes = self._cleared = 0
+        self._changed: dict[str, int] = {}
+
+    def version(self, name: str) -> int:
+        """A number that is another one once something was learnt of this agent."""
+        return self._changed.get(name, self._cleared)
 
     @property
     def names(self) -> Iterable[str]:
@@ -39,7 +45,9 @@ class LastSeen:
         if entry.message.more:
             for name, moment in _readings(entry).items():
                 self._reading[name].put((moment, entry.place), moment)
+                self._learnt_of(name)
         sender = entry.message.sender
+        self._learnt_of(sender)
         self._live[sender].add(entry)
         if is_speech(entry):
             self._speech[sender].add(entry)
@@ -48,6 +56,8 @@ class LastSeen:
         """A message was changed; its successor is added next."""
         for name, moment in _readings(entry).items():
             self._reading[name].drop((moment, entry.place))
+            self._learnt_of(name)
+        self._learnt_of(entry.message.sender)
         for known in (self._live, self._speech):
             entries = known.get(entry.message.sender)
             if entries is not None:
@@ -59,7 +69,9 @@ class LastSeen:
         """A message is in the archive."""
         for name, moment in _readings(entry).items():
             self._past_reading[name] = max(moment, self._past_reading.get(name, moment))
+            self._learnt_of(name)
         sender = entry.message.sender
+        self._learnt_of(sender)
         self._past[sender] = max(entry.order, self._past.get(sender, entry.order))
         if is_speech(entry):
             self._past_speech[sender] = max(entry.order, self._past_speech.get(sender, entry.order))
@@ -69,6 +81,9 @@ class LastSeen:
         self._live.clear()
         self._reading.clear()
         self._speech.clear()
+        self._changed.clear()
+        self._changes += 1
+        self._cleared = self._changes
 
     def last_seen(self, name: str) -> datetime | None:
         """When the agent last wrote or read, None when it never did or the time is unknown."""
@@ -85,6 +100,10 @@ class LastSeen:
     def spoke(self, name: str) -> Order | None:
         """When it last said anything but that it agrees to stop."""
         return _latest(self._speech.get(name), self._past_speech.get(name))
+
+    def _learnt_of(self, name: str) -> None:
+        self._changes += 1
+        self._changed[name] = self._changes
 
 
 def _readings(entry: Entry) -> dict[str, datetime]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from operator import attrgetter, is_not
 
 from msgspec import Struct
 from team_console.store.model.message import Message
@@ -12,7 +13,7 @@ from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.words import counted
 from team_console.store.protocol.client_requests import denial_of
-from team_console.store.protocol.entries import Order
+from team_console.store.protocol.entries import EARLIEST, Order
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.relations.membership import Membership
 from team_console.store.protocol.relations.sessions import AgentSession, Doing
@@ -36,6 +37,7 @@ HUMAN = "human"
 """The role of `user` where the lead has another name."""
 _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "resident", "member", "slave", "temp"))}
 _NO_INBOX = Inbox("")
+_LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 class BoardState(Struct, frozen=True):
@@ -91,18 +93,84 @@ def names_of(config: TeamConfig, me: str) -> frozenset[str]:
     return frozenset({me, USER}) if me == config.lead else frozenset({me})
 
 
-def roster(board: BoardState) -> tuple[RosterRow, ...]:
-    """Everybody there is or was, the lead first, who is gone last."""
-    waiting: dict[str, list[RequestRow]] = {}
-    for request in board.requests.open:
-        waiting.setdefault(request.asker, []).append(request)
-    places = {name: place for place, name in enumerate(board.config.agents)}
+class Roster:
+    """The rows of everybody there is or was, each made anew only when something it rests on is another.
 
-    def place(row: RosterRow) -> tuple[bool, bool, int, int, str]:
-        role = _ROLE_ORDER.get(row.role, len(_ROLE_ORDER))
-        return row.name in board.team.gone, row.stranger, role, places.get(row.name, len(places)), row.name
+    One board's: settings and seat stay the same.
+    """
 
-    return tuple(sorted((_row(board, name, waiting.get(name, ())) for name in _names(board)), key=place))
+    def __init__(self) -> None:
+        self._rests_on: tuple[object, ...] = ()
+        self._now = EARLIEST
+        self._made: dict[str, _Made] = {}
+        self._rows: tuple[RosterRow, ...] = ()
+
+    def rows(self, board: BoardState) -> tuple[RosterRow, ...]:
+        """The lead first, who is gone last; the same object until one of them was made anew."""
+        facts = board.facts
+        rests_on = (facts.team, facts.stops, facts.sprint, board.requests.rows, board.dropped)
+        if board.now < self._now or len(rests_on) != len(self._rests_on) or any(map(is_not, rests_on, self._rests_on)):
+            self._made.clear()
+        self._rests_on, self._now = rests_on, board.now
+        names = _names(board)
+        changed = [name for name in names if not self._holds(board, name)]
+        if changed:
+            self._make(board, changed)
+        if changed or len(names) != len(self._rows):
+            made = sorted([self._made[name] for name in names], key=attrgetter("place"))
+            self._rows = tuple([each.row for each in made])
+        return self._rows
+
+    def _holds(self, board: BoardState, name: str) -> bool:
+        known = self._made.get(name)
+        return known is not None and board.now <= known.until and known.rests_on == _rests_on(board, name)
+
+    def _make(self, board: BoardState, names: Iterable[str]) -> None:
+        waiting: dict[str, list[RequestRow]] = {}
+        for request in board.requests.open:
+            waiting.setdefault(request.asker, []).append(request)
+        places = {name: place for place, name in enumerate(board.config.agents)}
+        for name in names:
+            row = _row(board, name, waiting.get(name, ()))
+            place = _place(board, row, places.get(name, len(places)))
+            self._made[name] = _Made(row, place, _rests_on(board, name), _until(board, name))
+
+
+_Place = tuple[bool, bool, int, int, str]
+
+
+class _Made(Struct, frozen=True):
+    """A row, its place, what it rests on that is the agent's own, and until when the clock does not change it."""
+
+    row: RosterRow
+    place: _Place
+    rests_on: tuple[object, ...]
+    until: datetime
+
+
+def _rests_on(board: BoardState, name: str) -> tuple[object, ...]:
+    inbox = board.inboxes.get(name, _NO_INBOX)
+    owed = len(board.unanswered.get(name, ()))
+    return inbox, inbox.version, board.last_seen.version(name), board.reports.latest(name), owed
+
+
+def _until(board: BoardState, name: str) -> datetime:
+    """When the clock may next make an agent that counts as active one that rests, or a turn one that is over."""
+    session = board.team.sessions.current(name)
+    spoke, seen = board.last_seen.spoke(name), board.last_seen.last_seen(name)
+    ends = [_after(seen, ACTIVE_FOR)] if seen is not None else []
+    ends += [_after(heard[0], TURN_FOR) for heard in (session.since if session else None, spoke) if heard is not None]
+    return min((end for end in ends if end >= board.now), default=_LATEST)
+
+
+def _after(moment: datetime, time: timedelta) -> datetime:
+    """The moment so much later; anybody may write a date at the end of all time."""
+    return moment + time if moment < _LATEST - time else _LATEST
+
+
+def _place(board: BoardState, row: RosterRow, place: int) -> _Place:
+    role = _ROLE_ORDER.get(row.role, len(_ROLE_ORDER))
+    return row.name in board.team.gone, row.stranger, role, place, row.name
 
 
 def _names(board: BoardState) -> set[str]:

@@ -54,8 +54,9 @@ class Deliveries:
     @property
     def rows(self) -> Sequence[DeliveryRow]:
         """All of them; the same object until one of them changes."""
-        for status in self._lists:
-            self._list(status)
+        for status, late in self._late.items():
+            if late:
+                self._list(status)
         return self._rows.shared
 
     def judge_at(self, now: datetime) -> None:

@@ -21,16 +21,19 @@ class Inbox:
 
     Attributes:
         unread: What it has not read, by age; pushed and not acknowledged is not read (D19).
+        version: Grows whenever a message comes or goes.
     """
 
-    __slots__ = ("_late", "_messages", "_name", "_ranks", "unread")
+    __slots__ = ("_late", "_messages", "_name", "_ranks", "_shown", "unread", "version")
 
     def __init__(self, name: str, ranks: Mapping[str, int] = MappingProxyType({})) -> None:
         self._name = name
         self._ranks = ranks
         self._late: list[Entry] = []
         self._messages: Ordered[Message] = Ordered()
+        self._shown: Sequence[Message] | None = None
         self.unread = ByAge()
+        self.version = 0
 
     def __len__(self) -> int:
         return len(self._messages) + len(self._late)
@@ -43,17 +46,21 @@ class Inbox:
     @property
     def messages(self) -> Sequence[Message]:
         """What it has not read by urgency and age, then the rest newest first; the same object until one changes."""
-        self._sort_in()
-        return self._messages.shared
+        if self._shown is None:
+            self._sort_in()
+            self._shown = self._messages.shared
+        return self._shown
 
     def add(self, entry: Entry) -> None:
         """A message for this agent came."""
+        self._shown, self.version = None, self.version + 1
         self._late.append(entry)
         if entry.message.is_unread_by(self._name):
             self.unread.add(entry)
 
     def drop(self, entry: Entry) -> None:
         """A message for this agent went."""
+        self._shown, self.version = None, self.version + 1
         self._sort_in()
         self._messages.drop(self._key(entry))
         self.unread.drop(entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import chain
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any
 
 from msgspec.structs import replace
@@ -40,6 +40,7 @@ _NEEDS = {
     RequestKind.CLARIFICATION: Need.CLARIFY,
     RequestKind.SHUTDOWN: Need.SHUTDOWN,
 }
+_flags = attrgetter("flags")
 _Key = tuple[int, datetime, str]
 _Place = tuple[int, datetime, str, float]
 """The key of an item that a message is, among the others."""
@@ -146,7 +147,7 @@ class Attention:
 def _grounds(board: BoardState, *rows: object) -> _Grounds:
     flagged = tuple(board.requests.flagged)
     # Whoever was to be gone and still writes leaves the list when a day is over.
-    now = (board.now,) if any(Flag.STILL_ALIVE in row.flags for row in flagged) else ()
+    now = (board.now,) if Flag.STILL_ALIVE in chain.from_iterable(map(_flags, flagged)) else ()
     lists = (*flagged, None, *_twins(board), None, *board.dropped)
     grounds = (board.requests.open, board.failed, board.config, board.team, board.facts.sprint)
     return (*rows, *grounds, *lists, *now), board.problems

@@ -12,13 +12,13 @@ from pathlib import Path
 from msgspec import Struct
 
 _HEAD = struct.Struct("iIII")
-_MODIFY, _ATTRIB, _CLOSE_WRITE = 0x2, 0x4, 0x8
-_MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
+_CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _DELETE = 0x8, 0x40, 0x80, 0x200
 _DELETE_SELF, _MOVE_SELF, _UNMOUNT, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
 _ONLY_FOLDERS = 0x01000000
-_WANTED = (
-    _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
-) | _ONLY_FOLDERS
+_WANTED = _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _DELETE | _DELETE_SELF | _MOVE_SELF | _ONLY_FOLDERS
+"""What ends a change. Its steps (a file is made, bytes are written) would wake us several times before there is
+anything to see, and a file that is half written is better not looked at. The look now and then finds what never ends.
+"""
 _ENDS = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _IGNORED
 _BUFFER = 1 << 16
 _LARGEST = _HEAD.size + 256

@@ -16,14 +16,11 @@ POLL_SECONDS = 0.5
 """How often the files are looked at where there are no events."""
 POLL_SECONDS_LIVE = 1.0
 """How often they are looked at although there are events: a change made on another machine is told to none of ours."""
-_GATHER = 0.015
-"""Seconds for which events are let pile up: a write makes ten of them, and each would wake whoever waits."""
+_GATHER = 0.005
+"""Seconds for which events are let pile up: a write makes several, and each would wake whoever waits. The last of them,
+with which it gives back its lock, comes two or three milliseconds after the first."""
 _BEGUN = 0.1
 """Seconds for which a write that only touched lock and ledger is waited for, so that it wakes us once."""
-_GOES_ON = 0.004
-"""Seconds after a further event of such a write: its steps come one by one, and what ends it should be seen at once."""
-_ENDS = 0.03
-"""Seconds after a change in which its writer gives back the lock: looking once then saves two wake-ups for that."""
 _STEP = 15
 """Milliseconds between two looks for events where the kernel does not wake us (anywhere but on Linux)."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
@@ -135,14 +132,11 @@ class _News:
             self._look_again()
             self._tell(WatchState.LIVE, "")
             while not self._restart.is_set():
-                loop.add_reader(changes.fd, woken.set)
+                loop.add_reader(changes.fd, _wake_later, loop, changes.fd, woken)
                 await woken.wait()
-                loop.remove_reader(changes.fd)
                 woken.clear()
                 seen = await self._gathered(changes)
-                while self._passes_on(seen):
-                    await asyncio.sleep(_ENDS)
-                    seen = changes.read()
+                self._pass_on(seen)
                 if seen.is_end:
                     break
             return f"{folders[0]} was replaced"
@@ -151,25 +145,21 @@ class _News:
             loop.remove_reader(changes.fd)
             changes.close()
 
-    def _passes_on(self, seen: inotify.Changed) -> bool:
-        """Tell of a change; whether messages are among it, so that the writer has its lock to give back yet."""
+    def _pass_on(self, seen: inotify.Changed) -> None:
+        """Tell of a change, and whether messages may be among it."""
         names = {name for name in seen.names if not name.startswith(self._layout.staging)}
-        if not names or seen.is_end:
-            return False
-        is_beside = names <= self._beside
-        self._look_again()
-        self._hints.put_nowait(WatchHint(self._state, self._reason, is_beside))
-        return not is_beside
+        if names and not seen.is_end:
+            self._look_again()
+            self._hints.put_nowait(WatchHint(self._state, self._reason, names <= self._beside))
 
     async def _gathered(self, changes: inotify.FolderChanges) -> inotify.Changed:
-        """What changed in a short while, in a longer one while a write has only begun beside the queue."""
+        """What changed by now, or in a longer while when a write has only begun beside the queue."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + _BEGUN
-        await asyncio.sleep(_GATHER)
+        end = loop.time() + _BEGUN - _GATHER
         seen = changes.read()
         while self._has_only_begun(seen) and (left := end - loop.time()) > 0:
             await _wait_to_read(changes.fd, left)
-            await asyncio.sleep(min(_GOES_ON, max(0.0, end - loop.time())))
+            await asyncio.sleep(min(_GATHER, max(0.0, end - loop.time())))
             seen.add(changes.read())
         return seen
 
@@ -222,6 +212,12 @@ class _News:
             self._hints.put_nowait(self.hint())
 
 
+def _wake_later(loop: asyncio.AbstractEventLoop, fd: int, woken: asyncio.Event) -> None:
+    """Events have begun to come: wake once they had time to pile up."""
+    loop.remove_reader(fd)
+    loop.call_later(_GATHER, woken.set)
+
+
 async def _wait_to_read(fd: int, seconds: float) -> None:
     """Sleep until there is something to read, or so many seconds have passed."""
     loop = asyncio.get_running_loop()
@@ -241,10 +237,10 @@ def _set(future: asyncio.Future[None]) -> None:
 
 
 def look(layout: Layout) -> _Look:
-    """What folders, queue, settings and `drop/` are at the moment; compare for equality only."""
+    """What folders, queue, settings, lock and `drop/` are at the moment; compare for equality only."""
     folder, drop = _file(layout.folder), _file(layout.drop)
     folders = folder and folder[:2], drop and drop[:2]
-    return folders, *map(_file, (layout.queue, layout.config, layout.archives)), drop
+    return folders, *map(_file, (layout.queue, layout.config, layout.archives, layout.lock)), drop
 
 
 def _file(path: Path) -> tuple[int, ...] | None:
@@ -252,4 +248,4 @@ def _file(path: Path) -> tuple[int, ...] | None:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns  # the last: other rights

@@ -9,7 +9,7 @@ import errno
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -238,8 +238,11 @@ class Ledger:
         start = max(0, found.size - window)
         rows = self._disk.read(self._path, start, found.size - start)[0].split(b"\n")
         understood = _recent_line if count else line_of_bytes
-        newest_first = (understood(row + b"\n") for row in reversed(rows[1 if start else 0 : -1]))
-        return list(islice((line for line in newest_first if line is not None), count or None))[::-1]
+        whole = [row + b"\n" for row in rows[1 if start else 0 : -1]]
+        last: Sequence[Line | None] = [understood(row) for row in whole[-count:]]
+        if None in last and len(last) < len(whole):  # what is no line does not count
+            last = list(islice((line for line in map(understood, reversed(whole)) if line is not None), count))[::-1]
+        return [line for line in last if line is not None]
 
     def lines(self, after: Tip | None = None) -> Iterator[tuple[Tip, bool]]:
         """All whole lines from the first, or those `after` a tip, as (tip at that line, whether the chain holds there).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -25,7 +24,7 @@ from team_console.store.backends.yaml.codec.errors import CodecError
 from team_console.store.backends.yaml.codec.parts import Parts
 from team_console.store.backends.yaml.codec.stretches import Stretches
 from team_console.store.backends.yaml.text_change import Change
-from team_console.store.model.chunked import Chunked, LazyChunked
+from team_console.store.model.chunked import Chunked, LazyChunked, rank
 
 
 class Cut(Struct, frozen=True):
@@ -78,10 +77,10 @@ def _reread_middle(text: Stretches, change: Change, old: Parts, starts: Chunked[
     if old.whole or not starts:
         return None
     old_size = starts[-1] + old.entries[-1].size + len(old.tail)
-    first = bisect_right(starts, change.head - old.style.indent - 2) - 1
+    first = rank(starts, change.head - old.style.indent - 1) - 1
     if first < 0:
         return None
-    resume = bisect_left(starts, old_size - change.tail + 1)
+    resume = rank(starts, old_size - change.tail + 1)
     begin, shift = starts[first], text.size - old_size
     if resume < len(starts):
         end = starts[resume] + shift
