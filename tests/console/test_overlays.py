@@ -136,3 +136,15 @@ async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
         desk.app.screen.set_focus(None)
         await desk.press("escape")
         await desk.until(lambda: desk.app.screen is desk.app.main, "the main screen")
+
+
+@pytest.mark.parametrize("columns", [120, 121])
+async def test_the_edge_of_a_panel_leaves_no_half_of_a_joined_emoji(team: MemoryTeam, columns: int) -> None:
+    family = "👨\u200d👩\u200d👧\u200d👦"
+    hand_in_plan(team, content=family * 400)
+    async with opened(team, size=(columns, 40)) as desk:
+        await desk.shows(family)
+        await desk.press("question_mark")
+        await desk.shows("Decide")
+        assert family in desk.text
+        assert "\u200d" not in desk.text.replace(family, "")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_console.widgets.text.cells import Line, crop, fit, pad, spread, text_of, width_of, wrap
+from rich.style import Style
+from team_console.widgets.text.cells import Line, crop, fit, pad, shorten, spread, text_of, width_of, wrap
+from team_console.widgets.text.whole import segments_of
+from textual.strip import Strip
 
 TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
 
@@ -58,3 +61,25 @@ def test_the_right_end_of_a_spread_line_is_always_there(width: int) -> None:
     line = spread((("something long at the left", ""),), ((" 4m", "muted"),), width)
     assert text_of(line).endswith(" 4m")
     assert width_of(line) == width
+
+
+FAMILY, FLAG, THUMB, ACCENT = "👨\u200d👩\u200d👧\u200d👦", "🇩🇪", "👍🏽", "e\u0301"
+
+
+@pytest.mark.parametrize("one", [FAMILY, FLAG, THUMB, ACCENT, "1\ufe0f\u20e3"])
+@pytest.mark.parametrize("width", range(1, 16))
+def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: int) -> None:
+    text = "ab" + one * 6 + "cd"
+    for cut in (crop(text, width), shorten(text, width), *(text_of(line) for line in wrap(((text, ""),), width))):
+        assert not set(cut.replace(one, "")) - set("abcd …")
+
+
+@pytest.mark.parametrize("one", [FAMILY, FLAG, THUMB, ACCENT, "1\ufe0f\u20e3"])
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_a_line_that_another_widget_begins_over_is_cut_between_characters(one: str, cut: int) -> None:
+    text = "ab" + one * 6 + "cd"
+    width = width_of(((text, ""),))
+    pieces = Strip(segments_of(text, Style.null()), width).divide([cut, width])
+    assert [piece.cell_length for piece in pieces] == [width_of(((piece.text, ""),)) for piece in pieces]
+    assert not set("".join(piece.text for piece in pieces).replace(one, "")) - set("abcd ")
+    assert (cut % 2 and one != ACCENT) or "".join(piece.text for piece in pieces) == text

@@ -23,6 +23,8 @@ _WIDE = (
     "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 )
 _WORDS = re.compile(r"[ \t]+|[^ \t]+")
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+"""Two letters that make one flag."""
 
 
 def cell_len(text: str) -> int:
@@ -49,7 +51,15 @@ def crop(text: str, width: int) -> str:
     """At most `width` cells of `text`; what does not fit ends in an ellipsis."""
     if cell_len(text) <= width:
         return text
-    return set_cell_size(text, width - 1) + ELLIPSIS if width > 1 else ELLIPSIS[:width]
+    return _beginning(text, width - 1) + ELLIPSIS if width > 1 else ELLIPSIS[:width]
+
+
+def _beginning(text: str, width: int) -> str:
+    """The first `width` cells of a longer text; half of a wide character is blank."""
+    if text.isascii() or _FLAG.search(text) is None:
+        return set_cell_size(text, width)
+    begin = text[: _cut_at(clusters(text), width)]
+    return begin + " " * (width - cell_len(begin))
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
@@ -151,7 +161,7 @@ def _pieces(word: str, width: int) -> Iterator[str]:
         yield from (word[start : start + width] for start in range(0, len(word), width))
         return
     start, used = 0, 0
-    for index, _, size in _clusters(word):
+    for index, _, size in clusters(word):
         if used + size > width and index > start:
             yield word[start:index]
             start, used = index, 0
@@ -159,11 +169,26 @@ def _pieces(word: str, width: int) -> Iterator[str]:
     yield word[start:]
 
 
-def _clusters(text: str) -> Iterable[tuple[int, int, int]]:
-    """Begin, end and cells of what stands in one place: a character with its marks, or joined emoji."""
+def clusters(text: str) -> Iterable[tuple[int, int, int]]:
+    """Begin, end and cells of what stands in one place: a character with its marks, a flag, or joined emoji."""
     if text.isascii():
         return ((index, index + 1, 1) for index in range(len(text)))
-    return split_graphemes(text)[0]
+    spans = split_graphemes(text)[0]
+    return spans if _FLAG.search(text) is None else _with_flags(text, spans)
+
+
+def _with_flags(text: str, spans: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """The same with the two letters of a flag as one, which rich takes for two of one cell each."""
+    flags = {match.start() for match in _FLAG.finditer(text)}
+    begin, cells = -1, 0
+    for start, stop, size in spans:
+        if start in flags:
+            begin, cells = start, size
+        elif begin >= 0:
+            yield begin, stop, cells + size
+            begin = -1
+        else:
+            yield start, stop, size
 
 
 def shorten(text: str, width: int) -> str:
@@ -172,15 +197,15 @@ def shorten(text: str, width: int) -> str:
         return text
     if width < _BOTH_ENDS:
         return crop(text, width)
-    clusters = list(_clusters(text))
+    places = list(clusters(text))
     head, tail = (width - 1) // 2, width // 2
-    return text[: _cut_at(clusters, head)] + ELLIPSIS + text[len(text) - _cut_at(_mirrored(clusters, text), tail) :]
+    return text[: _cut_at(places, head)] + ELLIPSIS + text[len(text) - _cut_at(_mirrored(places, text), tail) :]
 
 
-def _cut_at(clusters: Iterable[tuple[int, int, int]], width: int) -> int:
+def _cut_at(places: Iterable[tuple[int, int, int]], width: int) -> int:
     """Where the first clusters that fit in `width` cells end."""
     used = end = 0
-    for _, stop, size in clusters:
+    for _, stop, size in places:
         used += size
         if used > width:
             break
@@ -188,8 +213,8 @@ def _cut_at(clusters: Iterable[tuple[int, int, int]], width: int) -> int:
     return end
 
 
-def _mirrored(clusters: list[tuple[int, int, int]], text: str) -> list[tuple[int, int, int]]:
-    return [(len(text) - stop, len(text) - start, size) for start, stop, size in reversed(clusters)]
+def _mirrored(places: list[tuple[int, int, int]], text: str) -> list[tuple[int, int, int]]:
+    return [(len(text) - stop, len(text) - start, size) for start, stop, size in reversed(places)]
 
 
 def marked_hits(line: Line, words: tuple[str, ...]) -> Line:

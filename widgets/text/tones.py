@@ -7,7 +7,6 @@ walk through the whole stylesheet for every widget that has it, and there are ma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from msgspec import Struct
@@ -15,16 +14,13 @@ from rich.segment import Segment
 from rich.style import Style
 from team_console.widgets.guarded import Guarded
 from team_console.widgets.text.cells import Line
+from team_console.widgets.text.whole import plain_segment, segments_of
 from textual.color import Color, ColorParseError
 from textual.geometry import Region
 from textual.strip import Strip
 
 if TYPE_CHECKING:
     from textual.app import App
-
-
-_segment: Callable[[tuple[str, Style, None]], Segment] = partial(tuple.__new__, Segment)
-"""What `Segment(...)` gives, without a call of its own for each part of each line."""
 
 
 class Tone(Struct, frozen=True):
@@ -101,7 +97,13 @@ class Inked(Guarded):
     def strip(self, line: Line, width: int, *states: str) -> Strip:
         """The line as a strip of exactly `width` cells; it must have that width already."""
         inks = self.inks(*states)
-        return Strip([_segment((text, inks[tone], None)) for text, tone in line if text], width)
+        segments: list[Segment] = []
+        for text, tone in line:
+            if text.isascii():  # nearly always; then a call of ours for each part would be most of the work
+                segments += (plain_segment((text, inks[tone], None)),) if text else ()
+            else:
+                segments += segments_of(text, inks[tone])
+        return Strip(segments, width)
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Paint again: the screen is told at once, where Textual has two messages for each widget that changed."""
