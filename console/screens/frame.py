@@ -13,7 +13,7 @@ from team_console.console.app.unwritten import Unwritten
 from team_console.console.display.screen_state import ScreenState, notice_of, pulse_of
 from team_console.console.display.tabs import tabs_of
 from team_console.console.display.team import Events, cells_of
-from team_console.console.display.tips import step_of, tip_line
+from team_console.console.display.tips import step_of, tip_lines
 from team_console.console.input.actions import BY_ID, PINNED, actions_in, shown_key
 from team_console.console.input.subject import Mode, Subject
 from team_console.store.desk.caller import Caller
@@ -113,9 +113,6 @@ class Frame:
     def _show_team(self, shown: Shown) -> None:
         """The team: the strip always, the column where there is room for it."""
         view = shown.situation.view
-        if self.tip is not None:
-            self.tip = step_of(view, shown.mode, self.tip)
-            self._bars.tip.show(tip_line(self.tip))
         self._events.take(view)
         cells, events = cells_of(view), self._events.newest
         self._bars.strip.show(cells, events[0] if events else None)
@@ -127,7 +124,10 @@ class Frame:
         if self._screen.app.screen is not self._screen or is_filtering:
             self._keys_about = ()
             self._bars.keys.show(_OF_THE_FILTER if is_filtering else ())
+            if is_filtering:
+                self._show_tip(None)
             return
+        self._show_tip(subject)
         about = _of_keys(subject, cannot_write=cannot_write)
         if about == self._keys_about:
             return
@@ -137,6 +137,14 @@ class Frame:
         hints = tuple(KeyHint(shown_key(action), action.label_on(subject)) for action in usable)
         pinned = tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in PINNED)
         self._bars.keys.show(hints, pinned)
+
+    def _show_tip(self, subject: Subject | None) -> None:
+        """What to try with `subject`; nothing while what is typed are letters."""
+        if self.tip is None:
+            return
+        if subject is not None:
+            self.tip = step_of(subject, self.tip)
+        self._bars.tip.show(tip_lines(self.tip, subject) if subject is not None else ())
 
     def show_fault(self, fault: Fault) -> None:
         """Say that a part of the console failed and where that is logged; of several the first, the others follow."""

@@ -140,5 +140,31 @@ async def test_a_tip_says_what_to_try_next_and_esc_takes_it_away_for_good(team: 
         assert not desk.app.main.query_one(TipBar).display
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+async def test_a_tip_is_whole_and_names_keys_only_where_they_do_what_it_says(team: MemoryTeam, columns: int) -> None:
+    hand_in_plan(team)
+    mail.send(Caller(team, AUTHOR), to=LEAD, content="It is done.", summary="The nightly export is done")
+    async with opened(team, size=(columns, 24)) as desk:
+        tip = desk.app.main.query_one(TipBar)
+
+        async def says(words: str) -> None:
+            await desk.until(lambda: words in tip.text, words)
+            assert tip.text.replace("  esc ✕", "") in tip.render_line(0).text
+
+        desk.app.main.frame.tip = 0
+        desk.app.main.show_again()
+        await says("Try  r rejects")
+        await desk.press("j")
+        await says("↓ and ↑")
+        await desk.press("2")
+        await says("Try  1 shows")
+        await desk.press("6", "slash")
+        await desk.until(lambda: not tip.text, "no tip while what is typed are letters")
+        await desk.press("escape")
+        await says("Try  1 shows")
+        await desk.press("3")
+        await says("Try  r rejects")
+
+
 def _key(letter: str) -> str:
     return {"/": "slash", "-": "minus", ".": "full_stop", "_": "underscore"}.get(letter, letter)
