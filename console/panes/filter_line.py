@@ -11,6 +11,7 @@ from textual.containers import Container
 
 if TYPE_CHECKING:
     from team_console.widgets.fields.field import Field
+    from textual.widget import Widget
 
 
 class FilterLine(Guarded, Container):
@@ -32,6 +33,7 @@ class FilterLine(Guarded, Container):
     def __init__(self) -> None:
         super().__init__()
         self._field: Field | None = None
+        self._asked_from: Widget | None = None
 
     @property
     def is_open(self) -> bool:
@@ -47,12 +49,16 @@ class FilterLine(Guarded, Container):
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
             self.mount(self._field)
+        if not self.is_open:
+            self._asked_from = self.screen.focused
         self.add_class("-shown")
         self._field.value = words
         self._field.select_all()
         # At once: `focus` takes its turn in a queue, and a key that is there already would act on the list.
         self.screen.set_focus(self._field)
 
-    def close(self) -> None:
-        """Ask no more."""
+    def close(self) -> Widget | None:
+        """Ask no more; what had the focus before, None when nothing was asked."""
         self.remove_class("-shown")
+        before, self._asked_from = self._asked_from, None
+        return before

@@ -325,8 +325,8 @@ class ListPane(HoldingPane[RowT]):
 
     def _close_filter(self, text: str) -> None:
         self.set_filter(text)
-        self._asking.close()
-        self.rows.focus()
+        before = self._asking.close()
+        (self.rows if text or before is None else before).focus()
 
     def _fill(self, *, again: bool = True) -> None:
         shown = self._filtered()

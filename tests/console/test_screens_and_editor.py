@@ -166,5 +166,15 @@ async def test_a_tip_is_whole_and_names_keys_only_where_they_do_what_it_says(tea
         await says("Try  r rejects")
 
 
+async def test_esc_in_a_filter_goes_back_to_where_it_was_asked_for(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("2")
+        roster = desk.app.screen.query_one("#roster")
+        await desk.until(lambda: roster.has_focus, "the roster")
+        await desk.press("slash", "escape")
+        await desk.until(lambda: roster.has_focus, "the roster again, not the plan in the inbox beside it")
+
+
 def _key(letter: str) -> str:
     return {"/": "slash", "-": "minus", ".": "full_stop", "_": "underscore"}.get(letter, letter)
