@@ -8,6 +8,7 @@ from team_console.console.input.subject import Subject
 from team_console.store.desk.delivery.failures import Remedy
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
+from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line
 
 Reason = Callable[[Subject], str | None]
@@ -37,6 +38,13 @@ def _no_verdict(subject: Subject, *, approving: bool) -> str | None:
     if why is None and subject.selection.incomplete:
         return "its whole text is not on the screen yet"
     return why
+
+
+def alone(subject: Subject) -> str | None:
+    """For writing to everybody."""
+    if subject.view is None or any(row.name not in (subject.me, USER) for row in subject.view.roster):
+        return None
+    return "nobody else is in the team yet"
 
 
 def nobody_to_stop(subject: Subject) -> str | None:

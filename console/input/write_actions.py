@@ -6,6 +6,7 @@ from functools import partial
 
 from team_console.console.input.action import Action, Group
 from team_console.console.input.reasons import (
+    alone,
     no_approval,
     no_rejection,
     no_remedy,
@@ -125,6 +126,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         keys=("b",),
         label="broadcast…",
         help="Write to every member; how many that is comes first.",
+        why_not=alone,
     ),
     _write(
         id="shutdown",

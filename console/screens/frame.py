@@ -15,6 +15,7 @@ from team_console.console.display.tabs import tabs_of
 from team_console.console.display.team import Events, cells_of
 from team_console.console.display.tips import step_of, tip_lines
 from team_console.console.input.actions import BY_ID, PINNED, actions_in, shown_key
+from team_console.console.input.reasons import alone
 from team_console.console.input.subject import Mode, Subject
 from team_console.store.desk.caller import Caller
 from team_console.store.model.safe import safe_line
@@ -180,7 +181,7 @@ class Frame:
 
 
 def _of_keys(subject: Subject, *, cannot_write: bool) -> tuple[object, ...]:
-    """All that the keys are chosen by: of the view only what waits for the human, which few changes touch."""
+    """All that the keys are chosen by: of the view only what waits for the human and whether anybody is there."""
     view = subject.view
     waits = (view.attention, view.requests) if view is not None else ()
-    return replace(subject, view=None), waits, cannot_write
+    return replace(subject, view=None), waits, alone(subject), cannot_write

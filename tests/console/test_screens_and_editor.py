@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from team_console.console.screens import standing_forms
@@ -11,6 +12,7 @@ from team_console.console.screens.stops import StopsScreen
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.bars.tip_bar import TipBar
 from team_console.widgets.fields.note import Note
 
@@ -174,6 +176,16 @@ async def test_esc_in_a_filter_goes_back_to_where_it_was_asked_for(team: MemoryT
         await desk.until(lambda: roster.has_focus, "the roster")
         await desk.press("slash", "escape")
         await desk.until(lambda: roster.has_focus, "the roster again, not the plan in the inbox beside it")
+
+
+async def test_a_broadcast_is_offered_only_where_somebody_would_get_it(clock: Clock) -> None:
+    config = TeamConfig(name="alone", lead=LEAD, agents=MappingProxyType({LEAD: Agent(LEAD)}), declared=True)
+    async with opened(MemoryTeam(config=config, clock=clock)) as desk:
+        await desk.shows("Nothing waits for you")
+        assert "broadcast" not in desk.text
+        await desk.press("b")
+        await desk.until(lambda: bool(desk.toasts), "why not")
+        assert "nobody else is in the team yet" in desk.toasts[-1]
 
 
 def _key(letter: str) -> str:
