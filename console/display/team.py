@@ -174,4 +174,4 @@ def _together(event: TeamEvent) -> TeamEvent:
 
 
 def _name(name: str, me: str) -> str:
-    return "you" if name == me else safe_line(name, 24)
+    return "you" if name == me else safe_line(name, 64)

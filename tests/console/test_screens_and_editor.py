@@ -188,5 +188,17 @@ async def test_a_broadcast_is_offered_only_where_somebody_would_get_it(clock: Cl
         assert "nobody else is in the team yet" in desk.toasts[-1]
 
 
+async def test_the_last_event_names_agents_by_their_short_names_and_the_pulse_stands_apart(clock: Clock) -> None:
+    names = (LEAD, *(f"agent-with-a-very-long-name-of-its-department-{number:02d}" for number in range(30)))
+    agents = MappingProxyType({name: Agent(name) for name in names})
+    config = TeamConfig(name="a-team-with-quite-a-long-name-of-its-own", lead=LEAD, agents=agents, declared=True)
+    team = MemoryTeam(config=config, clock=clock)
+    mail.send(Caller(team, names[7]), to=names[8], content="It is done.", summary="The nightly export is done")
+    async with opened(team, size=(60, 24)) as desk:
+        await desk.until(lambda: "06 → agent-07: The" in desk.text, "the last event")
+        assert "……" not in desk.text
+        assert "  ● LIVE" in desk.text.splitlines()[0]
+
+
 def _key(letter: str) -> str:
     return {"/": "slash", "-": "minus", ".": "full_stop", "_": "underscore"}.get(letter, letter)

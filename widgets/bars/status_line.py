@@ -53,7 +53,7 @@ class StatusLine(OneLine):
         room = self.room - width_of(left) - width_of(right) - 4
         if room > 12 and standing.place:
             right = ((_tail(standing.place, room), "muted"), ("  ", ""), *right)
-        self.set_line(left, right)
+        self.set_line(left, (("  ", ""), *right))
 
 
 def _busy(standing: Standing) -> Line:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from msgspec import Struct
-from team_console.widgets.text.cells import Line, width_of
+from team_console.widgets.text.cells import Line, shorten, width_of
 from team_console.widgets.text.glyphs import Sign
 from team_console.widgets.text.short_names import ShortNames, fitting_names, short_names
 
@@ -22,6 +22,8 @@ _NAMED_SHARE = 0.6
 """Share of the room for names where not even every agent's sign has room."""
 _LEAST_NAME = 8
 """Cells down to which a name of an urgent agent is cut before fewer have one."""
+_NAME = 24
+"""Cells of a name in an event at most; what happened needs room too."""
 _WITH_TIME = 40
 """Cells of an event from which on it tells the time."""
 
@@ -80,7 +82,7 @@ def event_line(event: TeamEvent, width: int, forms: ShortNames | None = None) ->
 
 
 def _shortest(name: str, forms: ShortNames) -> str:
-    return forms.get(name, (name,))[-1]
+    return shorten(forms.get(name, (name,))[-1], _NAME)
 
 
 class StripPart(Struct, frozen=True):
