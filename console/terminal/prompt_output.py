@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from typing import IO, Any, TextIO, cast
 
+from team_console.console.terminal.substitutes import ERRORS
+
 
 class Output:
     """What a terminal is written through: by its owner without waiting, by the thread it hands the rest to.
@@ -40,7 +42,7 @@ class Output:
         if self._fd < 0 or self._handed != self._done:
             self._handed += 1
             return text
-        data = text.encode(self._file.encoding, self._file.errors or "strict")
+        data = self._encoded(text)
         try:
             written = os.write(self._fd, data)
         except OSError:  # it takes nothing now, or is gone: the thread finds out which
@@ -56,9 +58,12 @@ class Output:
         if self._rest:
             self._file.buffer.write(self._rest)
             self._rest = b""
-        self._file.write(text)
+        self._file.buffer.write(self._encoded(text))
         self._file.flush()
         self._done += 1
+
+    def _encoded(self, text: str) -> bytes:
+        return text.encode(self._file.encoding, ERRORS)
 
     def flush(self) -> None:
         """All is written already."""

@@ -207,3 +207,13 @@ def test_a_terminal_that_is_small_for_a_moment_shows_everything_again(tmp_path: 
         terminal.resize(120, 40)
         terminal.wait_for("LIVE", "Escalation", "palette")
         terminal.wait_until(lambda: terminal.text.splitlines()[1] == before[1], "tabs as they were")
+
+
+def test_a_terminal_of_another_encoding_shows_everything_in_its_column(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path, PYTHONUTF8="0", PYTHONIOENCODING="ascii", LC_ALL="C") as terminal:
+        terminal.wait_for("LIVE", "Escalation", ": palette  ? help")
+        assert "\\" not in terminal.text
+        assert terminal.text.splitlines()[0].endswith("* LIVE")
+        terminal.send("?")
+        terminal.wait_for("Decide", "esc")
+        assert "\\" not in terminal.text
