@@ -300,3 +300,20 @@ async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them(
         await pilot.press("G")
         await pilot.pause()
         assert [line.strip("▌ ").split()[0] for line in shown(app.list)] == ["b1", "c", "c1", "c2"]
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+async def test_a_list_without_room_for_a_heading_shows_the_row_that_keys_act_on(lines: int) -> None:
+    app = Lists()
+    headings = Headings[Row](lambda row: row.key[0], lambda below, drawing: ((f"group of {len(below)}", ""),))
+    app.list = RowList[Row](lambda row: row.key, draw, lines=lines, headings=headings)
+    async with app.run_test(size=(40, 8)) as pilot:
+        app.list.set_rows(rows("a1", "a2", "b1"), now=NOW)
+        await pilot.pause()
+        await pilot.resize_terminal(40, 1)
+        await pilot.pause()
+        for key, row in (("g", "a1"), ("j", "a2"), ("j", "b1"), ("k", "a2"), ("k", "a1")):
+            await pilot.press(key)
+            await pilot.pause()
+            assert app.list.cursor_key == row
+            assert shown(app.list)[0].startswith(f"▌ {row}")

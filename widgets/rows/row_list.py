@@ -362,9 +362,9 @@ class RowList(Scrolled, Generic[RowT], can_focus=True):
 
     def _show_cursor(self) -> None:
         """Scroll so that the cursor's row is in sight; a third of a page at a time, so that few keys repaint much."""
-        height, top = room_of(self).height, self.scroll_offset.y
-        first = self._picture.places.begin(self._chosen.cursor)
-        last = self._picture.places.top(self._chosen.cursor) + self._picture.row_lines
+        height, top, row = room_of(self).height, self.scroll_offset.y, self._picture.places.top(self._chosen.cursor)
+        last = row + min(self._picture.row_lines, height)
+        first = max(self._picture.places.begin(self._chosen.cursor), last - height)  # the heading as far as it has room
         step = max(0, height // 3)
         if height <= 0:
             return
