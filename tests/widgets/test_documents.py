@@ -101,6 +101,12 @@ def test_every_field_is_made_safe() -> None:
     assert "owned" in text
 
 
+def test_what_a_delivery_failed_with_is_told_to_its_end() -> None:
+    error = "exit status 1: " + "Traceback of the notifier, " * 20 + "no route to host"
+    text = shown(message_document(message(status="failed", error_message=error), now=NOW))
+    assert "no route to host" in " ".join(text.split())
+
+
 def test_an_endless_text_is_cut_and_the_cut_is_said() -> None:
     text = shown(message_document(message(payload={"content": "word " * 100_000}), now=NOW))
     assert "400,000 more characters are not shown here" in text

@@ -26,6 +26,8 @@ _IN_HEAD = frozenset({"content", "summary", "request_id", "in_reply_to", "approv
 _WHOLE_TITLE = 200
 """Characters of a summary of one line that the title says whole (`titles.title_of`)."""
 _PROSE_KEYS = ("content", "issue", "question", "message", "topic", "context_summary")
+_LONGEST_ERROR = 2_000
+"""Characters shown of what the last try failed with: a failure is judged by all its words."""
 
 
 def message_document(
@@ -115,7 +117,7 @@ def state_line(message: Message, now: datetime) -> Line:
         parts.append((f" · read by {names}", "muted"))
     error = message.envelope("error_message")
     if error and message.status in (Status.FAILED, Status.RETRY):
-        parts.append((f" · {safe_line(error, 200)}", "bad"))
+        parts.append((f" · {safe_line(error, _LONGEST_ERROR)}", "bad"))
     return tuple(parts)
 
 
