@@ -99,10 +99,10 @@ class Inked(Guarded):
         inks = self.inks(*states)
         segments: list[Segment] = []
         for text, tone in line:
-            if text.isascii():  # nearly always; then a call of ours for each part would be most of the work
-                segments += (plain_segment((text, inks[tone], None)),) if text else ()
-            else:
+            if not text.isascii():
                 segments += segments_of(text, inks[tone])
+            elif text:  # nearly always: a call of ours for each part would be most of the work
+                segments.append(plain_segment((text, inks[tone], None)))
         return Strip(segments, width)
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
