@@ -288,17 +288,23 @@ def _addressees(tx: Transaction, message: Message) -> list[str]:
 
 
 def _addressed(tx: Transaction, message_id: str, agent: str) -> list[Message]:
-    """The messages of this id that are for `agent`, what still waits first: the archived one only without a live."""
+    """The messages of this id that are for `agent`, what still waits first: the archived one only without a live.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when there is none; `NOT_PERMITTED` when it left the queue before it was read.
+    """
     live = sorted(tx.named(message_id), key=lambda message: not is_waiting(message, agent, tx.now))
-    known = live or [message for message in [tx.known(message_id)] if message is not None]
-    mine = [message for message in known if message.is_addressed_to(agent)]
+    mine = [message for message in live if message.is_addressed_to(agent)]
     if mine:
         return mine
-    raise TeamError(
-        Code.INVALID_FIELD,
-        f"no message {message_id} for {agent}",
-        f"List them with: team-console inbox {agent}",
-    )
+    known = tx.known(message_id) if not live else None
+    if known is None or not known.is_addressed_to(agent):
+        text = f"no message {message_id} for {agent}"
+        raise TeamError(Code.INVALID_FIELD, text, f"List them with: team-console inbox {agent}")
+    if known.status != Status.READ and agent not in known.read_by:
+        text = f"{message_id} was taken out of the queue before {agent} had read it"
+        raise TeamError(Code.NOT_PERMITTED, text, f"It is in the history: team-console history --grep {message_id}")
+    return [known]
 
 
 def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> bool:

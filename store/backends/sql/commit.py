@@ -56,7 +56,7 @@ class Writer:
             self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, "reference")
         if changes.settings is not None:
             write_settings(self._connection, changes.settings)
-        records, key = with_recorded(changes), self._tx.config.key
+        records, key = with_recorded(changes, self._tx.config), self._tx.config.key
         lines = audit_rows(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
         self._insert(AUDIT, lines)
         end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}

@@ -26,6 +26,8 @@ from team_console.store.model.recorded import (
 )
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.recording import is_answer
+from team_console.store.protocol.verdicts.recognition import may_be_verdict
+from team_console.store.settings.team_config import TeamConfig
 
 RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
@@ -34,11 +36,13 @@ _NOT_BY_DESK = frozenset({"heal", MIGRATE})
 _SOUGHT = (f'"{RECORDED}"', '"by_desk"', '"request_id"', '"human"')
 
 
-def with_recorded(changes: Changes) -> list[tuple[str, dict[str, Any]]]:
-    """The lines for the audit trail; the first also says which requests and answers were added."""
+def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[str, Any]]]:
+    """The lines for the audit trail; the first also says which requests, answers and words of humans on requests were
+    added: whoever is handed those asks whether team-console wrote them."""
     (action, facts), *rest = changes.records
     questions = [message.message_id for message in changes.added.values() if reading(message).opens is not None]
-    answers = [dict(message.record) for message in changes.added.values() if is_answer(message)]
+    said = [message for message in changes.added.values() if is_answer(message) or may_be_verdict(config, message)]
+    answers = [dict(message.record) for message in said]
     if not (questions or answers):
         return changes.records
     return [(action, {**facts, RECORDED: {"questions": questions, "answers": answers}}), *rest]
@@ -105,7 +109,7 @@ def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
     changed: list[str] = []
     for message in list(tx.everything()):
         written = recorded.message(message.message_id) if recorded.differs(message) else None
-        if written is None or len(tx.named(message.message_id)) > 1:
+        if written is None or not is_answer(written) or len(tx.named(message.message_id)) > 1:
             continue
         tx.replace(message, reworded(message, written))
         changed.append(message.message_id)

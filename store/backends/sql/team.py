@@ -13,6 +13,7 @@ from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Mode
 from team_console.store.backends.sql.engines.statement import containing
 from team_console.store.backends.sql.history import Chain, archived_messages, attachment, page
+from team_console.store.backends.sql.ordering import in_order
 from team_console.store.backends.sql.recorded_reader import restore
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.rows import dump
@@ -81,7 +82,7 @@ class SqlTeam(Team):
             rows = connection.rows(shape.rows(unread), {**to_recipient(agent), "read": Status.READ})
             entries = self._reader.alone(rows)
             anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
-        messages = [entry.message for entry in entries if entry.message is not None]
+        messages = in_order(entries)
         mine = tuple(message for message in messages if message.is_addressed_to(agent))
         return Addressed(mine, is_empty=not anything, damaged=len(entries) - len(messages))
 

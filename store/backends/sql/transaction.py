@@ -218,7 +218,9 @@ class SqlTransaction(Transaction):
             statement += "" if limit is None else " LIMIT :limit"
             statement += self.dialect.keeping(MESSAGES, skip=limit is not None)
         entries = self._understood(statement, {**values, "limit": limit})
-        return [entry.message for entry in entries if entry.message is not None]
+        if order:
+            return [entry.message for entry in entries if entry.message is not None]
+        return in_order(entries)  # of one millisecond, as they came
 
     def _understood(self, statement: str, values: Values) -> list[RowEntry]:
         entries = self._reader.alone(self.connection.rows(statement, values))
