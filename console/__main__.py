@@ -6,8 +6,8 @@ import atexit
 import gc
 import os
 import sys
-from types import SimpleNamespace
 
+from team_console.console.spared_imports import load_msgspec
 from team_console.store.version import VERSION
 
 _COLLECT_AFTER = 50_000
@@ -28,29 +28,13 @@ def main() -> int:
             from team_console.console.clients.quick.start import is_hook, run_hook
 
             if is_hook(sys.argv[1:]):
-                return run_hook(sys.argv[1:], prepare=_load_msgspec)
-        _load_msgspec()
+                return run_hook(sys.argv[1:], prepare=load_msgspec)
+        load_msgspec()
         from team_console.console.cli.main import run
 
         return run(sys.argv[1:])
     except KeyboardInterrupt:
         return 130
-
-
-def _load_msgspec() -> None:
-    """Load it without `typing_extensions` and `platform`: they and what they load would take a tenth of a send.
-
-    Where it is installed `msgspec` prefers the one to `typing`, which has all that it asks for from Python 3.11 on. It
-    loads `uuid`, which asks the other for the name of the system and nothing else.
-    """
-    modules: dict[str, object] = sys.modules  # type: ignore[assignment]
-    lent = {"typing_extensions": None, "platform": SimpleNamespace(system=lambda: os.uname().sysname)}
-    missing = [name for name in lent if name not in modules]
-    modules.update({name: lent[name] for name in missing})
-    import msgspec  # noqa: F401
-
-    for name in missing:
-        del modules[name]
 
 
 def _say_version() -> bool:

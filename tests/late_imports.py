@@ -11,12 +11,12 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     "console/__main__.py": {
         "console.clients.quick.start": (13.9, "only a hook needs it"),
         "console.cli.main": (15.84, "not every call of the command line gets there"),
-        "msgspec": (9.6, "a client's event and --version do not need it"),
     },
     "console/app/application.py": {
+        "store.desk.sessions.gone": (5.2, "the first picture does not wait for it"),
         "console.input.palette": (1.33, "the first picture does not wait for it"),
     },
-    "console/app/feed.py": {
+    "console/following/feed.py": {
         "store.views.board": (16.05, "the first picture does not wait for it"),
         "store.views.history": (5.43, "the first picture does not wait for it"),
     },
@@ -27,6 +27,10 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "console/screens/performer.py": {
         "console.handlers": (7.6, "the first picture does not wait for what keys do"),
+    },
+    "console/app/background.py": {
+        "console.evidence.gathering": (2.4, "the first picture does not wait for it"),
+        "store.desk.requests": (7.1, "the first picture does not wait for what keys do"),
     },
     "console/app/leaving.py": {
         "store.desk.agents.spawn": (12.97, "the first picture does not wait for it"),
@@ -40,7 +44,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
     },
     "console/cli/bare.py": {
         "console.app.application": (466.75, "not every call of the command line gets there"),
-        "console.app.early_reading": (56.82, "not every call of the command line gets there"),
+        "console.following.early_reading": (56.82, "not every call of the command line gets there"),
         "console.screens.picker": (390.09, "not every call of the command line gets there"),
         "store.backends.open": (40.83, "not every call of the command line gets there"),
     },
@@ -221,6 +225,10 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.desk.requests": (39.59, "help and completions load every verb, and must not load what the verbs do"),
     },
     "console/cli/verbs/remedies.py": {
+        "store.desk.delivery.remedy": (
+            0.5,
+            "help and completions load every verb, and must not load what the verbs do",
+        ),
         "store.desk.delivery.failures": (
             20.85,
             "help and completions load every verb, and must not load what the verbs do",
@@ -394,6 +402,7 @@ LATE: dict[str, dict[str, tuple[float, str]]] = {
         "store.backends.yaml.reading.audit_reader": (0.53, "a start that does not need it does not pay for it"),
         "store.backends.yaml.reading.integrity": (0.56, "a start that does not need it does not pay for it"),
         "store.backends.yaml.reading.addressed": (0.95, "a start that does not need it does not pay for it"),
+        "store.backends.yaml.reading.snapshot_reader": (9.1, "the console reads in another process first"),
         "store.backends.yaml.reading.watch": (46.6, "a start that does not need it does not pay for it"),
         "store.backends.yaml.writing.retention": (0.71, "a start that does not need it does not pay for it"),
         "store.backends.yaml.writing.settings_writer": (3.9, "a start that does not need it does not pay for it"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.input.subject import Mode
-from team_console.store.desk.delivery.failures import Remedy
+from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState

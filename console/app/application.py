@@ -16,12 +16,13 @@ from msgspec.structs import replace
 from rich.console import RenderableType
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.faults import Fault
-from team_console.console.app.feed import Feed, ReadResult
 from team_console.console.app.last_place import LastPlace
 from team_console.console.app.leaving import keep_drafts, run_to_the_end
+from team_console.console.app.stylesheet import PatientStylesheet
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.display.themes import TERMINAL, THEMES, first_theme, native_colours, preferred_theme
 from team_console.console.display.wording import reason_of
+from team_console.console.following.feed import Feed, ReadResult
 from team_console.console.following.following_app import FollowingApp
 from team_console.console.input.actions import configure_keys, usual_keys
 from team_console.console.input.grace import configure_grace
@@ -36,7 +37,6 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import STARTING, Team, WatchHint
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.presence import announce_presence
-from team_console.store.desk.sessions.gone import end_left_behind
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
@@ -115,6 +115,7 @@ class ConsoleApp(FollowingApp[int]):
         self._holding: TimerHandle | None = None
         for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
+        self.stylesheet = PatientStylesheet(variables=self.theme_variables)
         self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
 
     def action_command_palette(self) -> None:
@@ -135,7 +136,7 @@ class ConsoleApp(FollowingApp[int]):
         self.app_suspend_signal.subscribe(self, lambda _: self.main.unwritten.write_here(), immediate=True)
         self.set_keymap({name: ",".join(keys) for name, keys in self.preferences.keys.items()})
         self.call_after_refresh(self._tell_of_mistakes)
-        self.look()
+        self.begin_to_read()
         self.set_interval(TICK, self._tick)
         if not self.read_only:
             self.set_interval(LEFT_BEHIND, self._end_left_behind)
@@ -230,9 +231,8 @@ class ConsoleApp(FollowingApp[int]):
         if hint.reason != STARTING and (hint.state, hint.reason) != (known.state, known.reason):
             self.learned(watch=hint)
 
-    def saw(self, sight: ReadResult) -> None:
+    def saw(self, sight: ReadResult, *, first: bool) -> None:
         """Show what was read, unless a later reading was shown already."""
-        first = not self.situation.is_read
         if not first and self.situation.sight is not None and sight.number < self.situation.sight.number:
             return
         now = self.team.clock()
@@ -313,6 +313,8 @@ class ConsoleApp(FollowingApp[int]):
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
     def _withdraw(self, questions: Mapping[str, StoreMessage]) -> None:
+        from team_console.store.desk.sessions.gone import end_left_behind  # the first picture does not wait for it
+
         with suppress(TeamError):  # the next look tries again
             end_left_behind(self.main.caller, questions)
 

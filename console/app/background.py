@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from team_console.console.app.drafts import Draft, Drafts
 from team_console.console.app.left_behind import left_behind_words, not_written, notes_left_behind
 from team_console.console.display.wording import error_text
-from team_console.console.evidence.gathering import Wish, gather
+from team_console.console.evidence.wish import Wish
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import Gathered, gathered
 from team_console.store.attachments import attachment_of
-from team_console.store.desk import requests
+from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -160,7 +160,7 @@ class Background:
         shelf = self._host.shelf
         known = shelf.evidence.get(wish.key)
         try:
-            found = await asyncio.to_thread(lambda: gathered(wish, gather(shelf.team, wish), known))
+            found = await asyncio.to_thread(_looked_for, shelf.team, wish, known)
         except Exception as error:
             self._host.report(error)
             found = gathered(wish, NOT_FOUND_OUT)
@@ -283,8 +283,10 @@ class Background:
 
     async def _stop(self, name: str, reason: str | None) -> bool:
         """Ask one agent to stop; whether it agreed in time."""
+        from team_console.store.desk.requests import request_shutdown  # only asking to stop needs it
+
         host = self._host
-        receipt = await asyncio.to_thread(requests.request_shutdown, host.caller, agent=name, reason=reason)
+        receipt = await asyncio.to_thread(request_shutdown, host.caller, agent=name, reason=reason)
         host.look()
         row = await self._answered(receipt.request_id)
         if row is not None and row.state is RequestState.REJECTED:
@@ -304,3 +306,10 @@ class Background:
                 return row
             await asyncio.sleep(0.1)
         return None
+
+
+def _looked_for(team: Team, wish: Wish, known: object) -> Gathered:
+    """In a thread: the evidence there is now, made ready to be shown."""
+    from team_console.console.evidence.gathering import gather  # the first picture does not wait for it
+
+    return gathered(wish, gather(team, wish), known)

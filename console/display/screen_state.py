@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from msgspec import Struct
-from team_console.console.app.feed import ReadResult
 from team_console.console.display.first_steps import command_for
+from team_console.console.following.feed import ReadResult
 from team_console.console.input.subject import Mode
 from team_console.store.contract.team import Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text

@@ -137,13 +137,14 @@ class Events:
         fresh = list(compress(last, map(not_, is_seen)))  # without a step of ours for each of the hundreds
         if not fresh:
             return
-        for message in fresh:
+        for message in _latest(fresh):
             is_new, asked = message.message_id not in self._seen, asked_title(view, message)
             event = _event(message, view.me, asked) if is_new else None
             self._seen.add(message.message_id)
             if event is not None:
                 known = self._known.get(event.key)
                 self._known[event.key] = event if known is None else _together(known)
+        self._seen.update(map(_ID, fresh))
         latest_first = reversed(self._known.values())
         self._newest = tuple(sorted(latest_first, key=_AT, reverse=True)[:_KEPT])
         self._known = {event.key: event for event in reversed(self._newest)}
@@ -153,6 +154,16 @@ class Events:
 
 def _last(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[-_NEWEST:]
+
+
+def _latest(messages: list[Message]) -> list[Message]:
+    """Those that can be among the events that are kept, in their order: the first view of a team brings hundreds."""
+    moments = sorted({moment for message in messages if (moment := message.created_at) is not None}, reverse=True)
+    if len(moments) <= _KEPT:
+        return messages
+    # Messages of one moment may be one event, those of different moments never are.
+    oldest = moments[_KEPT - 1]
+    return [message for message in messages if (moment := message.created_at) is not None and moment >= oldest]
 
 
 def _event(message: Message, me: str, asked: str) -> TeamEvent | None:

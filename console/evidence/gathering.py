@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from msgspec import Struct
 from team_console.console.evidence.files import look_for
 from team_console.console.evidence.runs import runs_of
+from team_console.console.evidence.wish import Wish
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import PATH_KEYS, origin_of, permission_of
@@ -14,40 +14,10 @@ from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.views.evidence.beside import plan_evidence, report_evidence
 from team_console.store.views.evidence.facts import NOT_FOUND_OUT, Evidence, FileFact, FileState, Looked
 from team_console.store.views.evidence.naming import named_files
-from team_console.store.views.rows import Batch, RequestRow
+from team_console.store.views.rows import RequestRow
 
 _OFFICE = "_bmad-output"
 """The folder of a project that holds its team."""
-
-
-class Wish(Struct, frozen=True):
-    """What evidence is wanted for.
-
-    Attributes:
-        key: Names it among others.
-        message: The question or the report.
-        row: The request, None for a report.
-        text: The whole text of the plan or report.
-        rejected: The version before that was rejected.
-        rejected_text: The whole of that.
-    """
-
-    key: str
-    message: Message
-    row: RequestRow | None
-    text: str
-    rejected: RequestRow | None = None
-    rejected_text: str = ""
-    batches: tuple[Batch, ...] = ()
-
-    def is_for_the_same(self, other: Wish) -> bool:
-        """Whether the same evidence would be looked for; a clock that goes on is no other wish."""
-        return (
-            self.message is other.message
-            and self.text == other.text
-            and self.rejected_text == other.rejected_text
-            and _rejection(self) is _rejection(other)
-        )
 
 
 def gather(team: Team, wish: Wish) -> Evidence:
@@ -96,7 +66,3 @@ def _names(wish: Wish, row: RequestRow) -> tuple[str, ...]:
     given = permission_of(wish.message.payload).input
     path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str) and given[key]), None)
     return (path,) if path is not None else ()
-
-
-def _rejection(wish: Wish) -> Message | None:
-    return wish.rejected.verdict if wish.rejected is not None else None

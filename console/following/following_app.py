@@ -11,8 +11,8 @@ from time import monotonic
 from typing import Any, ClassVar, TypeVar
 
 from team_console.console.app.containment import ContainedApp
-from team_console.console.app.feed import Feed, ReadResult
 from team_console.console.display.wording import reason_of
+from team_console.console.following.feed import Feed, ReadResult
 from team_console.console.following.pace import Pace
 from team_console.store.contract.team import Team, WatchHint, WatchState
 from team_console.widgets.guarded import defect_in
@@ -78,6 +78,7 @@ class FollowingApp(ContainedApp[ReturnT]):
         self._beside: TimerHandle | None = None
         self._reported = 0.0
         self._asked = self._begun = self._ended = 0
+        self._has_read = False
 
     @property
     def is_behind(self) -> bool:
@@ -87,7 +88,7 @@ class FollowingApp(ContainedApp[ReturnT]):
     @property
     @abstractmethod
     def is_read(self) -> bool:
-        """Whether the whole store was read once."""
+        """Whether all of the store is shown, not only its newest messages."""
 
     @property
     @abstractmethod
@@ -95,8 +96,8 @@ class FollowingApp(ContainedApp[ReturnT]):
         """Whether it is shown that somebody holds the lock, so that its end is news."""
 
     @abstractmethod
-    def saw(self, sight: ReadResult) -> None:
-        """Show what was read."""
+    def saw(self, sight: ReadResult, *, first: bool) -> None:
+        """Show what was read; `first` when nothing was before."""
 
     @abstractmethod
     def failed(self, error: BaseException) -> None:
@@ -109,6 +110,13 @@ class FollowingApp(ContainedApp[ReturnT]):
     @abstractmethod
     def hinted(self, hint: WatchHint) -> None:
         """Take notice of how changes are noticed."""
+
+    def begin_to_read(self) -> None:
+        """Show what is at hand, so that it is in the first picture, and look at the store."""
+        sight = self.feed.at_hand()
+        if sight is not None:
+            self.learned(sight=sight, looked_at=sight.snapshot.taken_at, good_at=sight.snapshot.taken_at)
+        self.look()
 
     def look(self, *, back: bool = False) -> None:
         """Look at the store again now, with `back` at its archives too."""
@@ -157,7 +165,7 @@ class FollowingApp(ContainedApp[ReturnT]):
 
     def _read(self) -> ReadResult:
         """One reading; in a thread."""
-        if self.is_read:
+        if self._has_read:
             self.feed.deepen()
         elif (glimpse := self.feed.glimpse()) is not None:
             self.post_message(self.Glimpsed(glimpse, shown := Event()))
@@ -178,7 +186,8 @@ class FollowingApp(ContainedApp[ReturnT]):
         with self._contained():
             self.screen._invoke_later(self._painted, self)
             if error is None:
-                self.saw(reading.result())
+                first, self._has_read = not self._has_read, True
+                self.saw(reading.result(), first=first)
             else:
                 self.failed(error)
                 if (defect := defect_in(error)) is not None:

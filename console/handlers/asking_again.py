@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 from team_console.console.app.workspace import Workspace
-from team_console.console.evidence.gathering import Wish, gather
+from team_console.console.evidence.gathering import gather
+from team_console.console.evidence.wish import Wish
 from team_console.console.panes.beside import Gathered, wish_of
 from team_console.store.attachments import attachment_of
 from team_console.store.contract.changed import ChangedError

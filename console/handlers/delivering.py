@@ -10,7 +10,8 @@ from team_console.console.handlers.writing import known_names
 from team_console.console.input.subject import Subject
 from team_console.store.desk.caller import Receipt
 from team_console.store.desk.delivery import failures
-from team_console.store.desk.delivery.failures import Forecast, Remedy
+from team_console.store.desk.delivery.failures import Forecast
+from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from team_console.console.input.subject import Subject
-from team_console.store.desk.delivery.failures import Remedy
+from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER

@@ -17,7 +17,7 @@ from team_console.console.input.reasons import (
     nothing_unwritten,
 )
 from team_console.console.input.subject import Mode
-from team_console.store.desk.delivery.failures import Remedy
+from team_console.store.desk.delivery.remedy import Remedy
 
 _LETTERS = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY})
 _ANSWERING = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS})

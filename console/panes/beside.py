@@ -7,7 +7,7 @@ from time import monotonic
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.evidence.gathering import Wish
+from team_console.console.evidence.wish import Wish
 from team_console.console.panes.pane import Pane
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER

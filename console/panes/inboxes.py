@@ -16,10 +16,10 @@ from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.list_pane import ListPane
-from team_console.store.desk.requests import fingerprint
 from team_console.store.model.message import Message
 from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.seen import fingerprint
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document

@@ -59,6 +59,7 @@ class Canvas:
         """What to write so that the screen becomes what `data` would make it."""
         if _ASIDE.fullmatch(data):
             return data
+        is_first = not self._rows
         painted = self._paint(data)
         if painted is None:
             reset = self._pen.to("")
@@ -67,7 +68,8 @@ class Canvas:
         rows, position = painted
         self._pen.lift()
         out = self._scroll(rows) if self._scrolls else ""
-        out += self._shortest([run for number in sorted(rows) for run in self._difference(number, rows[number])])
+        runs = [run for number in sorted(rows) for run in self._difference(number, rows[number])]
+        out += self._in_order(runs) if is_first else self._shortest(runs)
         if position != self._position or (out and position != _HOME):
             out += f"\x1b[{position[0]};{position[1]}H"
         self._position = position
@@ -126,6 +128,10 @@ class Canvas:
         if _is_uneven(line) or _is_uneven(before):
             runs = [(_first_known(line), len(line))]
         return [Run(number, start, line[start:stop], stop >= len(line)) for start, stop in runs]
+
+    def _in_order(self, runs: Sequence[Run]) -> str:
+        """The runs as they stand: of the first picture, which is waited for, no other order is tried."""
+        return "".join([piece for run in runs for piece in self._written(run, tuple(_stretches(run.cells)))])
 
     def _shortest(self, runs: Sequence[Run]) -> str:
         """The runs, written in the order that takes the fewest bytes."""

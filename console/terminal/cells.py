@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import repeat
 from unicodedata import category
 
 from rich.cells import get_character_cell_size, split_graphemes
 from team_console.console.terminal.pen import parts_of
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
+from team_console.widgets.text.cells import is_of_narrow_signs
 
-_UNUSUAL = re.compile(
+_UNUSUAL = LazyPattern(
     "[\u0600-\u1cff\u200d\ufe0e\ufe0f\ua800-\uabff\ud7b0-\ud7ff\U00010a00-\U0001bfff\U0001f3fb-\U0001f3ff\U0001fa70-\U0001faff]"
 )
 """Blocks in which there are characters of doubtful width; hardly a text has any of them."""
-_DOUBTFUL = re.compile(
+_DOUBTFUL = LazyPattern(
     "[\u0600-\u0605\u06dd\u070f\u08e2\u0e33\u0eb3\u1160-\u11ff\u200d\ufe0e\ufe0f\ud7b0-\ud7ff"
     "\U0001f3fb-\U0001f3ff\U0001fa70-\U0001faff]"
 )
@@ -34,7 +35,7 @@ def is_doubtful(text: str) -> bool:
 
     Above all vowels that are written beside their consonant, as Hindi and Tamil have them, and joined emoji.
     """
-    return not text.isascii() and _UNUSUAL.search(text) is not None and any(map(_is_doubtful, text))
+    return not is_of_narrow_signs(text) and _UNUSUAL.search(text) is not None and any(map(_is_doubtful, text))
 
 
 @lru_cache(maxsize=1024)

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 from team_console.store.contract.audit_seal import LineSeal
@@ -198,6 +198,8 @@ class Team(ABC):
     clock: Clock
     kind: str
     """`yaml`, `sql` or `memory`."""
+    may_be_read_by_a_copy: ClassVar[bool] = False
+    """Whether a copy of the process (a fork) may take snapshots too: no connection is open that two must not share."""
 
     @abstractmethod
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:

@@ -68,10 +68,12 @@ def safe_text(text: object) -> str:
 def safe_line(text: object, limit: int | None = None) -> str:
     """The same on one line: newlines show as `⏎`, tabs as a space; cut at `limit` characters with `…`."""
     plain = text if isinstance(text, str) else str(text)
+    end = ""
     if limit is not None and len(plain) > limit:
-        plain = plain[: max(0, limit - 1)].rstrip("\u200d") + "…"
+        plain, end = plain[: max(0, limit - 1)].rstrip("\u200d"), "…"
     if plain.isascii() and plain.isprintable():
-        return plain
+        return plain + end
+    plain += end
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
 
 

@@ -76,7 +76,7 @@ def _inside(what: str, team: Path) -> cProfile.Profile:
     if what == "start":
         profile.enable()
     from team_console.console.app.application import ConsoleApp
-    from team_console.console.app.early_reading import EarlyFeed
+    from team_console.console.following.early_reading import EarlyFeed
     from team_console.store.backends.open import open_team
 
     opened = open_team(str(team))

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.app.feed import ReadResult
 from team_console.console.display.screen_state import ScreenState, empty_words, no_writing, notice_of, pulse_of
+from team_console.console.following.feed import ReadResult
 from team_console.console.input.subject import Mode
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import to_text

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery import failures
-from team_console.store.desk.delivery.failures import Remedy
 from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record

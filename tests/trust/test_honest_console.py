@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from team_console.console.app.feed import ReadResult
 from team_console.console.display.screen_state import ScreenState, empty_words, notice_of, pulse_of
+from team_console.console.following.feed import ReadResult
 from team_console.console.input.subject import Mode
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, Team, WatchHint, WatchState
@@ -211,7 +211,7 @@ from pathlib import Path
 import team_console.console.app.application
 import team_console.store.views.truth
 from team_console.console.app.application import run_console
-from team_console.console.app.feed import Feed
+from team_console.console.following.feed import Feed
 from team_console.store.backends.open import open_team
 
 class Hanging(Feed):

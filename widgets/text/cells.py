@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from rich.cells import cached_cell_len, set_cell_size, split_graphemes
 from rich.cells import cell_len as _cell_len
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 Part = tuple[str, str]
 """Safe text and its tone, one of `team_console.widgets.text.tones.TONES` or an empty string."""
@@ -23,6 +23,21 @@ _WIDE = (
     "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 )
 _WORDS = re.compile(r"[ \t]+|[^ \t]+")
+_WORDS_OF_ANY_SCRIPT = LazyPattern(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
+_BLOCKS = (
+    *(
+        (0x20, 0x7E),
+        (0xA0, 0xAC),
+        (0xAE, 0x17F),
+        (0x2010, 0x2027),
+        (0x2039, 0x203A),
+        (0x2190, 0x2193),
+        (0x21B6, 0x21B7),
+    ),
+    *((0x2200, 0x22FF), (0x23CE, 0x23CE), (0x2500, 0x25F7), (0x2713, 0x2717)),
+)
+"""Letters of the west, dashes and quotes, arrows, relations, lines, shapes and ticks: what the widgets draw."""
+_NARROW_SIGNS = frozenset(chr(point) for first, last in _BLOCKS for point in range(first, last + 1))
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 """Two letters that make one flag."""
 
@@ -142,12 +157,15 @@ def _tokens(line: Line, width: int) -> Iterator[Part]:
 
 def _words(text: str) -> list[str]:
     """Spaces and what stands between them; wide characters one by one, because a line may end after each."""
-    return _WORDS.findall(text) if text.isascii() else _words_of_any_script().findall(text)
+    return _WORDS.findall(text) if is_of_narrow_signs(text) else _WORDS_OF_ANY_SCRIPT.findall(text)
 
 
-@cache
-def _words_of_any_script() -> re.Pattern[str]:
-    return re.compile(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
+def is_of_narrow_signs(text: str) -> bool:
+    """Whether the text is of letters and signs only that are one cell each everywhere and join with nothing.
+
+    Nearly all text is. What tells of any other is a pattern over whole scripts that takes milliseconds to compile.
+    """
+    return text.isascii() or _NARROW_SIGNS.issuperset(text)
 
 
 def pieces(text: str, width: int) -> list[str]:

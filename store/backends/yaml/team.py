@@ -8,14 +8,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.closed import closed_problem, is_closed, is_closed_path
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
-from team_console.store.backends.yaml.reading.settings_in_force import refuse_unreadable
-from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
+from team_console.store.backends.yaml.reading.settings_in_force import SettingsFile, refuse_unreadable
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
     PRIVATE,
@@ -26,7 +25,6 @@ from team_console.store.contract.team import (
     Team,
     WatchHint,
 )
-from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -40,7 +38,9 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.addressed import Addressees
     from team_console.store.backends.yaml.reading.archives import Archives
     from team_console.store.backends.yaml.reading.audit_reader import Trail
+    from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
     from team_console.store.backends.yaml.writing.turn import Turn
+    from team_console.store.contract.transaction import Transaction
 
 _REFERENCE = LazyPattern(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
 
@@ -49,6 +49,7 @@ class YamlTeam(Team):
     """The team whose queue is `queue`. Nothing is created before the first transaction that writes."""
 
     kind = "yaml"
+    may_be_read_by_a_copy: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -67,9 +68,17 @@ class YamlTeam(Team):
         self.clock = clock
         self.layout = Layout.of(queue, archive_dir, config_path)
         self._disk = disk or Disk()
-        self._reader = SnapshotReader(self._disk, self.layout, clock)
+        self._settings = SettingsFile(self._disk, self.layout)
         self._addressees: Addressees | None = None
         self._was_there = self.layout.folder_exists(self._disk)
+
+    @cached_property
+    def _reader(self) -> SnapshotReader:
+        """Not loaded with the team: a console begins to load its screens once it knows the settings."""
+        from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
+
+        was_there, settings = self._was_there, self._settings
+        return SnapshotReader(self._disk, self.layout, self.clock, settings=settings, folder_seen=was_there)
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         """See `Team.snapshot`."""
@@ -98,7 +107,7 @@ class YamlTeam(Team):
 
     def config(self) -> TeamConfig:
         """See `Team.config`."""
-        return self._reader.config()
+        return self._settings.config()
 
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
@@ -121,7 +130,7 @@ class YamlTeam(Team):
             wait=wait,
             known=reader.generation,
             archives=self._locked_archives,
-            settings=reader.settings,
+            settings=self._settings.look,
         )
         with held as queue:
             try:
@@ -174,7 +183,7 @@ class YamlTeam(Team):
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
-        return self._trail.last(limit, self._reader.settings().config.key)
+        return self._trail.last(limit, self._settings.look().config.key)
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""
@@ -210,7 +219,7 @@ class YamlTeam(Team):
         """See `Team.restore_settings`."""
         from team_console.store.backends.yaml.writing.settings_writer import put_back
 
-        if not self._reader.settings().config.lost:
+        if not self._settings.look().config.lost:
             return None
         with self._turn("restore_settings", wait) as turn:
             lost = turn.team.settings

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.desk.inbox import readable
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -24,16 +24,6 @@ from team_console.store.protocol.permissions import check_permission, check_sett
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.recording import is_answer
 from team_console.store.settings.team_config import TeamConfig
-
-
-class Remedy(StrEnum):
-    """What can be done about a message that is on its way or got stuck."""
-
-    RETRY = "retry"
-    REDIRECT = "redirect"
-    DISCARD = "discard"
-    RECALL = "recall"
-
 
 _ALLOWED: Mapping[Remedy, frozenset[str]] = {
     Remedy.RETRY: frozenset({"failed", "expired", "retry"}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from msgspec.structs import asdict
 from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.layout import Layout
@@ -26,9 +28,10 @@ class ReadSettings(InForce, frozen=True):
 
 
 class SettingsFile:
-    """Reads the settings of one team."""
+    """Reads the settings of one team; safe to use from several threads."""
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._guard = threading.Lock()
         self._disk = disk
         self._layout = layout
         self._ledger = Ledger(disk, layout.audit)
@@ -36,7 +39,18 @@ class SettingsFile:
         self._seen: bytes | None = None
 
     def look(self) -> ReadSettings:
-        """The settings as they are now; while they are lost or cannot be read, those in force before."""
+        """The settings as they are now, with what is wrong with them; those in force before while they are lost."""
+        with self._guard:
+            return self._look()
+
+    def config(self) -> TeamConfig:
+        """See `Team.config`."""
+        settings = self.look()
+        if settings.error is not None:
+            raise settings.error
+        return settings.config
+
+    def _look(self) -> ReadSettings:
         known = self._known
         mark = self._mark(known)
         if known is None or known.mark != mark or not self._is_stable(known):

@@ -24,7 +24,6 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
-from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.foreign_changes import Loss, Losses
@@ -52,13 +51,12 @@ class _Broken(Struct, frozen=True):
 class SnapshotReader:
     """Reads one team; safe to use from several threads. `generation` and `folder_seen` are shared with transactions."""
 
-    def __init__(self, disk: Disk, layout: Layout, clock: Clock) -> None:
+    def __init__(self, disk: Disk, layout: Layout, clock: Clock, *, settings: SettingsFile, folder_seen: bool) -> None:
         self._disk = disk
         self._layout = layout
         self._clock = clock
         self._guard = threading.Lock()
-        self._settings_guard = threading.Lock()
-        self._settings = SettingsFile(disk, layout)
+        self._settings = settings
         self._appended = AppendedMessages(disk, layout)
         self._broken: _Broken | None = None
         self._asked_kernel = -ASK_KERNEL_SECONDS
@@ -66,7 +64,7 @@ class SnapshotReader:
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: Generation | None = None
         self._losses: Losses | None = None
-        self.folder_seen = layout.folder_exists(disk)
+        self.folder_seen = folder_seen
         self.generation: Generation | None = None
 
     @cached_property
@@ -95,7 +93,7 @@ class SnapshotReader:
     def snapshot(self, progress: Progress | None) -> Snapshot:
         """See `Team.snapshot`."""
         with self._guard:
-            settings = self.settings()
+            settings = self._settings.look()
             generation, broken = self._read_queue()
             messages, damaged, found = self._understood(generation, progress)
             problems = [*settings.problems, *found]
@@ -180,7 +178,7 @@ class SnapshotReader:
             return self._preliminary(generation.stat, messages, left_out)
 
     def _preliminary(self, stat: Stat, messages: tuple[Message, ...], left_out: int) -> Snapshot:
-        settings = self.settings()
+        settings = self._settings.look()
         return Snapshot(
             revision=f"{_words(stat.mark)}/newest",
             taken_at=self._clock(),
@@ -191,18 +189,6 @@ class SnapshotReader:
             condition=Condition.OK,
             left_out=left_out,
         )
-
-    def config(self) -> TeamConfig:
-        """See `Team.config`."""
-        settings = self.settings()
-        if settings.error is not None:
-            raise settings.error
-        return settings.config
-
-    def settings(self) -> ReadSettings:
-        """The settings as they are now, with what is wrong with them."""
-        with self._settings_guard:
-            return self._settings.look()
 
     def _read_queue(self) -> tuple[Generation | None, _Broken | None]:
         queue = self._layout.queue

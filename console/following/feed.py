@@ -82,6 +82,10 @@ class Feed:
         view = Board(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)
         return ReadResult(0, snapshot, view, True, self._team.obstacle())
 
+    def at_hand(self) -> ReadResult | None:
+        """What was read already, a glimpse or all, when nobody has to wait for it; None when nothing was."""
+        return None
+
     @property
     def is_deep(self) -> bool:
         """Whether readings know the archives by now."""

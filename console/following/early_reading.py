@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Thread
 
-from team_console.console.app.feed import Feed, ReadResult
+from team_console.console.following.feed import Feed, ReadResult
+from team_console.console.following.reading_process import start
 from team_console.store.contract.team import Team
 
 _STEP = 0.05
@@ -13,9 +14,10 @@ _STEP = 0.05
 
 
 class EarlyFeed(Feed):
-    """A feed whose first reading starts at once, in a thread of its own; the first `read` waits for it.
+    """A feed whose first reading starts at once; the first `read` waits for it.
 
-    Of a large store only the newest messages are read early: the rest would keep the screens from loading.
+    Of a large store only the newest messages are read early: the rest would keep the screens from loading. Loading and
+    reading share what Python has for one process, so another one reads where two may, and else a thread.
     """
 
     def __init__(self, team: Team, me: str) -> None:
@@ -24,11 +26,22 @@ class EarlyFeed(Feed):
         self._stopped = False
         self._glimpse: ReadResult | None = None
         self._outcome: ReadResult | BaseException | None = None
-        self._first: Thread | None = Thread(target=self._begin, name="first reading", daemon=True)
-        self._first.start()
+        self._first: Thread | None = None
+        self._process = start(self._first_sight) if team.may_be_read_by_a_copy else None
+        if self._process is None:
+            self._first = Thread(target=self._begin, name="first reading", daemon=True)
+            self._first.start()
+
+    def at_hand(self) -> ReadResult | None:
+        """See `Feed.at_hand`."""
+        if self._process is not None and self._process.is_done():
+            self._take_over()
+        return self._glimpse or (self._outcome if isinstance(self._outcome, ReadResult) else None)
 
     def glimpse(self) -> ReadResult | None:
         """See `Feed.glimpse`."""
+        if self._process is not None:
+            self._take_over()
         first = self._first
         while first is not None and first.is_alive() and self._glimpse is None and self._reached == (0, 0):
             first.join(_STEP)
@@ -45,6 +58,20 @@ class EarlyFeed(Feed):
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome or super().read(progress)
+
+    def _first_sight(self) -> ReadResult:
+        return super().glimpse() or super().read()
+
+    def _take_over(self) -> None:
+        """Wait for what the other process saw, as if it had been seen here; what it could not read is read here."""
+        process, self._process = self._process, None
+        sight = process.result() if process is not None else None
+        if sight is None:
+            self._glimpse = super().glimpse()
+        elif sight.is_glimpse:
+            self._glimpse = sight
+        else:
+            self._outcome, self._number, self._view = sight, sight.number, sight.view
 
     def _begin(self) -> None:
         try:
