@@ -63,6 +63,11 @@ class InboxesPane(ListPane[Message]):
         """The agents."""
         return self.query_one("#roster", RowList)
 
+    @property
+    def _is_in_roster(self) -> bool:
+        """Whether keys go to the roster; the screen knows it at once, the roster itself a little later."""
+        return self.screen.focused is self.roster
+
     def compose(self) -> ComposeResult:
         """Roster and inbox side by side, the message right of them or below."""
         with Container(classes="pane--rows"):
@@ -123,7 +128,7 @@ class InboxesPane(ListPane[Message]):
 
     def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
         """In the roster its agents, in the inbox its messages."""
-        if self.roster.has_focus:
+        if self._is_in_roster:
             agents = tuple(row.name for row in self.roster.marked_rows()) or tuple(
                 filter(None, [self.roster.cursor_key])
             )
@@ -145,7 +150,7 @@ class InboxesPane(ListPane[Message]):
     def subject(self) -> Selection:
         """In the roster its row and its marks, in the inbox those of the inbox."""
         selection = super().subject()
-        if not self.roster.has_focus:
+        if not self._is_in_roster:
             return selection
         return replace(selection, key=self.roster.cursor_key, marked=len(self.roster.marks), token="")
 
@@ -208,7 +213,7 @@ class InboxesPane(ListPane[Message]):
 
     def undisturbed_for(self) -> float:
         """Of the list that has the focus."""
-        return self.roster.undisturbed_for() if self.roster.has_focus else self.rows.undisturbed_for()
+        return self.roster.undisturbed_for() if self._is_in_roster else self.rows.undisturbed_for()
 
     def title_of(self, shown: int, total: int) -> str:
         """Whose inbox it is."""

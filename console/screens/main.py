@@ -306,7 +306,7 @@ class MainScreen(Guarded, Layered, Screen[None]):
         self.panes.show(self.situation, self.now, again=True)
         with self._contained():
             self.pane.focus_first()
-        self._show_keys()
+        self.app.call_later(self._show_keys)  # behind the focus, which moves later: its keys are written once
 
     def show_fault(self, fault: Fault) -> None:
         """Say that a part of the console failed and where that is logged."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from team_console.console.terminal.cells import Row, cells_of, is_doubtful
+from team_console.console.terminal.cells import Cell, Row, cells_of, is_doubtful
 from team_console.console.terminal.ordering import Run, changed_stretches, orders
 from team_console.console.terminal.pen import PLAIN, SHOWS_ON_BLANKS, Pen, are_blanks_alike, parts_of
 from team_console.console.terminal.scrolling import best_shift
@@ -194,9 +194,7 @@ def _stretches(cells: Row) -> Iterator[Stretch]:
 
     What is of doubtful width and many blanks are by themselves.
     """
-    known = [cell for cell in cells if cell is not None]
-    for style, group in groupby(known, itemgetter(1)):
-        texts = [cell[0] for cell in group]
+    for style, texts in _of_one_look([cell for cell in cells if cell is not None]):
         plain = "".join(texts)
         if len(texts) <= _LAST_BLANKS and plain.isascii():
             yield style, plain, len(plain)
@@ -204,6 +202,21 @@ def _stretches(cells: Row) -> Iterator[Stretch]:
             yield from ((style, piece, len(piece)) for piece in _BLANKS_APART.split(plain) if piece)
         else:
             yield from ((style, piece, width) for piece, width in _clusters_apart(texts))
+
+
+def _of_one_look(cells: Sequence[Cell]) -> Iterator[tuple[str, list[str]]]:
+    """Neighbouring cells of one style; blanks behind blanks that look alike belong to those, and are one erasure."""
+    style, texts = "", list[str]()
+    for other, group in groupby(cells, itemgetter(1)):
+        more = [cell[0] for cell in group]
+        if texts and texts[-1] == " " and are_blanks_alike(style, other) and "".join(more).isspace():
+            texts += more
+            continue
+        if texts:
+            yield style, texts
+        style, texts = other, more
+    if texts:
+        yield style, texts
 
 
 def _clusters_apart(texts: list[str]) -> Iterator[tuple[str, int]]:

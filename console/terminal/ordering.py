@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from operator import ne
 
 from msgspec import Struct
 from team_console.console.terminal.cells import Row
+from team_console.console.terminal.pen import are_blanks_alike, change
 
 _GAP = 4
 """Unchanged cells that are cheaper to write again than to jump over."""
@@ -65,7 +65,7 @@ def orders(runs: Sequence[Run], style: str | None) -> Iterator[Sequence[Run]]:
         return  # one style all over: no order changes it less often
     if len(runs) <= _MOST:
         yield _by_pen(runs, inks, style)
-    yield _by_style(runs, inks)
+    yield _by_style(runs, inks, style)
 
 
 def _by_pen(runs: Sequence[Run], inks: Sequence[list[str]], style: str | None) -> list[Run]:
@@ -79,8 +79,8 @@ def _by_pen(runs: Sequence[Run], inks: Sequence[list[str]], style: str | None) -
     return order
 
 
-def _by_style(runs: Sequence[Run], inks: Sequence[list[str]]) -> list[Run]:
-    """Runs cut where their style changes, those of one style one after the other."""
+def _by_style(runs: Sequence[Run], inks: Sequence[list[str]], style: str | None) -> list[Run]:
+    """Runs cut where their style changes, those of one style together; next is always the style that is nearest."""
     groups: dict[str, list[Run]] = {}
     for run, styles in zip(runs, inks, strict=True):
         if len(styles) <= 1:
@@ -88,26 +88,49 @@ def _by_style(runs: Sequence[Run], inks: Sequence[list[str]]) -> list[Run]:
             continue
         for piece in _cut(run):
             groups.setdefault((_inks(piece) or [""])[0], []).append(piece)
-    return [piece for pieces in groups.values() for piece in pieces]
+    order: list[Run] = []
+    while groups:
+        pen = style or ""
+        style = min(groups, key=lambda other: len(change(pen, other)))
+        order += groups.pop(style)
+    return order
 
 
 def _inks(run: Run) -> list[str]:
-    """The styles of its characters in order, blanks left out and neighbours of one style told once."""
-    styles = [cell[1] for cell in run.cells if cell is not None and not cell[0].isspace()]
-    return [style for style, _ in groupby(styles)]
+    """The styles its cells need in order, neighbours of one style told once."""
+    return [style for style, _ in _pieces(run)]
 
 
 def _cut(run: Run) -> Iterator[Run]:
-    """A run with a wide or a joined character stays whole: what follows has no sure place without it."""
+    """A run in pieces of one style; one with a wide or a joined character stays whole: it has no sure places."""
     if any(cell is None or len(cell[0]) != 1 for cell in run.cells):
         yield run
         return
-    begin, ink = 0, ""
+    begins = [begin for _, begin in _pieces(run)]
+    for begin, end in zip(begins, [*begins[1:], len(run.cells)], strict=True):
+        yield Run(run.row, run.start + begin, run.cells[begin:end], run.is_end and end == len(run.cells))
+
+
+def _pieces(run: Run) -> Iterator[tuple[str, int]]:
+    """The styles of a run, each with where it begins; a blank belongs to what is beside it if it looks alike in that.
+
+    One that does not, as a piece of a scrollbar, is a piece of its own: between letters it costs two changes of style,
+    with the others of its kind one for all.
+    """
+    style, begin, is_blank = "", 0, True
     for index, cell in enumerate(run.cells):
-        if cell is None or cell[0].isspace():
+        if cell is None or (cell[1] == style and not is_blank):
             continue
-        if ink and cell[1] != ink:
-            yield Run(run.row, run.start + begin, run.cells[begin:index], False)
-            begin = index
-        ink = cell[1]
-    yield Run(run.row, run.start + begin, run.cells[begin:], run.is_end)
+        blank = cell[0].isspace()
+        if index == 0:
+            style, is_blank = cell[1], blank
+        elif (blank or is_blank) and are_blanks_alike(style, cell[1]):
+            if not blank:  # what stood before were blanks alone, which look the same in this style
+                style, is_blank = cell[1], False
+        elif cell[1] != style:
+            yield style, begin
+            style, begin, is_blank = cell[1], index, blank
+        else:
+            is_blank = is_blank and blank
+    if run.cells:
+        yield style, begin

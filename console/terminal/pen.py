@@ -41,7 +41,7 @@ class Pen:
         before, self.style = self.style, style
         if before is None:
             return f"\x1b[0;{style}m" if style else "\x1b[m"
-        return _change(before, style)
+        return change(before, style)
 
     def move(self, row: int, column: int) -> str:
         """Go to a place, counted from 1, in few bytes."""
@@ -52,8 +52,8 @@ class Pen:
         if before[0] and row == before[0] + 1:
             if before[1] and 0 <= back <= _STEPS:
                 return "\x1b[B" + "\b" * back
-            return "\x1b[E" + (_ahead(column - 1) if column > 1 else "")
-        return f"\x1b[{row};{column}H" if column > 1 else f"\x1b[{row}H"
+            return min("\x1b[E" + (_ahead(column - 1) if column > 1 else ""), _there(row, column), key=len)
+        return _there(row, column)
 
     def write(self, text: str) -> str:
         """Write characters."""
@@ -101,11 +101,16 @@ def _within_row(column: int, target: int) -> str:
     return there
 
 
+def _there(row: int, column: int) -> str:
+    return f"\x1b[{row};{column}H" if column > 1 else f"\x1b[{row}H"
+
+
 def _ahead(cells: int) -> str:
     return f"\x1b[{cells}C" if cells > 1 else "\x1b[C"
 
 
-def _change(pen: str, style: str) -> str:
+@lru_cache(maxsize=4096)
+def change(pen: str, style: str) -> str:
     """The shortest sequence from one style to another: what differs, or everything anew."""
     if pen == style:
         return ""

@@ -26,6 +26,11 @@ from tests.benchmarks.terminal import Terminal
 SIZES = {(80, 24): 194.0, (120, 40): 234.0, (200, 55): 314.0}
 """Columns and lines of terminals -> bytes of neomutt's arrow key on them, for where it is not installed."""
 DOWN, HISTORY = b"\x1b[B", b"6"
+MODES = {
+    **{b"2": "inboxes", b"3": "requests", b"4": "deliveries", b"5": "sprint", HISTORY: "history"},
+    **{b"7": "health", b"8": "decisions"},
+}
+"""Key -> the mode it goes to from the first one."""
 _KEYS = 10
 _HELD, _REPEAT = 12, 0.035
 """Keys a held key sends on a screen of 24 lines without scrolling, and seconds between two, as most systems have it."""
@@ -179,8 +184,8 @@ def _bytes(run: Run) -> Iterator[Figure]:
             yield Figure(name, together, pager, "bytes")
     yield Figure("a live message in mode 6, 120x40", _live_in_history(run, ours), 300, "bytes")
     yield Figure("opening a form, 80x24", _answer(ours, (80, 24), b"b", b"\x1b"), 4_000, "bytes")
-    yield Figure("mode switch to requests, 80x24", _answer(ours, (80, 24), b"3", b"1"), 2_000, "bytes")
-    yield Figure("mode switch to history, 80x24", _answer(ours, (80, 24), b"6", b"1"), 2_000, "bytes")
+    for mode, word in MODES.items():
+        yield Figure(f"mode switch to {word}, 80x24", _answer(ours, (80, 24), mode, b"1"), 2_000, "bytes")
 
 
 def _held_arrow(client: Client, size: tuple[int, int], *, to: bytes = b"") -> float:

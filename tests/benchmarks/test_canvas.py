@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from types import SimpleNamespace
 from unicodedata import category, normalize
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len, set_cell_size
+from team_console.console.terminal import ordering
 from team_console.console.terminal.canvas import Canvas
 from team_console.console.terminal.cells import cells_of
 from wcwidth import wcwidth
@@ -137,9 +139,56 @@ def test_what_changes_in_two_inks_is_written_ink_by_ink() -> None:
     canvas, quiet, loud = Canvas(), "38;2;128;140;153;48;2;19;25;32", "38;2;207;214;222;48;2;19;25;32"
     rows = [(f"\x1b[{row};1H", f"09:{row:02} ", f"note {row * 7919}") for row in range(1, 7)]
     picture = "".join(f"{place}\x1b[{quiet}m{time}\x1b[{loud}m{text}\x1b[0m" for place, time, text in rows)
+    canvas.update("\x1b[9;1Hthe first picture is written as it stands")
     change = canvas.update(picture)
     assert change.count("38;2;128;140;153") == 1
     assert change.count("38;2;207;214;222") == 1
+
+
+def test_the_first_picture_is_written_as_it_stands_without_trying_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def by_style(runs: Sequence[ordering.Run], inks: object, style: object) -> list[ordering.Run]:
+        tried.append(len(runs))
+        return list(runs)
+
+    monkeypatch.setattr(ordering, "_by_style", by_style)
+    canvas = Canvas()
+    picture = "".join(f"\x1b[{row};1H\x1b[31m{row}\x1b[32m note\x1b[0m" for row in range(1, 7))
+    canvas.update(picture)
+    assert tried == []
+    canvas.update(picture.replace("note", "word").replace("31m", "33m"))
+    assert tried != []
+
+
+def test_pieces_of_a_scrollbar_between_letters_are_written_together() -> None:
+    canvas, page, thumb = Canvas(), "38;2;207;214;222;48;2;19;25;32", "38;2;9;9;9;48;2;44;55;66"
+
+    def picture(word: str) -> str:
+        rows = range(1, 9)
+        return "".join(f"\x1b[{row};1H\x1b[{page}m{word} {row}\x1b[{thumb}m \x1b[{page}m{word}\x1b[0m" for row in rows)
+
+    canvas.update("\x1b[20;1Hsomething")
+    assert canvas.update(picture("note")).count("48;2;44;55;66") == 1
+
+
+def test_blanks_of_two_styles_that_look_alike_are_one_erasure() -> None:
+    canvas, back = Canvas(erases=True), "48;2;19;25;32"
+    canvas.update(f"\x1b[1;1H\x1b[{back}m{'x' * 40}\x1b[0m")
+    blanks = f"\x1b[38;2;1;1;1;{back}m{' ' * 30}\x1b[38;2;2;2;2;{back}m{' ' * 10}"
+    assert canvas.update(f"\x1b[1;1H{blanks}\x1b[0m").count("X") == 1
+
+
+def test_styles_are_written_in_the_order_of_the_shortest_changes() -> None:
+    canvas, page, bar = Canvas(), "48;2;19;25;32", "48;2;25;33;42"
+    canvas.update("\x1b[20;1Hsomething")
+    inks = ("38;2;200;0;0", "38;2;0;200;0", "38;2;0;0;200")
+    pieces = [
+        f"\x1b[{row};1H\x1b[{ink};{back}mword {row}\x1b[0m"
+        for row, (ink, back) in enumerate([(ink, back) for ink in inks for back in (page, bar)] * 2, start=1)
+    ]
+    change = canvas.update("".join(pieces))
+    assert change.count(page) + change.count(bar) <= 4, "the ground changes when all of one ground is written"
 
 
 def test_blanks_beside_letters_of_any_script_are_erased() -> None:

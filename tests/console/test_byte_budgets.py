@@ -9,6 +9,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
 
+from tests.benchmarks.data import letters, write_team
 from tests.conftest import COMMAND
 from tests.pty import Terminal
 
@@ -21,6 +22,8 @@ LIVE = 300
 """Bytes at most of a message for another agent that comes in, whether it is a new row or changes none."""
 WHOLE = 620
 """The same of an arrow key with what then stands beside the list; a key that is held draws the list alone."""
+SWITCH = 2_000
+"""Bytes at most of a switch to any mode on a screen of 80 columns that is full of rows, the second time."""
 _AGENTS = ("task-manager", "file-manager", "schedule-manager")
 _CONFIG = "name: sprint-42\nlead: ceo\nagents: [task-manager, file-manager, schedule-manager]\n"
 
@@ -87,3 +90,17 @@ def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path,
         team.close()
         terminal.send("q")
         assert terminal.wait_exit() == 0
+
+
+@pytest.mark.parametrize("mode", "2345678")
+def test_a_switch_of_modes_writes_what_changes_and_its_keys_once(mode: str, tmp_path: Path) -> None:
+    write_team(tmp_path / "team", letters(200))
+    with Terminal([*COMMAND, "-t", "team", "--as", LEAD], cwd=tmp_path, columns=80, lines=24) as terminal:
+        terminal.wait_for("LIVE", "job 000")
+        sizes = []
+        for key in (mode, "1") * 2 + (mode,):
+            terminal.settle(0.6)
+            written(terminal)
+            terminal.send(key)
+            sizes.append(written(terminal))
+        assert 0 < sizes[-1] <= SWITCH

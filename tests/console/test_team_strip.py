@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from random import Random
+
 import pytest
+from team_console.console.display.team import Events
+from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.desk import mail
 from team_console.store.desk.caller import Caller
-from team_console.store.views.rows import AgentState
+from team_console.store.model.message import Message, from_record
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.rows import AgentState, View
 from team_console.widgets.team.cells import AgentCell, strip_parts
 from team_console.widgets.team.column import TeamColumn
 from team_console.widgets.team.strip import TeamStrip
@@ -15,6 +22,8 @@ from team_console.widgets.text.short_names import short_names
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
+
+NOW = datetime(2026, 2, 24, 12, tzinfo=UTC)
 
 
 def agents(number: int, *, failing: int = 2) -> tuple[AgentCell, ...]:
@@ -121,3 +130,33 @@ async def test_the_roster_of_inboxes_says_of_an_agent_what_the_strip_says(team: 
         row = next(line for line in desk.text.splitlines() if AUTHOR in line and "waits for you" in line)
         assert f"{AGENTS[AgentState.WAITING].glyph} {AUTHOR}" in row
         assert "planning" not in desk.text
+
+
+def letter(number: int, moment: int) -> Message:
+    """One of the copies of what task-manager wrote to several agents at a moment."""
+    created = f"2026-02-24T10:{moment // 60:02}:{moment % 60:02}Z"
+    record = {"message_id": f"MSG-{number}", "type": "message", "from": AUTHOR, "to": f"agent-{number}"}
+    return from_record({**record, "created": created, "status": "pending", "payload": {"summary": f"Note {moment}"}})
+
+
+def events_of(messages: list[Message], events: Events) -> list[tuple[str, int]]:
+    """What is told of the messages: when, and to how many more."""
+    snapshot = Snapshot(
+        messages[-1].message_id, NOW, NOW, TeamConfig(), messages=tuple(messages), condition=Condition.OK
+    )
+    events.take(View(snapshot.revision, NOW, LEAD, snapshot))
+    return [(event.key[:19], event.more) for event in events.newest]
+
+
+def test_of_hundreds_of_messages_the_sixty_latest_events_are_told_each_with_all_its_copies() -> None:
+    messages = [letter(number, number // 4) for number in range(400)]
+    Random(5).shuffle(messages)
+    told = events_of(messages, Events())
+    assert told == [(letter(0, moment).created[:19], 3) for moment in range(99, 39, -1)]
+
+
+def test_a_message_that_was_too_old_to_be_told_is_not_told_later() -> None:
+    messages, events = [letter(number, number) for number in range(400)], Events()
+    before = events_of(messages, events)
+    assert events_of([*messages[1:], letter(400, 0)], events) == before
+    assert events_of([*messages[2:], letter(400, 0), letter(401, 500)], events)[0] == (letter(0, 500).created[:19], 0)

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
+from team_console.console.terminal import cells as terminal_cells
+from team_console.widgets.text import cells, whole
 from team_console.widgets.text.cells import Line, crop, fit, pad, shorten, spread, text_of, width_of, wrap
 from team_console.widgets.text.whole import segments_of
 from textual.strip import Strip
@@ -83,3 +85,12 @@ def test_a_line_that_another_widget_begins_over_is_cut_between_characters(one: s
     assert [piece.cell_length for piece in pieces] == [width_of(((piece.text, ""),)) for piece in pieces]
     assert not set("".join(piece.text for piece in pieces).replace(one, "")) - set("abcd ")
     assert (cut % 2 and one != ACCENT) or "".join(piece.text for piece in pieces) == text
+
+
+def test_narrow_signs_are_of_one_cell_and_no_pattern_over_scripts_matches_them() -> None:
+    assert {"…", "→", "·", "○", "◷", "─", "▌", "✗", "é"} <= cells._NARROW_SIGNS
+    patterns = (terminal_cells._UNUSUAL, terminal_cells._DOUBTFUL, whole._MAY_JOIN)
+    for sign in cells._NARROW_SIGNS:
+        assert cells.cell_len(sign) == 1, sign
+        assert not any(pattern.search(sign) for pattern in patterns), sign
+        assert cells._WORDS_OF_ANY_SCRIPT.findall(f"a{sign}b") == cells._WORDS.findall(f"a{sign}b"), sign

@@ -12,12 +12,13 @@ from team_console.store.views.rows import View
 from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
 from team_console.widgets.bars.tab_bar import Tab, TabBar
 from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.rows.messages import inbox_lines
+from team_console.widgets.rows.messages import history_lines, inbox_lines
 from team_console.widgets.rows.requests import request_lines
 from team_console.widgets.rows.roster import roster_lines
 from team_console.widgets.rows.sprint import sprint_lines
 from team_console.widgets.text.cells import Line, fit, text_of
 from team_console.widgets.text.glyphs import AGENTS
+from team_console.widgets.text.short_names import short_names
 from textual.app import App, ComposeResult
 
 from tests.showcase import LEAD, NOW, build
@@ -110,3 +111,23 @@ async def test_tabs_move_closer_before_they_lose_their_words() -> None:
         bar.show(tabs, "Needs")
         await pilot.pause()
         assert all(label in bar.render_line(0).text for label in labels)
+
+
+def test_a_narrow_past_has_short_names_and_whole_titles_in_one_ink(view: View) -> None:
+    plan = next(inbox for inbox in view.inboxes[LEAD] if inbox.type == "plan_approval_request")
+    names = short_names(tuple(row.name for row in view.roster))
+    narrow = history_lines(plan, Drawing(78, NOW, 1, names=names))[0]
+    assert "task-m" in text_of(narrow)
+    assert plan.summary in cut(narrow, 78)
+    assert {tone for text, tone in narrow if text.strip()} == {""}
+    broad = history_lines(plan, Drawing(118, NOW, 1, names=names))[0]
+    assert "task-manager" in text_of(broad)
+    assert {tone for text, tone in broad if text.strip()} == {"", "muted"}
+
+
+def test_an_unread_row_stands_out_as_a_whole_and_both_signs_say_how_urgent_it_is(view: View) -> None:
+    plan = next(inbox for inbox in view.inboxes[LEAD] if inbox.type == "plan_approval_request")
+    state, priority, name, title, *_ = inbox_lines(plan, drawing(100))[0]
+    assert (plan.status, plan.priority) == ("pending", "high")
+    assert state[1] == priority[1] == "warn"
+    assert name[1] == title[1] == "strong"

@@ -20,6 +20,8 @@ _MINUTE, _SECONDS = 16, 19
 _VERDICT = re.compile(r"\w+ (?:approved|rejected)(?:: |\Z)")
 """What the summary of a verdict begins with, which its own words say already."""
 _PLAIN = frozenset({"message", "broadcast"})
+_BROAD = 100
+"""Cells of a row of the past from which on there is room for whole names beside whole titles."""
 
 
 def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
@@ -28,37 +30,45 @@ def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple
     Args:
         asked: The title of the request that it decides, safe text.
     """
-    status, priority = status_sign(message), priority_sign(message)
     unread = message.status != Status.READ
-    signs: Line = ((status.glyph, status.tone), (priority.glyph + " ", priority.tone))
+    signs = _signs(message, unread=unread)
     sender = safe_line(message.sender, 64)
     if drawing.lines == 2:
         text: Line = ((title_of(message), "strong" if unread else "muted"),)
         kind = kind_name(message)
         below: Line = (("   ", ""), (sender, "" if unread else "muted"), (f" · {kind}" if kind else "", "muted"))
         return spread((*signs, *text), _age(message, drawing), drawing.width), below
-    who = drawing.name_width()
-    name: Line = (
-        ((drawing.name(message.sender, who) + "  ", "" if unread else "muted"),) if drawing.shows("agent") else ()
-    )
+    who, tone = drawing.name_width(), "strong" if unread else "muted"
+    name: Line = ((drawing.name(message.sender, who) + "  ", tone),) if drawing.shows("agent") else ()
     room = drawing.width - who - 10
-    tone = "strong" if unread else "muted"
     what = decision_words(message, asked) or summary_parts(message, tone, room, kind=drawing.shows("kind"))
     head = (*signs, *name, *what)
     return (spread(head, _age(message, drawing), drawing.width),)
 
 
+def _signs(message: Message, *, unread: bool) -> Line:
+    """State and priority. While it is unread both have the ink of what is more urgent: one look tells, and one ink."""
+    status, priority = status_sign(message), priority_sign(message)
+    urgent = next((tone for tone in ("bad", "warn") if tone in (status.tone, priority.tone)), "") if unread else ""
+    return (status.glyph, urgent or status.tone), (priority.glyph + " ", urgent or priority.tone)
+
+
 def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
-    """A message of the past: when, from whom to whom, what; `asked` is the title of the request that it decides."""
-    name = min(20, max(8, drawing.width * 2 // 12))
+    """A message of the past: when, from whom to whom, what; `asked` is the title of the request that it decides.
+
+    Where there is little room, names have their short forms, which leaves the title whole, and rows are of one ink:
+    there a switch to this list is nearly all of the screen, on what is often a slow line.
+    """
+    is_narrow = drawing.width < _BROAD
+    name, quiet = (9, "") if is_narrow else (min(20, drawing.width // 6), "muted")
     to = ", ".join(message.recipients[:3])
     status = status_sign(message)
-    time: Line = ((pad(_when(message), _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
+    time: Line = ((pad(_when(message), _WHEN) + "  ", quiet),) if drawing.shows("time") else ()
     parties: Line = ((drawing.name(message.sender, name), ""), (" → ", ""), (drawing.name(to, name), ""))
     decided = decision_words(message, asked)
     what = decided or summary_parts(message, "", drawing.width - 2 * name - 18, kind=drawing.shows("kind"))
     # Only what went wrong stands out here: each ink of a row costs a slow line more than a word does.
-    tone = "muted" if status.tone == "open" else status.tone
+    tone = quiet if status.tone == "open" else status.tone
     return ((*time, (status.glyph + " ", tone), *parties, ("  ", ""), *what),)
 
 
@@ -83,7 +93,9 @@ def day_line(below: tuple[Message, ...], drawing: Drawing) -> Line:
     local, today = day.astimezone().date(), drawing.now.astimezone().date()
     near = {0: "today", 1: "yesterday"}.get((today - local).days, "")
     words = f"── {near + ' · ' if near else ''}{local:%A %Y-%m-%d} "
-    return (words, "muted"), ("─" * max(0, drawing.width - len(words)), "faint")
+    if drawing.width < _BROAD:
+        return ((f"{words}──", "muted"),)
+    return (words, "muted"), ("─" * (drawing.width - len(words)), "faint")
 
 
 def decision_words(message: Message, asked: str = "") -> Line:

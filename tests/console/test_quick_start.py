@@ -1,0 +1,128 @@
+"""What a start of the console does once, or not at all, because whoever opened it waits for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import RenderableType
+from team_console.console.app.application import ConsoleApp
+from team_console.console.following.feed import Feed, ReadResult
+from team_console.store.model.safe import UNSAFE, safe_line
+from textual.css.stylesheet import Stylesheet
+from textual.screen import Screen
+
+from tests.benchmarks.data import LEAD, letters, write_team
+from tests.conftest import COMMAND, clean_environment
+from tests.console.conftest import Desk, hand_in_plan
+from tests.memory_team import MemoryTeam
+from tests.pty import Terminal
+
+
+@pytest.mark.anyio
+async def test_the_styles_of_the_screen_are_parsed_once(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    parse = Stylesheet._parse_rules
+
+    def counted(sheet: Stylesheet, css: str, read_from: tuple[str, str], **options: object) -> object:
+        key = (css, read_from, *options.values())
+        parsed.extend([read_from[0]] * (key not in sheet._parse_cache))
+        return parse(sheet, css, read_from, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", counted)
+    app = ConsoleApp(team, me=LEAD)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert sum(name.endswith("main.tcss") for name in parsed) == 1
+        light = app.theme_variables["background"]
+        app.theme = "paper"
+        await pilot.pause()
+        assert app.theme_variables["background"] != light, "another theme is read all the same"
+        assert app.screen.styles.background.hex.lower() == app.theme_variables["surface"].lower()
+
+
+def test_a_text_that_is_cut_has_its_ellipsis_and_needs_no_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(UNSAFE), "sub", lambda *_: pytest.fail("a pattern over whole scripts was used"))
+    assert safe_line("a plan to refactor", 8) == "a plan …"
+    assert safe_line("x" * 20_000, 400) == "x" * 399 + "…"
+
+
+def test_asyncio_runs_without_ssl_and_ssl_can_be_had_later() -> None:
+    code = """
+import sys
+from team_console.console.spared_imports import load_asyncio
+load_asyncio()
+import asyncio
+assert "ssl" not in sys.modules and "_ssl" not in sys.modules
+async def both():
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    assert await reader.read() == b""
+    process = await asyncio.create_subprocess_exec("true")
+    return await process.wait()
+assert asyncio.run(both()) == 0
+import ssl
+assert ssl.create_default_context()
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], env=clean_environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+class ReadyFeed(Feed):
+    """A feed that has read already."""
+
+    def __init__(self, team: MemoryTeam, me: str) -> None:
+        super().__init__(team, me)
+        self._ready: ReadResult | None = self.read()
+
+    def at_hand(self) -> ReadResult | None:
+        """See `Feed.at_hand`."""
+        return self._ready
+
+    def read(self, progress: Callable[[int, int], bool] | None = None) -> ReadResult:
+        """See `Feed.read`."""
+        ready, self._ready = getattr(self, "_ready", None), None
+        return ready or super().read(progress)
+
+
+@pytest.mark.anyio
+async def test_what_is_at_hand_is_in_the_first_picture_and_followed_from_there(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in_plan(team, "Split the loader from the renderer")
+    pictures: list[int] = []
+    display = ConsoleApp._display
+
+    def seen(app: ConsoleApp, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        listing = app.main.panes.listing
+        pictures.append(len(listing.rows.rows) if listing is not None else 0)
+        display(app, screen, renderable)
+
+    monkeypatch.setattr(ConsoleApp, "_display", seen)
+    app = ConsoleApp(team, me=LEAD, feed=ReadyFeed(team, LEAD))
+    async with app.run_test(size=(100, 30)) as pilot:
+        desk = Desk(app, pilot)
+        await desk.until(lambda: "Split the loader" in desk.text, "the plan")
+        assert pictures[0] == 1
+        hand_in_plan(team, "Rename the loader of the reports")
+        await desk.until(lambda: "Rename the loader" in desk.text, "what came later")
+        await desk.until(lambda: app.feed.is_deep, "a reading that knows the archives")
+
+
+@pytest.mark.slow
+def test_what_comes_while_the_first_picture_is_made_is_seen(tmp_path: Path) -> None:
+    write_team(tmp_path / "team", letters(30))
+    with Terminal([*COMMAND, "-t", "team", "--as", LEAD], cwd=tmp_path, columns=100, lines=30) as terminal:
+        done = subprocess.run(
+            [*COMMAND, "-t", "team", "--as", "task-manager", "send", "--to", LEAD, "--summary", "Came in between us",
+             "--content", "x", "--priority", "critical"],
+            cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        terminal.wait_for("Came in between us", "LIVE")
