@@ -6,6 +6,7 @@ import copyreg
 import os
 import pickle
 import select
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +18,8 @@ ValueT = TypeVar("ValueT")
 _LARGEST = 16 << 20
 """Bytes of a value that is handed over; to make a larger one again takes less than to take it apart and together."""
 _STEP = 1 << 20
+_PATIENCE = 2.0
+"""Seconds between two pieces of a value; it was made as a whole before the first of them."""
 
 
 class ReadingProcess(Generic[ValueT]):
@@ -31,10 +34,14 @@ class ReadingProcess(Generic[ValueT]):
 
     def result(self) -> ValueT | None:
         """The value, waited for; None when it could not be made, or not be handed over. Ask once."""
-        pieces = []
+        pieces: list[bytes] = []
         try:
-            while piece := os.read(self._pipe, _STEP):
+            while self.is_done(_PATIENCE) or not pieces:
+                if not (piece := os.read(self._pipe, _STEP)):
+                    break
                 pieces.append(piece)
+            else:
+                os.kill(self._pid, signal.SIGKILL)  # its end of the pipe is open, so it is there; somebody stopped it
         finally:
             os.close(self._pipe)
             with suppress(ChildProcessError):  # somebody else waits for all that end
@@ -45,9 +52,9 @@ class ReadingProcess(Generic[ValueT]):
             return None
         return value
 
-    def is_done(self) -> bool:
-        """Whether `result` need not be waited for."""
-        return bool(select.select([self._pipe], [], [], 0)[0])
+    def is_done(self, seconds: float = 0.0) -> bool:
+        """Whether `result` need not be waited for, after so many seconds at most."""
+        return bool(select.select([self._pipe], [], [], seconds)[0])
 
 
 def start(make: Callable[[], ValueT]) -> ReadingProcess[ValueT] | None:

@@ -205,9 +205,10 @@ class HistoryPane(ListPane[Message]):
             if worker.is_cancelled:
                 return
             if stretch is None:
-                self.post_message(self.Read(walk, (), -1, True))
                 return
-            self.post_message(self.Read(walk, stretch.messages, stretch.scanned, False, stretch.problems))
+            self.post_message(self.Read(walk, stretch.messages, stretch.scanned, stretch.is_last, stretch.problems))
+            if stretch.is_last:
+                return
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A walk paused, ended or failed."""
@@ -226,10 +227,7 @@ class HistoryPane(ListPane[Message]):
         event.stop()
         if event.walk != self._walk:
             return
-        if event.at_end:
-            self._at_end = True
-        else:
-            self._scanned = event.scanned
+        self._at_end, self._scanned = event.at_end, event.scanned
         self._gaps.update(dict.fromkeys(event.problems))
         if event.found:
             self._all = (*self._all, *event.found)

@@ -62,11 +62,13 @@ class Stretch(Struct, frozen=True):
     Attributes:
         messages: What was found, newest first.
         scanned: Messages looked at so far.
+        is_last: Whether there is nothing older.
     """
 
     messages: tuple[Message, ...]
     scanned: int
     problems: tuple[Problem, ...] = ()
+    is_last: bool = False
 
 
 class HistoryPage(Struct, frozen=True):
@@ -245,7 +247,7 @@ def plain_cell(value: Any) -> str:
 
 def _stretch(batch: list[Message], fits: Callable[[Message], bool], scanned: int, read: Page) -> Stretch:
     messages = sorted((item for item in batch if fits(item)), key=_moment, reverse=True)
-    return Stretch(tuple(messages), scanned, read.problems)
+    return Stretch(tuple(messages), scanned, read.problems, read.cursor is None)
 
 
 def _moment(message: Message) -> datetime:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.data import LEAD, letters, write_team
-from tests.conftest import clean_environment
+from tests.conftest import COMMAND, clean_environment
 
 SMALL, LARGE = 3, 700
 
@@ -73,6 +73,20 @@ def test_a_value_that_could_not_be_made_is_none_and_nothing_is_said_on_the_termi
     story(f"assert reading_process.start({make}).result() is None\nassert no_child_is_left()", tmp_path)
 
 
+def test_a_copy_that_stands_still_half_way_is_not_waited_for(tmp_path: Path) -> None:
+    story(
+        """
+import signal
+reading_process._PATIENCE = 0.05
+os.write, write = (lambda pipe, data: write(pipe, data[:9]) and os.kill(os.getpid(), signal.SIGSTOP)), os.write
+process = reading_process.start(lambda: "x" * 100)
+assert process.result() is None
+assert no_child_is_left()
+""",
+        tmp_path,
+    )
+
+
 def test_a_value_that_is_too_large_is_not_handed_over(tmp_path: Path) -> None:
     story("assert reading_process.start(lambda: bytes(reading_process._LARGEST)).result() is None", tmp_path)
 
@@ -86,6 +100,19 @@ try:
     assert reading_process.start(lambda: 1) is None
 finally:
     end.set()
+""",
+        tmp_path,
+    )
+
+
+def test_a_team_with_a_connection_is_read_by_a_thread(tmp_path: Path) -> None:
+    words = ("init", "team.db", "--name", "sprint-42", "--lead", LEAD, "--agent", "task-manager")
+    subprocess.run([*COMMAND, *words], cwd=tmp_path, env=clean_environment(), check=True, capture_output=True)
+    story(
+        """
+early = EarlyFeed(open_team("team.db"), LEAD)
+assert early._process is None and early._first is not None
+assert early.read().snapshot.is_known
 """,
         tmp_path,
     )
