@@ -7,6 +7,7 @@ costs more than the writing.
 from __future__ import annotations
 
 import os
+import sys
 from typing import IO, Any, TextIO, cast
 
 from team_console.console.terminal.substitutes import ERRORS
@@ -80,7 +81,7 @@ class PromptOutput:
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._output = Output(cast(TextIO, self._file))
+        self._output = Output(cast(TextIO, _terminal(self._file)))
         self._file = cast("IO[str]", self._output)
 
     def start_application_mode(self) -> None:
@@ -98,6 +99,12 @@ class PromptOutput:
         left = self._output.write_now(data)
         if left is not None:
             super().write(left)  # type: ignore[misc]
+
+
+def _terminal(file: IO[str]) -> IO[str]:
+    """Standard error, on which the toolkit draws, or standard output where errors go to a file, as with `2>log`."""
+    output = sys.__stdout__
+    return output if not file.isatty() and output is not None and output.isatty() else file
 
 
 def _opened_again(file: TextIO) -> int:

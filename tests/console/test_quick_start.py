@@ -126,3 +126,14 @@ def test_what_comes_while_the_first_picture_is_made_is_seen(tmp_path: Path) -> N
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         terminal.wait_for("Came in between us", "LIVE")
+
+
+@pytest.mark.slow
+def test_a_console_whose_errors_go_to_a_file_is_drawn_on_the_terminal(tmp_path: Path) -> None:
+    write_team(tmp_path / "team", letters(30))
+    words = ("sh", "-c", 'exec "$@" 2>errors', "sh", *COMMAND, "-t", "team", "--as", LEAD)
+    with Terminal(list(words), cwd=tmp_path, columns=100, lines=30) as terminal:
+        terminal.wait_for("job 000", "LIVE")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    assert (tmp_path / "errors").read_bytes() == b""
