@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from types import SimpleNamespace
 
 
@@ -25,7 +24,7 @@ def load_asyncio() -> None:
     _load("asyncio", {"ssl": None})
 
 
-def _load(name: str, lent: Mapping[str, object]) -> None:
+def _load(name: str, lent: dict[str, object]) -> None:
     """Import a module while in place of others stands what is lent to it; None for a module that is not there."""
     modules: dict[str, object] = sys.modules  # type: ignore[assignment]
     missing = [key for key in lent if key not in modules]
