@@ -22,6 +22,7 @@ from team_console.store.model.words import counted
 from team_console.store.views.findings.audit_chain import trail_findings
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.truth import State, holder_words
+from team_console.widgets.bars.status_line import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
 from team_console.widgets.details.document import Block, Document, Fact, Form, Lines, Text
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.rows.findings import finding_lines
@@ -36,6 +37,8 @@ _NOTICED = {
     WatchState.POLLING: "looked for now and then",
     WatchState.STALLED: "not noticed",
 }
+_TOLD_ELSEWHERE = frozenset({DOUBT, LOCKED, SETTINGS})
+"""What is the matter with the queue, its lock or the settings, and not with how changes are noticed."""
 _SETTINGS = "settings"
 _MANY = 3
 """Findings of one kind from which on they are one row."""
@@ -303,6 +306,8 @@ class HealthPane(ListPane[Row]):
 
     def _watch(self) -> Vital:
         watch, pulse = self.situation.watch, pulse_of(self.situation, self.now)
+        if pulse in _TOLD_ELSEWHERE:
+            pulse = LIVE if watch.state is WatchState.LIVE else POLLING
         well = watch.state is WatchState.LIVE
         more = safe_text(watch.reason) or ("The system tells of every change." if well else "")
         how = "" if pulse.word.lower() == watch.state else f" · changes are {_NOTICED[watch.state]}"

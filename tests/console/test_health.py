@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
 from team_console.store.desk import asking
 from team_console.store.desk.caller import Caller
 from team_console.store.model.message import new_record
 from team_console.store.model.problem import Problem
 
+from tests.benchmarks.data import letters, write_team
 from tests.console.conftest import AUTHOR, Clock, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
@@ -64,6 +67,15 @@ async def test_each_of_several_words_on_the_settings_can_be_read(team: MemoryTea
         hand_in_plan(team)
         await desk.until(lambda: "1 message" in desk.text, "another state of the store")
         assert "the 1 is wrong" in desk.detail
+
+
+async def test_settings_that_are_wrong_are_no_fault_of_the_watch(tmp_path: Path) -> None:
+    write_team(tmp_path, letters(3))
+    (tmp_path / "messenger-config.yaml").write_text("name: [", encoding="utf-8")
+    async with opened(open_team(str(tmp_path)), size=(120, 40)) as desk:
+        await desk.press("7")
+        await desk.until(lambda: "✓ settings" not in desk.text and "this is not YAML" in desk.text, "the settings")
+        await desk.until(lambda: "● watch" in desk.text, "a watch that is well")
 
 
 async def test_a_trail_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
