@@ -27,6 +27,7 @@ class EarlyFeed(Feed):
         self._glimpse: ReadResult | None = None
         self._outcome: ReadResult | BaseException | None = None
         self._first: Thread | None = None
+        self._is_owed = False
         self._process = start(self._first_sight) if team.may_be_read_by_a_copy else None
         if self._process is None:
             self._first = Thread(target=self._begin, name="first reading", daemon=True)
@@ -42,6 +43,8 @@ class EarlyFeed(Feed):
         """See `Feed.glimpse`."""
         if self._process is not None:
             self._take_over()
+        if self._is_owed:
+            self._is_owed, self._glimpse = False, super().glimpse()
         first = self._first
         while first is not None and first.is_alive() and self._glimpse is None and self._reached == (0, 0):
             first.join(_STEP)
@@ -63,11 +66,11 @@ class EarlyFeed(Feed):
         return super().glimpse() or super().read()
 
     def _take_over(self) -> None:
-        """Wait for what the other process saw, as if it had been seen here; what it could not read is read here."""
+        """Wait for what the other process saw, as if it had been seen here; what it could not read is owed."""
         process, self._process = self._process, None
         sight = process.result() if process is not None else None
         if sight is None:
-            self._glimpse = super().glimpse()
+            self._is_owed = True
         elif sight.is_glimpse:
             self._glimpse = sight
         else:

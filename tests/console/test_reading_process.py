@@ -182,8 +182,11 @@ early = EarlyFeed.__new__(EarlyFeed)
 Feed.glimpse, whole = (lambda feed: os._exit(1) if os.getpid() != mine else whole(feed)), Feed.glimpse
 mine = os.getpid()
 early.__init__(open_team("team"), LEAD)
-assert early._process is not None
-assert early.glimpse() is None
+waited_for(early._process)
+Feed.glimpse, here = (lambda feed: asked.append(feed) or here(feed)), Feed.glimpse
+asked = []
+assert early.at_hand() is None and asked == [], "nobody waits for a reading where a screen is being made"
+assert early.glimpse() is None and asked == [early]
 assert len(early.read().snapshot.messages) == 3
 """,
         tmp_path,
