@@ -11,8 +11,11 @@ from typing import Any, Self
 import anyio
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 from pydantic import ValidationError
+
+_LAST_WORDS = 5.0
+"""Seconds for which a client that has closed its end may still get what it asked before."""
 
 
 class AnsweredFrames:
@@ -21,6 +24,8 @@ class AnsweredFrames:
     def __init__(self, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage]) -> None:
         self._read = read
         self._write = write
+        self._owed: set[int | str] = set()
+        self._answered = anyio.Event()
 
     @property
     def last_context(self) -> Any:
@@ -31,15 +36,39 @@ class AnsweredFrames:
         """The next message, or a failure of the transport that is no bad frame.
 
         Raises:
-            anyio.EndOfStream: The client has closed its end.
+            anyio.EndOfStream: The client has closed its end, and what it asked before was answered.
         """
         while True:
-            item = await self._read.receive()
+            try:
+                item = await self._read.receive()
+            except anyio.EndOfStream:
+                await self._answer_the_last()
+                raise
+            if isinstance(item, SessionMessage):
+                self._note_question(item)
             if not isinstance(item, ValidationError):
                 return item
             for answer in refusals(item):
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody is there to be told
                     await self._write.send(SessionMessage(answer))
+
+    def note_answer(self, item: SessionMessage) -> None:
+        """Take notice of what goes to the client."""
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+            self._owed.discard(item.message.id)
+            self._answered.set()
+
+    def _note_question(self, item: SessionMessage) -> None:
+        # A tool may wait for a human, and whoever called it is gone when its end is closed.
+        if isinstance(item.message, JSONRPCRequest) and item.message.method != "tools/call":
+            self._owed.add(item.message.id)
+
+    async def _answer_the_last(self) -> None:
+        """Hold the end back until it is all answered: the SDK drops with it what is still being answered."""
+        with anyio.move_on_after(_LAST_WORDS):
+            while self._owed:
+                self._answered = anyio.Event()
+                await self._answered.wait()
 
     async def aclose(self) -> None:
         """Close the transport's stream."""
@@ -53,6 +82,31 @@ class AnsweredFrames:
             return await self.receive()
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class NotedAnswers:
+    """The stream to the client, of which `frames` hears what it carries."""
+
+    def __init__(self, write: WriteStream[SessionMessage], frames: AnsweredFrames) -> None:
+        self._write = write
+        self._frames = frames
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send it, then say so."""
+        await self._write.send(item)
+        self._frames.note_answer(item)
+
+    async def aclose(self) -> None:
+        """Close the transport's stream."""
+        await self._write.aclose()
 
     async def __aenter__(self) -> Self:
         return self

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from team_console.console.app.faults import log, place_of
 from team_console.console.mcp import convert
 from team_console.console.mcp.acting_agent import ActingAgent
-from team_console.console.mcp.frames import AnsweredFrames
+from team_console.console.mcp.frames import AnsweredFrames, NotedAnswers
 from team_console.console.mcp.results import Inbox, as_json
 from team_console.console.mcp.tasks import Tasks
 from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
@@ -53,7 +53,8 @@ class Server(MCPServer[None]):
         """Serve on standard input and output; as the SDK does, and frames it would drop are answered."""
         async with stdio_server() as (read, write):
             server = self._lowlevel_server
-            await server.run(AnsweredFrames(read, write), write, server.create_initialization_options())
+            frames = AnsweredFrames(read, write)
+            await server.run(frames, NotedAnswers(write, frames), server.create_initialization_options())
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None) -> Any:
         """The tool's result; a refusal of the desk is a result that says so, with its code and the next step."""

@@ -8,7 +8,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCRequest, JSONRPCResponse
+from team_console.console.mcp.frames import AnsweredFrames, NotedAnswers
 from team_console.store.desk import requests
 
 from tests.conftest import CommandLine
@@ -140,6 +145,37 @@ def test_a_frame_that_is_no_message_is_answered_and_the_server_goes_on(place: Pl
     told = [(answer["id"], answer["error"]["code"]) for answer in answers if answer["id"] != "last"]
     assert (told, result.status) == ([answer for _, known in BAD.values() for answer in known], 0)
     assert "last" in [answer["id"] for answer in answers]
+
+
+def test_what_was_asked_before_the_client_closed_its_end_is_answered() -> None:
+    """A slow answer: the SDK would drop it with the end of the stream."""
+
+    async def run() -> list[object]:
+        to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](9)
+        outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](9)
+        frames = AnsweredFrames(incoming, outgoing)
+        answers = NotedAnswers(outgoing, frames)
+        for number, method in ((1, "ping"), (2, "tools/call")):
+            await to_server.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=number, method=method)))
+        to_server.close()
+        seen: list[object] = [(await frames.receive()).message.id for _ in range(2)]  # type: ignore[union-attr]
+        async with anyio.create_task_group() as group:
+            group.start_soon(_answer_later, answers, seen)
+            with pytest.raises(anyio.EndOfStream):
+                await frames.receive()
+            seen.append("end")
+        for stream in (incoming, outgoing, from_server):
+            stream.close()
+        return seen
+
+    assert anyio.run(run) == [1, 2, "answered", "end"]
+
+
+async def _answer_later(answers: NotedAnswers, seen: list[object]) -> None:
+    for _ in range(20):
+        await anyio.lowlevel.checkpoint()
+    seen.append("answered")
+    await answers.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=1, result={})))
 
 
 def test_half_a_character_in_a_database_ends_no_server(tmp_path: Path) -> None:
