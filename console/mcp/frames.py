@@ -18,10 +18,30 @@ _LAST_WORDS = 5.0
 """Seconds for which a client that has closed its end may still get what it asked before."""
 
 
-class AnsweredFrames:
+class _Around:
+    """One stream of a transport, closed with what stands around it."""
+
+    def __init__(self, stream: ReadStream[SessionMessage | Exception] | WriteStream[SessionMessage]) -> None:
+        self._stream = stream
+
+    async def aclose(self) -> None:
+        """Close the transport's stream."""
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class AnsweredFrames(_Around):
     """The messages of a transport's stream; frames that are none are answered with the error JSON-RPC has for them."""
 
     def __init__(self, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage]) -> None:
+        super().__init__(read)
         self._read = read
         self._write = write
         self._owed: set[int | str] = set()
@@ -70,10 +90,6 @@ class AnsweredFrames:
                 self._answered = anyio.Event()
                 await self._answered.wait()
 
-    async def aclose(self) -> None:
-        """Close the transport's stream."""
-        await self._read.aclose()
-
     def __aiter__(self) -> Self:
         return self
 
@@ -83,19 +99,12 @@ class AnsweredFrames:
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class NotedAnswers:
+class NotedAnswers(_Around):
     """The stream to the client, of which `frames` hears what it carries."""
 
     def __init__(self, write: WriteStream[SessionMessage], frames: AnsweredFrames) -> None:
+        super().__init__(write)
         self._write = write
         self._frames = frames
 
@@ -103,18 +112,6 @@ class NotedAnswers:
         """Send it, then say so."""
         await self._write.send(item)
         self._frames.note_answer(item)
-
-    async def aclose(self) -> None:
-        """Close the transport's stream."""
-        await self._write.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def refusals(error: ValidationError) -> list[JSONRPCError]:

@@ -26,10 +26,13 @@ from tests.benchmarks.terminal import Terminal
 SIZES = {(80, 24): 194.0, (120, 40): 234.0, (200, 55): 314.0}
 """Columns and lines of terminals -> bytes of neomutt's arrow key on them, for where it is not installed."""
 DOWN, HISTORY = b"\x1b[B", b"6"
-MODES = {
-    **{b"2": "inboxes", b"3": "requests", b"4": "deliveries", b"5": "sprint", HISTORY: "history"},
-    **{b"7": "health", b"8": "decisions"},
-}
+MODES = dict(
+    zip(
+        (b"2", b"3", b"4", b"5", HISTORY, b"7", b"8"),
+        ("inboxes", "requests", "deliveries", "sprint", "history", "health", "decisions"),
+        strict=True,
+    )
+)
 """Key -> the mode it goes to from the first one."""
 _KEYS = 10
 _HELD, _REPEAT = 12, 0.035

@@ -24,18 +24,10 @@ _WIDE = (
 )
 _WORDS = re.compile(r"[ \t]+|[^ \t]+")
 _WORDS_OF_ANY_SCRIPT = LazyPattern(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
-_BLOCKS = (
-    *(
-        (0x20, 0x7E),
-        (0xA0, 0xAC),
-        (0xAE, 0x17F),
-        (0x2010, 0x2027),
-        (0x2039, 0x203A),
-        (0x2190, 0x2193),
-        (0x21B6, 0x21B7),
-    ),
-    *((0x2200, 0x22FF), (0x23CE, 0x23CE), (0x2500, 0x25F7), (0x2713, 0x2717)),
-)
+_LETTERS = ((0x20, 0x7E), (0xA0, 0xAC), (0xAE, 0x17F))
+_SIGNS = ((0x2010, 0x2027), (0x2039, 0x203A), (0x2190, 0x2193), (0x21B6, 0x21B7), (0x2200, 0x22FF), (0x23CE, 0x23CE))
+_SHAPES = ((0x2500, 0x25F7), (0x2713, 0x2717))
+_BLOCKS = _LETTERS + _SIGNS + _SHAPES
 """Letters of the west, dashes and quotes, arrows, relations, lines, shapes and ticks: what the widgets draw."""
 _NARROW_SIGNS = frozenset(chr(point) for first, last in _BLOCKS for point in range(first, last + 1))
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
