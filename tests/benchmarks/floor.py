@@ -10,6 +10,8 @@ import os
 import sys
 
 ENTRY = b"- message_id: MSG-20260224-aaaaaaaa\n  type: message\n  from: ceo\n  to: architect\n" + b" " * 340 + b"\n"
+_BLOCK = 1 << 20
+"""Bytes of one write: of many megabytes at once the kernel's time varies tenfold in a virtual machine."""
 
 
 def read(path: str) -> bytes:
@@ -34,7 +36,7 @@ def _put(path: str, data: bytes | bytearray, flag: int) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o600)
     rest = memoryview(data)
     while rest:
-        rest = rest[os.write(fd, rest) :]
+        rest = rest[os.write(fd, rest[:_BLOCK]) :]
     os.fsync(fd)
     os.close(fd)
 

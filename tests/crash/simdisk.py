@@ -168,6 +168,10 @@ class SimDisk(Disk):
         self._inode(source)
         self._change(FolderStep("rename", source, target))
 
+    def rename_durably(self, source: Path, target: Path) -> None:
+        self.rename(source, target)
+        self.sync_folder(target.parent)
+
     def exchange(self, path: Path, other: Path) -> bool:
         if not self.can_exchange:
             return False

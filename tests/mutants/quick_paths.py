@@ -9,6 +9,7 @@ _ROWS = "tests/views/test_followed_roster_rows.py"
 _LOCK = "tests/store/test_lock_at_once.py"
 _WRITING = "tests/store/test_codec_writing.py"
 _KEPT = "tests/store/test_kept_knowledge.py"
+_FILES = "tests/store/test_yaml_files.py"
 _FREED = "tests/store/test_freed_beside.py"
 _SEARCHED = "tests/store/test_searched_once.py"
 _NAMING = "tests/store/test_naming_by_bytes.py"
@@ -18,6 +19,13 @@ _COPY = "tests/console/test_reading_process.py"
 _SEARCH = "store/backends/yaml/codec/cutting/address_search.py"
 
 QUICK_LINES = (
+    Line(
+        "a long queue is written in blocks",
+        "store/backends/yaml/files.py",
+        "disk.write(fd, view[:_BLOCK])",
+        "disk.write(fd, view)",
+        (f"{_FILES}::test_a_long_queue_is_written_whole_in_calls_of_less_than_the_large_pages",),
+    ),
     Line(
         "a process with threads is not copied",
         "console/following/reading_process.py",
@@ -79,7 +87,16 @@ QUICK_LINES = (
         "store/backends/yaml/disk.py",
         "                _close_beside(displaced)\n",
         "                pass\n",
-        (f"{_FREED}::test_a_large_file_is_not_freed_before_its_name_is_taken_over_and_soon_after",),
+        (f"{_FREED}::test_a_large_file_is_freed_soon_after_the_folder_was_synced_and_not_before",),
+    ),
+    Line(
+        "a folder is synced before a large file is freed",
+        "store/backends/yaml/disk.py",
+        "            self.sync_folder(target.parent)\n"
+        "        finally:\n            if displaced is not None:\n                _close_beside(displaced)\n",
+        "        finally:\n            if displaced is not None:\n                _close_beside(displaced)\n"
+        "        self.sync_folder(target.parent)\n",
+        (f"{_FREED}::test_blocks_are_given_back_only_once_the_folder_was_synced",),
     ),
     Line(
         "words that another reader takes otherwise are proven by it",

@@ -1,4 +1,4 @@
-"""Taking over the name of a large file: whoever holds the lock does not wait until its blocks are free again."""
+"""Taking over the name of a large file: nobody waits until its blocks are free again, and no folder's sync does."""
 
 from __future__ import annotations
 
@@ -37,30 +37,46 @@ def _until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[str]]:
-    """Takes over the name of a file of so many bytes; gives back what was still held at the moment it was done."""
+    """Takes over the name of a file of so many bytes; gives back what was still held once the folder was synced."""
 
     def rename(size: int) -> list[str]:
         (tmp_path / "old").write_bytes(b"o" * size)
         (tmp_path / "new").write_bytes(b"new")
-        replace, seen = os.replace, []
+        sync, seen = os.fsync, []
 
-        def replaced(source: Path, target: Path) -> None:
-            replace(source, target)
+        def synced(fd: int) -> None:
+            sync(fd)
             seen.extend(_held_without_a_name(tmp_path))
 
-        monkeypatch.setattr(os, "replace", replaced)
-        Disk().rename(tmp_path / "new", tmp_path / "old")
+        monkeypatch.setattr(os, "fsync", synced)
+        Disk().rename_durably(tmp_path / "new", tmp_path / "old")
         assert (tmp_path / "old").read_bytes() == b"new"
         return seen
 
     return rename
 
 
-def test_a_large_file_is_not_freed_before_its_name_is_taken_over_and_soon_after(
+def test_a_large_file_is_freed_soon_after_the_folder_was_synced_and_not_before(
     tmp_path: Path, renamed: Callable[[int], list[str]]
 ) -> None:
     assert renamed(LARGE) == [f"{tmp_path}/old (deleted)"]
     _until(lambda: _held_without_a_name(tmp_path) == [])
+
+
+def test_blocks_are_given_back_only_once_the_folder_was_synced(
+    tmp_path: Path, renamed: Callable[[int], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = _thread.start_new_thread
+    began: list[object] = []
+
+    def started(close: Callable[[int], None], given: tuple[int]) -> int:
+        began.append(_held_without_a_name(tmp_path))
+        return start(close, given)
+
+    monkeypatch.setattr(_thread, "start_new_thread", started)
+    monkeypatch.setattr(Disk, "sync_folder", lambda disk, folder: began.append("synced"))
+    renamed(LARGE)
+    assert began == ["synced", [f"{tmp_path}/old (deleted)"]]
 
 
 def test_a_small_file_is_not_worth_a_thread(renamed: Callable[[int], list[str]]) -> None:
@@ -81,6 +97,6 @@ def test_where_no_thread_can_be_started_the_file_is_freed_at_once(
 def test_a_rename_that_fails_holds_nothing(tmp_path: Path) -> None:
     (tmp_path / "old").write_bytes(b"o" * LARGE)
     with pytest.raises(FileNotFoundError):
-        Disk().rename(tmp_path / "missing", tmp_path / "old")
+        Disk().rename_durably(tmp_path / "missing", tmp_path / "old")
     (tmp_path / "old").unlink()
     _until(lambda: _held_without_a_name(tmp_path) == [])

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.errors import Code, TeamError
@@ -386,3 +387,27 @@ def test_who_may_not_write_is_told_so_before_the_first_write_and_nothing_is_made
 def test_a_read_only_team_or_one_that_is_not_there_has_no_obstacle_of_its_own(tmp_path: Path) -> None:
     assert open_yaml(tmp_path / "nothing").obstacle() == ""
     assert open_yaml(tmp_path, read_only=True).obstacle() == ""
+
+
+class _ShortWrites(Disk):
+    """A file system that takes no more than `most` bytes at a time, and what it was asked to take."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.asked: list[int] = []
+
+    def write(self, fd: int, data: memoryview) -> int:
+        self.asked.append(len(data))
+        return super().write(fd, data[: self._most])
+
+
+@pytest.mark.parametrize("most", [100_003, 1 << 30], ids=["short writes", "whole writes"])
+def test_a_long_queue_is_written_whole_in_calls_of_less_than_the_large_pages(tmp_path: Path, most: int) -> None:
+    queue = queue_of(*(make_message(number) for number in range(1, 10_000)))
+    (tmp_path / QUEUE).write_bytes(queue)
+    disk = _ShortWrites(most)
+    put(open_yaml(tmp_path, disk=disk), make_message(10_000))
+    written = (tmp_path / QUEUE).read_bytes()
+    assert written.startswith(queue)
+    assert len(open_yaml(tmp_path).snapshot().messages) == 10_000
+    assert len(queue) > 2_000_000 > max(disk.asked)

@@ -244,8 +244,7 @@ class Archives:
     def _rotate(self, agent: str, path: Path) -> None:
         parts = [archive_part(name) for name in self._disk.names(path.parent)]
         numbers = [part[1] or 0 for part in parts if part is not None and part[0] == agent]
-        self._disk.rename(path, self._layout.archive(agent, max(numbers, default=0) + 1))
-        self._disk.sync_folder(path.parent)
+        self._disk.rename_durably(path, self._layout.archive(agent, max(numbers, default=0) + 1))
         self.forget()
 
     def _mend(self, agent: str, path: Path, stamp: str) -> tuple[bytes, list[Problem]]:

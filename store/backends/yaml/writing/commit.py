@@ -130,9 +130,8 @@ class Write:
                 move_aside(self._team, path, "not what it is named after")
             staged = self._layout.stage()
             write_new(self._disk, staged, data, mode=mode)
-            self._disk.rename(staged, path)
             made.append(path)
-            self._disk.sync_folder(path.parent)
+            self._disk.rename_durably(staged, path)
 
     def _is_attached(self, path: Path, data: bytes) -> bool:
         """Whether the file is there already; the name says its content, and others may have changed that."""
@@ -253,7 +252,8 @@ class Write:
             alone = found is None or found.mark == self._before.generation.mark
             if displaced is not None and found is not None:
                 keep_as_previous(self._team, displaced, ours=alone)
-            self._disk.sync_folder(self._layout.folder)
+            else:
+                self._disk.sync_folder(self._layout.folder)
         except OSError as error:
             raise Uncertain(f"the new queue may not be durable: {error.strerror}") from error
         if alone:
@@ -264,24 +264,24 @@ class Write:
 
 
 def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
-    """Give a displaced generation the name `.prev`.
+    """Give a displaced generation the name `.prev`, durable as all other names of the folder are then.
 
     Where something is in the way that cannot be replaced (a folder, a file that may not be touched), a generation
     of `ours` keeps a name of its own: what was built upon it stands. One of somebody else has to be merged yet.
 
     Raises:
-        OSError: It could not be renamed.
+        OSError: It could not be renamed, or not durably.
     """
     layout = team.layout
     try:
-        team.disk.rename(displaced, layout.prev)
+        team.disk.rename_durably(displaced, layout.prev)
         return
     except OSError as error:
         if not ours or error.errno not in _BLOCKED:
             raise
         why = error.strerror or str(error)
     aside = layout.queue.with_name(f"{layout.queue.name}.torn-{team.stamp()}")
-    team.disk.rename(displaced, aside)
+    team.disk.rename_durably(displaced, aside)
     text = f"{layout.prev.name} cannot be replaced ({why}); the generation before was kept as {aside.name}"
     team.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
 

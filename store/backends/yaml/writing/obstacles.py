@@ -58,8 +58,7 @@ def move_aside(team: LockedTeam, path: Path, what: str) -> None:
     while team.disk.stat(aside) is not None:
         number += 1
         aside = path.with_name(f"{path.name}{ASIDE}{stamp}-{number}")
-    team.disk.rename(path, aside)
-    team.disk.sync_folder(path.parent)
+    team.disk.rename_durably(path, aside)
     text = f"{path.name} was {what} and was moved to {aside.name}"
     team.notices.append(Problem("SET_ASIDE", "warning", path.name, text, "Find out who put it there, and delete it."))
 

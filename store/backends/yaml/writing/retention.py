@@ -65,7 +65,7 @@ def _replace(team: LockedTeam, shortening: Shortening, mode: int) -> None:
     stat = team.disk.stat(shortening.path)
     staged = team.layout.stage()
     write_new(team.disk, staged, shortening.data, mode=stat.mode if stat else mode)
-    team.disk.rename(staged, shortening.path)
+    team.disk.rename_durably(staged, shortening.path)
 
 
 def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:

@@ -53,8 +53,7 @@ def _write(team: LockedTeam, text: str) -> None:
         _sweep(team, path.parent)
         old = disk.stat(path)
         write_new(disk, staged, text.encode(), mode=old.mode if old else _PUBLIC, group=old.group if old else -1)
-        disk.rename(staged, path)
-        disk.sync_folder(path.parent)
+        disk.rename_durably(staged, path)
     except OSError as error:
         with contextlib.suppress(OSError):
             if disk.stat(staged) is not None:
@@ -92,8 +91,7 @@ def put_back(team: LockedTeam, text: bytes, *, mode: int) -> str:
         aside = path.with_name(f"{path.name}.lost-{team.stamp()}") if there is not None else None
         if aside is not None:
             disk.rename(path, aside)
-        disk.rename(staged, path)
-        disk.sync_folder(path.parent)
+        disk.rename_durably(staged, path)
     except OSError as error:
         why = f"{error.filename or path}: {error.strerror or error}; the settings were not put back"
         raise TeamError(Code.STORE_FAILED, why, "Look into the cause and repeat it.") from error
