@@ -133,7 +133,7 @@ def end_request(caller: Caller, *, request_id: str, asker: str, reason: str) -> 
         raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
     by = {"by": caller.actor} if caller.actor != asker else {}
     with caller.team.transaction(actor=caller.actor, action="withdraw", wait=caller.wait) as tx:
-        question, kind, thread = find_question(tx, request_id)
+        question, kind, thread = find_question(tx, request_id, asker=asker)
         if question.sender != asker:
             text = f"{request_id} was asked by {question.sender}, so {asker} cannot take it back"
             raise TeamError(Code.NOT_PERMITTED, text, "Only its asker can.", request_id=request_id)

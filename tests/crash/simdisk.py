@@ -168,6 +168,9 @@ class SimDisk(Disk):
         self._inode(source)
         self._change(FolderStep("rename", source, target))
 
+    def begin_sync(self, fd: int, start: int, size: int) -> None:
+        """What was written and not synced may be on the disk at any time as it is."""
+
     def rename_durably(self, source: Path, target: Path) -> None:
         self.rename(source, target)
         self.sync_folder(target.parent)

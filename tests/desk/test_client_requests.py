@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +18,8 @@ from team_console.store.views.looking import view_of_team
 from team_console.store.views.requests.verdicts import verdict_of
 from team_console.store.views.rows import RequestRow, View
 
-from tests.store.contract import FACTORIES, START, FakeClock, config
+from tests.protocol.conftest import SPRINT_BODIES
+from tests.store.contract import FACTORIES, START, FakeClock, config, make_message, put
 
 RULE = {
     "type": "addRules",
@@ -337,6 +339,19 @@ def test_a_verdict_before_the_withdrawal_stands_and_the_asker_hears_of_it(any_te
     error = refusal(asking.withdraw, agent(any_team), request_id=request_id, reason="timed out")
     assert error.code is Code.ALREADY_ANSWERED
     assert verdict_of(any_team, request_id).state == "approved"
+
+
+def test_an_asker_takes_back_its_own_of_two_requests_under_one_id(any_team: Team) -> None:
+    """`DBG-001` of two agents: each makes its own ids, as the sprint protocol has it (002-i)."""
+    asked = next(body for body in SPRINT_BODIES if body["msg_type"] == "DEBUG_REQUEST")
+    text = f"DEBUG_REQUEST: {json.dumps({**asked, 'debug_id': 'DBG-001'})}"
+    for number, name in enumerate(("task-manager", "file-manager")):
+        put(any_team, make_message(number, sender=name, to="ceo", payload={"summary": "a failure", "content": text}))
+    asking.withdraw(agent(any_team, "file-manager"), request_id="DBG-001", reason="found it")
+    left = [message.sender for message in any_team.snapshot().messages if message.is_unread_by("ceo")]
+    assert left == ["task-manager"]
+    error = refusal(asking.withdraw, agent(any_team, "nobody-else"), request_id="DBG-001", reason="x")
+    assert error.code is Code.NOT_PERMITTED
 
 
 def test_only_the_asker_withdraws_and_it_says_why(team: Team) -> None:

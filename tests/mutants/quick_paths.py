@@ -20,6 +20,13 @@ _SEARCH = "store/backends/yaml/codec/cutting/address_search.py"
 
 QUICK_LINES = (
     Line(
+        "a long queue is on its way to the disk while it is written",
+        "store/backends/yaml/files.py",
+        "disk.begin_sync(fd, begun, whole - begun)",
+        "pass",
+        (f"{_FILES}::test_a_long_queue_is_written_whole_in_calls_of_less_than_the_large_pages",),
+    ),
+    Line(
         "a long queue is written in blocks",
         "store/backends/yaml/files.py",
         "disk.write(fd, view[:_BLOCK])",

@@ -32,6 +32,8 @@ _BLOCKS = _LETTERS + _SIGNS + _SHAPES
 _NARROW_SIGNS = frozenset(chr(point) for first, last in _BLOCKS for point in range(first, last + 1))
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 """Two letters that make one flag."""
+_SARA_AM = re.compile("[\u0e33\u0eb3]")
+"""Vowels of Thai and Lao that take a cell of their own and belong to the letter before (UAX 29)."""
 
 
 def cell_len(text: str) -> int:
@@ -63,7 +65,7 @@ def crop(text: str, width: int) -> str:
 
 def _beginning(text: str, width: int) -> str:
     """The first `width` cells of a longer text; half of a wide character is blank."""
-    if text.isascii() or _FLAG.search(text) is None:
+    if not _has_pairs(text):
         return set_cell_size(text, width)
     begin = text[: _cut_at(clusters(text), width)]
     return begin + " " * (width - cell_len(begin))
@@ -184,21 +186,29 @@ def clusters(text: str) -> Iterable[tuple[int, int, int]]:
     if text.isascii():
         return ((index, index + 1, 1) for index in range(len(text)))
     spans = split_graphemes(text)[0]
-    return spans if _FLAG.search(text) is None else _with_flags(text, spans)
+    return _paired(text, spans) if _has_pairs(text) else spans
 
 
-def _with_flags(text: str, spans: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
-    """The same with the two letters of a flag as one, which rich takes for two of one cell each."""
-    flags = {match.start() for match in _FLAG.finditer(text)}
-    begin, cells = -1, 0
+def _has_pairs(text: str) -> bool:
+    """Whether two characters of a cell each may belong together, which rich takes for two that may part."""
+    return not text.isascii() and (_FLAG.search(text) is not None or _SARA_AM.search(text) is not None)
+
+
+def _paired(text: str, spans: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """The same with the two letters of a flag as one, and a letter with its vowel."""
+    seconds = {match.start() + 1 for match in _FLAG.finditer(text)} | {
+        match.start() for match in _SARA_AM.finditer(text)
+    }
+    begin, end, cells = 0, 0, 0
     for start, stop, size in spans:
-        if start in flags:
-            begin, cells = start, size
-        elif begin >= 0:
-            yield begin, stop, cells + size
-            begin = -1
-        else:
-            yield start, stop, size
+        if start in seconds and cells == size == 1:
+            end, cells = stop, 2
+            continue
+        if end:
+            yield begin, end, cells
+        begin, end, cells = start, stop, size
+    if end:
+        yield begin, end, cells
 
 
 def shorten(text: str, width: int) -> str:

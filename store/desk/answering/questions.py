@@ -147,18 +147,22 @@ def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Se
             raise ChangedError(request_id, question)
 
 
-def find_question(tx: Transaction, request_id: str, wanted: str = "") -> tuple[Message, RequestKind, Sequence[Message]]:
+def find_question(
+    tx: Transaction, request_id: str, wanted: str = "", *, asker: str | None = None
+) -> tuple[Message, RequestKind, Sequence[Message]]:
     """The question behind `request_id` with its kind and everything that carries the id, oldest first.
 
     Args:
         wanted: `fingerprint` of the one that is meant where several have the id; else it is the first, and of those
             whose ids are used again the first that waits.
+        asker: Whose is meant where several agents have asked under the id; two may both call theirs `DBG-001`.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`.
     """
     thread = _thread(tx, request_id)
     asked = _asked_under(request_id, thread)
+    asked = [message for message in asked if message.sender == asker] or asked
     question = asked[0] if asked else None
     if len(asked) > 1:
         question = next(_meant(tx, request_id, asked, thread, wanted), question)
