@@ -24,7 +24,7 @@ def export(workspace: Workspace, subject: Subject) -> None:
 
     if not isinstance(workspace.pane, HistoryPane):
         return
-    messages = workspace.pane.rows.rows
+    messages = workspace.pane.messages()
     more = "" if workspace.pane.at_end else " Not all of the history is read yet; G reads on."
     form = Confirm[Path](
         "Export",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -17,8 +17,11 @@ from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.checks.signing import Seal
 from team_console.store.views.history import Stretch, search
+from team_console.store.views.mail.broadcasts import as_one, gathered
 from team_console.store.views.rows import View
+from team_console.widgets.details.copies import copies_blocks
 from team_console.widgets.details.document import Document
 from team_console.widgets.details.message import message_document
 from team_console.widgets.rows.drawing import Drawing
@@ -67,12 +70,17 @@ class HistoryPane(ListPane[Message]):
         self._at_end = False
         self._busy: Worker[None] | None = None
         self._gaps: dict[Problem, None] = {}
+        self._copies: dict[str, tuple[Message, ...]] = {}
         self._typing: Timer | None = None
 
     @property
     def at_end(self) -> bool:
         """Whether everything there is has been read."""
         return self._at_end
+
+    def messages(self) -> tuple[Message, ...]:
+        """Every message that the rows stand for, newest first."""
+        return tuple([copy for row in self.rows.rows for copy in self._copies_of(row)])
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
         """A message in one line."""
@@ -97,14 +105,18 @@ class HistoryPane(ListPane[Message]):
         return f"{row.message_id} {row.type} {row.sender} {to} {row.status} {row.created} {texts}"
 
     def document_of(self, row: Message) -> Document | None:
-        """The message."""
-        return message_document(row, now=self.now, content=self.content_of(row), seal=self.seal_of(row))
+        """The message, and of a broadcast how far each of its copies is."""
+        copies = self._copies_of(row)
+        seals = [self.seal_of(copy) for copy in copies]
+        seal = next((seal for seal in (Seal.BROKEN, Seal.UNSIGNED) if seal in seals), seals[0])
+        below = copies_blocks(copies, self.now)
+        return message_document(row, now=self.now, content=self.content_of(row), seal=seal, below=below)
 
     def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
         """The message and who wrote it."""
         if row is None:
             return NOTHING
-        return Selection(message=row, agents=(row.sender,), messages=(row,))
+        return Selection(message=row, agents=(row.sender,), messages=self._copies_of(row))
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Begin to read at the first showing; later bring in what is new."""
@@ -185,6 +197,7 @@ class HistoryPane(ListPane[Message]):
         self._walk += 1
         self._all, self._scanned, self._at_end = (), 0, False
         self._gaps.clear()
+        self._copies.clear()
         snapshot = self.situation.snapshot
         words = tuple(self.query_text.casefold().split())
         live = snapshot.messages if snapshot is not None else ()
@@ -230,7 +243,7 @@ class HistoryPane(ListPane[Message]):
         self._at_end, self._scanned = event.at_end, event.scanned
         self._gaps.update(dict.fromkeys(event.problems))
         if event.found:
-            self._all = (*self._all, *event.found)
+            self._all = (*self._all[:-1], *self._as_rows((*self._copies_of_last(), *event.found)))
         if event.found or event.at_end or event.problems:
             self._fill()
         else:
@@ -245,12 +258,39 @@ class HistoryPane(ListPane[Message]):
     def _refresh(self, live: Sequence[Message]) -> None:
         """Show new messages and new states of known ones without walking again."""
         states = {message.message_id: message for message in live}
-        known = {message.message_id for message in self._all}
+        known = {row.message_id for row in self._all}
+        known.update(copy.message_id for copies in self._copies.values() for copy in copies)
         words = tuple(self.query_text.casefold().split())
         new = [message for message in live if message.message_id not in known and self._holds(message, words)]
         new.sort(key=lambda message: message.created, reverse=True)
-        self._all = (*new, *(states.get(message.message_id, message) for message in self._all))
+        self._all = (*self._as_rows(new), *(self._renewed(row, states) for row in self._all))
         self._fill()
+
+    def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """The messages, those of one broadcast as one, whose copies are remembered."""
+        for copies in gathered(messages):
+            row = as_one(copies)
+            if len(copies) > 1:
+                self._copies[row.message_id] = copies
+            yield row
+
+    def _copies_of(self, row: Message) -> tuple[Message, ...]:
+        """The messages that a row stands for."""
+        return self._copies.get(row.message_id, (row,))
+
+    def _copies_of_last(self) -> tuple[Message, ...]:
+        """What the last row stands for: a broadcast may go on where the next stretch begins."""
+        return self._copies.pop(self._all[-1].message_id, self._all[-1:]) if self._all else ()
+
+    def _renewed(self, row: Message, states: Mapping[str, Message]) -> Message:
+        copies = self._copies.get(row.message_id)
+        if copies is None:
+            return states.get(row.message_id, row)
+        now = tuple([states.get(copy.message_id, copy) for copy in copies])
+        if all(copy is other for copy, other in zip(copies, now, strict=True)):
+            return row
+        self._copies[row.message_id] = now
+        return as_one(now)
 
 
 def _is_another(before: Snapshot | None, now: Snapshot) -> bool:

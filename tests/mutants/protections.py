@@ -64,6 +64,13 @@ LINES = (
         (f"{CLIENTS}::test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved",),
     ),
     Line(
+        "other words are not hidden behind the id of a broadcast",
+        "store/views/mail/broadcasts.py",
+        "(message.priority, repr(message.payload))",
+        '(message.priority, "")',
+        ("tests/views/test_broadcasts.py::test_whatever_differs_is_not_hidden_behind_a_broadcast",),
+    ),
+    Line(
         "what expired is open no more",
         "store/views/requests/request_list.py",
         "if row.expires_at is not None and now >= row.expires_at:",

@@ -20,6 +20,8 @@ _MINUTE, _SECONDS = 16, 19
 _VERDICT = re.compile(r"\w+ (?:approved|rejected)(?:: |\Z)")
 """What the summary of a verdict begins with, which its own words say already."""
 _PLAIN = frozenset({"message", "broadcast"})
+_MANY = 3
+"""Recipients from which on their number is told, since their names have no room."""
 _BROAD = 100
 """Cells of a row of the past from which on there is room for whole names beside whole titles."""
 
@@ -61,7 +63,7 @@ def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tup
     """
     is_narrow = drawing.width < _BROAD
     name, quiet = (9, "") if is_narrow else (min(20, drawing.width // 6), "muted")
-    to = ", ".join(message.recipients[:3])
+    to = ", ".join(message.recipients) if len(message.recipients) < _MANY else f"{len(message.recipients)} agents"
     status = status_sign(message)
     time: Line = ((pad(_when(message), _WHEN) + "  ", quiet),) if drawing.shows("time") else ()
     parties: Line = ((drawing.name(message.sender, name), ""), (" → ", ""), (drawing.name(to, name), ""))

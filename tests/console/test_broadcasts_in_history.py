@@ -1,0 +1,97 @@
+"""A broadcast is one row of the history, however many copies were written, and tells who of them read it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from team_console.console.panes.history import HistoryPane
+from team_console.store.desk import inbox, mail
+from team_console.store.desk.caller import Caller
+from team_console.store.model.message import Message
+from team_console.widgets.fields.field import Field
+
+from tests.console.conftest import AUTHOR, LEAD, Desk, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+WORDS = "The freeze begins at noon"
+
+
+def shouted(team: MemoryTeam) -> tuple[Message, ...]:
+    """Copies of a broadcast that one agent read."""
+    copies = mail.broadcast(Caller(team, LEAD), summary=WORDS, content="Commit before.").messages
+    inbox.receive(Caller(team, AUTHOR), agent=AUTHOR)
+    return copies
+
+
+def history(desk: Desk) -> HistoryPane:
+    pane = desk.app.main.pane
+    assert isinstance(pane, HistoryPane)
+    return pane
+
+
+async def test_it_is_one_row_that_names_how_many_got_it(team: MemoryTeam) -> None:
+    copies = shouted(team)
+    mail.send(Caller(team, LEAD), to=AUTHOR, summary="A word for one alone", content="x")
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.shows("A word for one alone", f"{len(copies)} agents")
+        assert [row.summary for row in history(desk).rows.rows] == ["A word for one alone", WORDS]
+        await desk.press("down", "enter")
+        await desk.until(lambda: f"{len(copies)} recipients" in desk.detail, "who got it")
+        assert f"{len(copies) - 1} written, not read yet" in desk.detail
+        assert "1 read" in desk.detail
+
+
+async def test_who_reads_it_meanwhile_is_told_in_the_row_that_stays(team: MemoryTeam) -> None:
+    copies = shouted(team)
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.shows(WORDS)
+        await desk.press("enter")
+        await desk.until(lambda: f"{len(copies)} recipients" in desk.detail, "who got it")
+        reader = next(copy.recipients[0] for copy in copies if copy.recipients[0] != AUTHOR)
+        key = history(desk).key_of(history(desk).rows.rows[0])
+        inbox.receive(Caller(team, reader), agent=reader)
+        await desk.until(lambda: "2 read" in desk.detail, "the second reader")
+        assert [history(desk).key_of(row) for row in history(desk).rows.rows] == [key]
+
+
+async def test_it_is_one_row_where_its_copies_come_in_two_stretches(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.until(lambda: history(desk).at_end, "an empty history")
+        copies = tuple(copy for copy in shouted(MemoryTeam(config=team.config(), clock=team.clock)))
+        pane = history(desk)
+        for some, is_last in ((copies[:1], False), (copies[1:], True)):
+            pane.post_message(pane.Read(pane._walk, some, len(some), is_last))
+        await desk.shows(f"{len(copies)} agents")
+        assert len(pane.rows.rows) == 1
+        assert pane.messages() == copies
+
+
+async def test_an_export_has_every_copy(team: MemoryTeam, tmp_path: Path) -> None:
+    copies = shouted(team)
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.shows(WORDS)
+        await desk.press("w")
+        form = await desk.form()
+        form.query_one("#words", Field).value = str(tmp_path / "all.json")
+        await desk.press("enter")
+        await desk.until((tmp_path / "all.json").exists, "the file")
+    written = json.loads((tmp_path / "all.json").read_text())["messages"]
+    assert {record["message_id"] for record in written} == {copy.message_id for copy in copies}
+
+
+async def test_a_search_for_one_recipient_finds_its_copy(team: MemoryTeam) -> None:
+    shouted(team)
+    async with opened(team) as desk:
+        await desk.press("6")
+        await desk.shows(WORDS)
+        await desk.press("slash")
+        await desk.type(AUTHOR)
+        await desk.until(lambda: "1 found" in desk.text, "the one copy")
+        assert [row.recipients for row in history(desk).rows.rows] == [(AUTHOR,)]
