@@ -27,7 +27,7 @@ VERDICT_LINES = (
         _TRUST,
         "if not trouble and asked is not None and signed.payload.get(REQUEST) != digest_of(asked):",
         "if False:",
-        ("tests/views/test_decisions.py::test_the_key_of_who_decided_vouches_for_what_was_decided",),
+        (f"{_FORGED}[yaml-no request-permission]",),
     ),
     Line(
         "a signature is by a key of the human",

@@ -137,10 +137,6 @@ def test_the_key_of_who_decided_vouches_for_what_was_decided(tmp_path: Path) -> 
     for changed, is_signed in (({}, True), ({"approve": False}, False)):
         story.messages[-1] = unsigned.with_changes(payload={**payload, **changed})
         assert (only(ledger_of(story, signature=partial(_proof, config))).proof is Proof.SIGNED) is is_signed
-    story.messages[-1] = unsigned.with_changes(payload=payload)
-    place = story.messages.index(question)
-    story.messages[place] = question.with_changes(payload={**question.payload, "content": "1. Drop the database"})
-    assert only(ledger_of(story, signature=partial(_proof, config))).proof is not Proof.SIGNED
 
 
 def test_a_result_of_work_is_no_decision() -> None:
