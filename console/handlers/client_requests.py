@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from team_console.console.app.editor import edit_text
 from team_console.console.app.unwritten import Agreed
@@ -76,12 +76,16 @@ def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
     from team_console.widgets.forms.approval import Way
 
     suggested = permission_of(row.question.payload).suggestions
-    always = [
-        Way(OptionLine("always", safe_line(suggestion_words(suggestion), _LONGEST)), "Allow always")
-        for suggestion in suggested
-    ]
+    always = [Way(OptionLine("always", _offered(suggestion)), "Allow always") for suggestion in suggested]
     no = Way(OptionLine("no", "and the agent reads your words"), "Refuse", refuses=True)
     return Way(OptionLine("once", "this call alone"), "Allow once"), *always, no
+
+
+def _offered(suggestion: Any) -> str:
+    """What would be allowed always, as a safe line; one that is cut says so: its widest rule may be the last."""
+    words = suggestion_words(suggestion)
+    cut = f" [cut: all {len(words):,} characters stand with the request]" if len(words) > _LONGEST else ""
+    return safe_line(words, _LONGEST) + cut
 
 
 def _ways_of_plan(row: RequestRow) -> Sequence[Way]:

@@ -14,9 +14,6 @@ _REACH = {
     "projectSettings": "in this project, for everybody",
     "userSettings": "in all your projects",
 }
-_LONGEST = 500
-
-
 _MODES = {
     "default": "it asks before each step",
     "acceptEdits": "it edits files without asking",
@@ -34,6 +31,8 @@ def mode_words(mode: str) -> str:
 
 def suggestion_words(suggestion: Any) -> str:
     """One line for a suggestion of a client: its own rules as it writes them; what is not understood as JSON.
+
+    Whole, however long it is: the widest rule may be the last.
 
     A rule of Claude Code reads `allow Bash(npm test *) for this session`.
     """
@@ -72,5 +71,4 @@ def _rules(value: Any) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return json.dumps(value, ensure_ascii=False, default=str)

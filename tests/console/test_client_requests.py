@@ -197,6 +197,15 @@ async def test_once_is_what_enter_says_and_number_keys_choose_the_rest(team: Mem
     assert (answer.payload["approve"], answer.payload["scope"]) == (True, "once")
 
 
+async def test_a_suggestion_that_the_form_cuts_says_so(team: MemoryTeam) -> None:
+    """The widest of its rules may be the last one."""
+    ask(team, suggestions=[{**RULE, "rules": [*RULE["rules"], {"toolName": "Bash", "ruleContent": "x" * 400}]}])
+    async with opened(team) as desk:
+        await desk.press("a")
+        await desk.form()
+        await desk.until(lambda: "characters stand with the request]" in " ".join(desk.text.split()), "that it is cut")
+
+
 @pytest.mark.parametrize(("key", "suggestion"), [("2", RULE), ("3", MODE)])
 async def test_always_hands_back_the_suggestion_of_the_client(team: MemoryTeam, key: str, suggestion: Any) -> None:
     ask(team, suggestions=[RULE, MODE])

@@ -13,8 +13,23 @@ _KEYS = "tests/trust/test_keys_on_record.py"
 _SEEN = "tests/desk/test_seen.py"
 _REPAIR = "store/desk/maintenance/repair.py"
 _ACTING = "tests/cli/test_acting_as.py"
+_WHOLE = "tests/trust/test_shown_whole.py"
 
 VERDICT_LINES = (
+    Line(
+        "the first line of a content is left out only where it stands above",
+        "console/cli/printing/message_text.py",
+        'if not text_at(message.payload, "summary") and first.rstrip() == above:',
+        'if not text_at(message.payload, "summary"):',
+        (f"{_WHOLE}::test_a_first_line_that_its_title_cuts_is_shown_whole",),
+    ),
+    Line(
+        "what decides is not covered by its namesake",
+        "console/cli/printing/message_text.py",
+        "        yield from _carried_lines(read)\n",
+        "        fields = {**read.body, **fields}\n",
+        (f"{_WHOLE}::test_a_field_beside_the_json_is_not_shown_in_place_of_what_decides",),
+    ),
     Line(
         "a verdict of a human is signed",
         _TRUST,

@@ -75,7 +75,7 @@ def origin_facts(message: Message) -> tuple[Block, ...]:
 def permission_blocks(message: Message) -> tuple[Block, ...]:
     """What would be done, whole and first; where and for whom, and what the client offers to allow always."""
     offered = permission_of(message.payload).suggestions
-    words = (safe_line(suggestion_words(item), _LONGEST) for item in offered)
+    words = (safe_line(suggestion_words(item)) for item in offered)
     lines: list[Line] = [((f"{number} ", "key"), (text, "")) for number, text in enumerate(words, start=1)]
     more: list[Block] = [Heading("may be allowed always"), Lines(tuple(lines), indent=2)] if lines else []
     return (*asked_blocks(message), *origin_facts(message), *more)

@@ -71,20 +71,33 @@ def _lines(message: Message, read: Reading, content: str | None) -> Iterator[str
         yield from permission_lines(message)
     fields = {key: value for key, value in message.payload.items() if key not in apart}
     if carried:
-        fields = {"kind": read.name, **{key: value for key, value in read.body.items() if key != "msg_type"}, **fields}
+        fields = {key: value for key, value in fields.items() if key not in read.body or read.body[key] != value}
+        yield from _carried_lines(read)
+        if fields.keys() & read.body.keys():
+            fields = {"further fields": fields}  # what decides is in the JSON, and must not be taken for its namesake
     if fields:
         yield from structure(fields, limit=None).split("\n")
     yield from _attachment_lines(message, content)
 
 
+def _carried_lines(read: Reading) -> Iterator[str]:
+    yield f"kind: {safe_line(read.name)}"
+    body = {key: value for key, value in read.body.items() if key != "msg_type"}
+    yield from structure(body, limit=None).split("\n") if body else ()
+
+
 def _content_lines(message: Message, content: str) -> list[str]:
-    """The content below the line that `summary_line` made of it, or all of it below a summary of its own."""
+    """The content, without what stands in the line above it already: all of it, or as its title its whole first line.
+
+    A title may be cut, or made of another field; then nothing of the content stands there.
+    """
     text = safe_text(content).strip("\n").rstrip()
-    stated = text_at(message.payload, "summary")
-    if stated and text.strip() == stated:
+    above = safe_text(payload_summary(message))
+    if text.strip() == above:
         return []
-    if not stated:
-        text = text.lstrip().partition("\n")[2].rstrip()
+    first, _, rest = text.lstrip().partition("\n")
+    if not text_at(message.payload, "summary") and first.rstrip() == above:
+        text = rest
     return text.split("\n") if text else []
 
 

@@ -1,0 +1,58 @@
+"""What `show` prints of a request is all that it says: `--seen` of its word approves exactly what stood there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import yaml
+from team_console.store.model.message import from_record
+from team_console.store.views.suggestions import suggestion_words
+from team_console.widgets.details.client_request import permission_blocks
+from team_console.widgets.details.document import Lines
+
+from tests.conftest import CommandLine
+
+
+def hand_in(team: CommandLine, message_id: str, **record: Any) -> str:
+    """Put a message into `drop/`, as a script without the lock does; what `show` prints of it."""
+    drop = team.folder / "drop"
+    drop.mkdir(exist_ok=True)
+    whole = {"message_id": message_id, "from": "task-manager", "to": "ceo", **record}
+    (drop / f"{message_id}.yaml").write_text(yaml.safe_dump(whole, sort_keys=False))
+    team.ok("check", "--heal")
+    return team.ok("show", message_id).out
+
+
+def test_a_first_line_that_its_title_cuts_is_shown_whole(team: CommandLine) -> None:
+    plan = f"1. Tidy up the loader {'and so on ' * 30}and delete the archives"
+    payload = {"request_id": "plan_approval-1@task-manager@t", "content": plan}
+    assert f"\n  {plan}\n" in hand_in(team, "MSG-long", type="plan_approval_request", payload=payload)
+
+
+def test_a_content_whose_title_is_another_field_is_shown_whole(team: CommandLine) -> None:
+    payload = {"issue": "a small thing", "severity": "blocker", "recommendation": "r", "content": "Delete it\nall"}
+    shown = hand_in(team, "MSG-other", type="escalate", payload=payload)
+    assert "\na small thing\n  Delete it\n  all\n" in shown
+
+
+def test_a_field_beside_the_json_is_not_shown_in_place_of_what_decides(team: CommandLine) -> None:
+    said = {"msg_type": "AGENT_CREATE_REQUEST", "agent_type": "root-runner", "role_hint": "x", "requested_by": "s"}
+    content = f"AGENT_CREATE_REQUEST: {json.dumps({**said, 'kind': 'AGENT_DESTROY_REQUEST'})}"
+    payload = {"summary": "wants one tester for it", "agent_type": "tester", "role_hint": "x", "content": content}
+    shown = hand_in(team, "MSG-create", type="message", payload=payload)
+    assert "  kind: AGENT_CREATE_REQUEST\n  agent_type: root-runner\n" in shown
+    assert "  kind: AGENT_DESTROY_REQUEST\n  further fields:\n    agent_type: tester\n" in shown
+    assert "root-runner-1 is created" in team.ok("approve", "MSG-create").out
+
+
+def test_what_would_be_allowed_always_is_told_to_its_end() -> None:
+    rules = [{"toolName": "Bash", "ruleContent": "x" * 3000}, {"toolName": "Bash"}]
+    for kind, end in (("addRules", "Bash in all your projects"), ("replaceRules", '"destination": "userSettings"}')):
+        suggestion = {"type": kind, "behavior": "allow", "rules": rules, "destination": "userSettings"}
+        assert suggestion_words(suggestion).endswith(end)
+        payload = {"tool": "Bash", "input": {"command": "ls"}, "suggestions": [suggestion]}
+        record = {"message_id": "MSG-1", "type": "permission_request", "from": "bob", "to": "ceo", "payload": payload}
+        (*_, lines) = permission_blocks(from_record(record))
+        assert isinstance(lines, Lines)
+        assert lines.lines[0][-1][0].endswith(end)
