@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from team_console.console.clients.hook.output import is_read
 from team_console.console.clients.quick.session_files import digest
+from team_console.store.backends.open import open_team
+from team_console.store.desk.asking import ask_permission
+from team_console.store.desk.caller import Caller
+from team_console.store.desk.requests import approve
 
 from tests.conftest import COMMAND, CommandLine
 from tests.hook.conftest import Client, Human, session_files
@@ -383,6 +389,37 @@ def test_a_yes_that_nobody_vouches_for_promises_nothing(client: Client, office: 
     assert "unverified" in told
     assert "It is allowed once" not in told
     assert client.tell(USED, **{**DENIED, "hook_event_name": "PreToolUse", "reason": None}).out == ""
+
+
+@pytest.mark.parametrize("answered", ["nothing", "reject"])
+def test_a_hint_that_somebody_else_left_allows_nothing(client: Client, office: CommandLine, answered: str) -> None:
+    """Whoever runs as the same user can write it: what was allowed is for the store to say."""
+    tried = {**DENIED, "hook_event_name": "PreToolUse", "reason": None}
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    client.tell(USED, **DENIED)
+    (request,) = office.ok("requests", "--open", "--json").json["requests"]
+    if answered == "reject":
+        office.ok("reject", request["request_id"], "--reason", "no")
+    call = hashlib.sha256(json.dumps([tried["tool_name"], tried["tool_input"]], sort_keys=True).encode()).hexdigest()
+    (session_files(client) / "allowed-0").write_text(json.dumps({"call": call, "request_id": request["request_id"]}))
+    assert client.tell(USED, **tried).out == ""
+
+
+@pytest.mark.parametrize(("age", "said"), [(timedelta(minutes=5), "allow"), (timedelta(hours=2), None)])
+def test_a_hint_that_comes_back_is_worth_nothing_once_the_offer_is_over(
+    client: Client, office: CommandLine, age: timedelta, said: str | None
+) -> None:
+    then = datetime.now(UTC) - age
+    team = open_team(str(office.folder), clock=lambda: then)
+    call = {"tool": DENIED["tool_name"], "input": DENIED["tool_input"], "denied": "it deletes files"}
+    asked = ask_permission(Caller(team, "alice"), **call, expires=then + timedelta(hours=1)).request_id
+    assert asked is not None
+    approve(Caller(team, "ceo"), request_id=asked)
+    team.close()
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    (session_files(client) / "allowed-0").write_text(json.dumps({"request_id": asked}))
+    heard = client.tell(USED, **{**DENIED, "hook_event_name": "PreToolUse", "reason": None})
+    assert (heard.reply["hookSpecificOutput"]["permissionDecision"] if heard.out else None) == said
 
 
 def with_checksum(wanted: int, made_of: Callable[[str], dict[str, str]]) -> dict[str, str]:

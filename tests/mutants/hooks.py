@@ -187,9 +187,23 @@ HOOK_LINES = (
     Line(
         "allowed once is once",
         "console/clients/hook/allowing.py",
-        "            session.files.remove(name)\n",
-        "",
+        "            session.files.remove(name)\n            session.say(",
+        "            session.say(",
         (f"{_MAIL}::test_what_the_client_denied_may_be_allowed_once",),
+    ),
+    Line(
+        "a hint that somebody left allows nothing",
+        "console/clients/hook/allowing.py",
+        "if verdict is None or not is_yes or not denial_of(question.payload):",
+        "if not denial_of(question.payload):",
+        (f"{_MAIL}::test_a_hint_that_somebody_else_left_allows_nothing",),
+    ),
+    Line(
+        "what was allowed once ends with its offer",
+        "console/clients/hook/allowing.py",
+        "return self.ends is not None and now >= self.ends",
+        "return False",
+        (f"{_MAIL}::test_a_hint_that_comes_back_is_worth_nothing_once_the_offer_is_over",),
     ),
     Line(
         "no tool of MCP answers plans",

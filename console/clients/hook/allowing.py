@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from msgspec import Struct
 from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.quick.session_files import ALLOWED, digest
 from team_console.store.desk.asking import ask_permission
 from team_console.store.desk.delivery.handing_on import trust_in
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, permission_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.views.requests.verdicts import verdict_of
 
 _OFFERED_FOR = timedelta(hours=1)
 """How long a denied call may still be allowed: later nobody knows what it was good for."""
@@ -44,32 +46,62 @@ def offer_denied(session: ClientSession) -> None:
 
 
 def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
-    """Remember what these messages allow once, until the agent tries it again."""
-    answers = [message for message in messages if reading(message).answers is RequestKind.PERMISSION]
-    trust = trust_in(session.team, answers)
-    good = [message for message in answers if reading(message).approve and not trust.mark(message)]
-    yes = {reading(message).request_id: message.payload for message in good}
-    if not yes:
-        return
-    for message in session.team.snapshot().messages:
+    """Leave a hint of what these messages allow once, for when the agent tries it again."""
+    for message in messages:
         request_id = reading(message).request_id
-        is_meant = request_id in yes and yes[request_id].get(REQUEST) in (None, digest_of(message))
-        if is_meant and message.sender == session.name and denial_of(message.payload):
-            asked = permission_of(message.payload)
-            allowed = {"call": _name_of(asked.tool, asked.input), "instead": yes[request_id].get("updated_input")}
-            session.files.write(f"{ALLOWED}{digest(request_id):08x}", allowed)
+        if request_id and reading(message).answers is RequestKind.PERMISSION and _allowed(session, request_id):
+            session.files.write(f"{ALLOWED}{digest(request_id):08x}", {"request_id": request_id})
 
 
 def allow_once(session: ClientSession) -> None:
-    """Let a call pass that the human allowed, in the form that was allowed; the permission is used up by it."""
+    """Let a call pass that the human allowed, in the form that was allowed; the permission is used up by it.
+
+    The file is a hint: whoever can write one allows nothing by it, because the store says what was allowed.
+    """
     event = session.event
     for name in session.files.names(ALLOWED):
-        allowed = session.files.read(name) or {}
-        if allowed.get("call") == _name_of(event.tool, event.input):
+        allowed = _allowed(session, str((session.files.read(name) or {}).get("request_id", "")))
+        if allowed is None or allowed.is_over(session.team.clock()):
             session.files.remove(name)
-            instead = allowed.get("instead")
-            session.say(session.client.allow_reply(event, instead if isinstance(instead, dict) else None))
+        elif allowed.call == _name_of(event.tool, event.input):
+            session.files.remove(name)
+            session.say(session.client.allow_reply(event, allowed.instead))
             return
+
+
+class _Allowed(Struct, frozen=True):
+    """A call that the human allowed once, by its name; `instead` is the input to go on with where it was edited."""
+
+    call: str
+    instead: Mapping[str, Any] | None
+    ends: datetime | None
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether it may not be used any more."""
+        return self.ends is not None and now >= self.ends
+
+
+def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
+    """What the human allowed once under this id, judged by the store; None when nothing that counts says so.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`; then the client's own rules go on.
+    """
+    try:
+        row = verdict_of(session.team, request_id, me=session.name).row
+    except TeamError as error:
+        if error.code is Code.INVALID_REQUEST_ID:
+            return None
+        raise
+    verdict, question = row.verdict, row.question
+    is_yes = verdict is not None and reading(verdict).approve is True and question.sender == session.name
+    if verdict is None or not is_yes or not denial_of(question.payload):
+        return None
+    if trust_in(session.team, [verdict]).mark(verdict):
+        return None
+    asked, instead = permission_of(question.payload), verdict.payload.get("updated_input")
+    changed = instead if isinstance(instead, Mapping) else None
+    return _Allowed(_name_of(asked.tool, asked.input), changed, row.expires_at)
 
 
 def _name_of(tool: str, given: Mapping[str, Any]) -> str:
