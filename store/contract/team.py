@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
@@ -332,11 +333,18 @@ class Team(ABC):
         """
         return None
 
-    def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
+    def accept_settings(
+        self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
+    ) -> Problem | None:
         """Take the settings as they are for those in force from now on; what was done, None for nothing.
 
+        Args:
+            signed: What the audit trail keeps of the signature of a human who confirms them, the `sha256` of the text
+                among it; empty where none is needed.
+
         Raises:
-            TeamError: `STORE_UNREADABLE` when they cannot be understood, or as for `transaction`.
+            TeamError: `STORE_UNREADABLE` when they cannot be understood, `NOT_PERMITTED` when they are not what was
+                signed, or as for `transaction`.
         """
         return None
 

@@ -15,6 +15,8 @@ from team_console.store.model.message import Message, from_record
 
 ACCEPT_KEYS = "accept_keys"
 """The action that takes keys of a human on record."""
+ACCEPT_SETTINGS = "accept_settings"
+"""The action that confirms settings which lost what was in force."""
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
 _SIGNED = b"-----BEGIN SSH SIGNATURE-----"
@@ -63,6 +65,31 @@ class Acceptance(Struct, frozen=True):
     signature: str = ""
 
 
+class Confirmation(Struct, frozen=True):
+    """Settings that lost what was in force and were confirmed by a line of the trail.
+
+    Attributes:
+        line: Number of the audit line.
+        human: Who confirmed them; empty where the line does not say.
+        team_id: The identity that the settings before gave the team.
+        sha256: Digest of their text.
+        by, signature: As for `Acceptance`.
+    """
+
+    line: int
+    human: str = ""
+    team_id: str = ""
+    sha256: str = ""
+    by: str = ""
+    signature: str = ""
+
+
+def _confirmation_in(line: int, facts: object) -> Confirmation:
+    given = facts if isinstance(facts, dict) else {}
+    keys = ("human", "team_id", "sha256", "by", "signature")
+    return Confirmation(line, *(value if isinstance(value := given.get(key), str) else "" for key in keys))
+
+
 def _acceptance_in(line: int, facts: object) -> Acceptance | None:
     if not isinstance(facts, dict) or not isinstance(facts.get("human"), str):
         return None
@@ -83,11 +110,13 @@ class RecordedFacts:
     Attributes:
         log: Ids in the order in which something became known of them; remember its length to see what is new.
         acceptances: Keys of humans that were taken on record, in the order of the trail.
+        confirmations: Settings that were confirmed although they lost what was in force, in the same order.
     """
 
     def __init__(self) -> None:
         self.log: list[str] = []
         self.acceptances: list[Acceptance] = []
+        self.confirmations: list[Confirmation] = []
         self._facts: dict[str, tuple[int, RecordedFact]] = {}
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
@@ -161,11 +190,18 @@ class RecordedFacts:
                 self._first_signed.setdefault(message.sender, message)
         return self._first_signed.get(sender)
 
-    def take_on_record(self, line: int, facts: object) -> None:
-        """Take the facts of an `ACCEPT_KEYS` line, the next of the trail; what tells of no keys is left out."""
-        acceptance = _acceptance_in(line, facts)
+    @property
+    def signed_from(self) -> int | None:
+        """The line of the first verdict with a signature that team-console wrote here; None without one."""
+        return self._signed[0].line if self._signed else None
+
+    def take_on_record(self, line: int, action: str, facts: object) -> None:
+        """Take the facts of the next line of the trail, where it takes keys on record or confirms settings."""
+        acceptance = _acceptance_in(line, facts) if action == ACCEPT_KEYS else None
         if acceptance is not None:
             self.acceptances.append(acceptance)
+        if action == ACCEPT_SETTINGS:
+            self.confirmations.append(_confirmation_in(line, facts))
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""
@@ -189,6 +225,7 @@ class RecordedFacts:
             if fact.line != line:
                 rest.add(fact)
         rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
+        rest.confirmations = [confirmation for confirmation in self.confirmations if confirmation.line != line]
         return rest
 
     def _clamp(self, place: int) -> None:

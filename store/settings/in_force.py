@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.errors import TeamError
 from team_console.store.model.problem import Problem
-from team_console.store.settings.loss import loss, loss_problem, lost_to, misread_problems
+from team_console.store.settings.loss import digest, loss, loss_problem, lost_to, misread_problems
 from team_console.store.settings.problems import SETTINGS_UNREADABLE, config_problems
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.settings.weakening import weakening
@@ -98,4 +98,5 @@ def _before(
         config = understand(before or b"")
     except TeamError:
         return None
-    return InForce(replace(config, lost=told[0].sentence), told, text, before)
+    config = replace(config, lost=told[0].sentence, unconfirmed=digest(text or b""))
+    return InForce(config, told, text, before)

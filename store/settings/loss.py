@@ -101,6 +101,13 @@ def from_record(record: Mapping[str, Any]) -> bytes | None:
     return data if data is not None and digest(data) == record.get("sha256") else None
 
 
+def refuse_other(text: bytes, signed: Mapping[str, Any]) -> None:
+    """Refuse to confirm settings with a signature that is of another text. Raises `TeamError` `NOT_PERMITTED`."""
+    if signed.get("sha256", digest(text)) != digest(text):
+        words = "the settings changed while they were being confirmed; nothing was written"
+        raise TeamError(Code.NOT_PERMITTED, words, "Look at them again, and repeat it.")
+
+
 def digest(text: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(text).hexdigest()

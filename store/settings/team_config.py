@@ -127,6 +127,7 @@ class TeamConfig(Struct, frozen=True):
         problems: What is wrong in the settings; it never keeps the team from being read or written.
         lost: What happened to the settings, when these are those in force before and not what is there now; while it is
             not empty nothing that needs authority may be written.
+        unconfirmed: SHA-256 of the text that is there now and waits to be confirmed, while the settings are lost.
     """
 
     name: str = "team"
@@ -162,6 +163,7 @@ class TeamConfig(Struct, frozen=True):
     misread: frozenset[str] = frozenset()
     problems: tuple[ConfigProblem, ...] = ()
     lost: str = ""
+    unconfirmed: str = ""
 
     def __repr__(self) -> str:
         """Its name alone: the key belongs in no log and no traceback."""

@@ -13,9 +13,33 @@ _KEYS = "tests/trust/test_keys_on_record.py"
 _SEEN = "tests/desk/test_seen.py"
 _REPAIR = "store/desk/maintenance/repair.py"
 _ACTING = "tests/cli/test_acting_as.py"
+_AROUND = "tests/trust/test_forged_around.py"
 _WHOLE = "tests/trust/test_shown_whole.py"
 
 VERDICT_LINES = (
+    Line(
+        "settings that give something up are confirmed with a key",
+        _REPAIR,
+        "if config.lost and _has_keys(config) else {}",
+        "if False else {}",
+        (
+            f"{_AROUND}::test_settings_in_which_another_leads_are_confirmed_with_the_key_of_the_human_and_not_without[yaml]",
+        ),
+    ),
+    Line(
+        "settings confirmed without a key on record are told",
+        "store/protocol/verdicts/keys_on_record.py",
+        "if not first or fingerprint(by) not in known - unsigned.keys():",
+        "if not by:",
+        (f"{_AROUND}::test_a_key_put_there_for_it_confirms_no_settings",),
+    ),
+    Line(
+        "a signature confirms the settings that were looked at",
+        "store/settings/loss.py",
+        'if signed.get("sha256", digest(text)) != digest(text):',
+        "if False:",
+        (f"{_AROUND}::test_a_signature_confirms_the_settings_that_were_looked_at",),
+    ),
     Line(
         "the first line of a content is left out only where it stands above",
         "console/cli/printing/message_text.py",
@@ -175,8 +199,8 @@ VERDICT_LINES = (
     Line(
         "a key goes on record by a known one",
         _REPAIR,
-        "by = next((key for key in keys.known if key_bytes(key) == signer), None)",
-        "by = keys.known[0]",
+        "by = next((key for key in human.keys if key_bytes(key) == signer), None)",
+        "by = human.keys[0]",
         (f"{_KEYS}::test_a_key_that_is_not_known_takes_none_on_record_while_a_known_one_is_there",),
     ),
     Line(

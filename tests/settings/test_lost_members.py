@@ -96,7 +96,7 @@ def test_a_member_that_is_misspelt_does_not_open_the_team(elsewhere: CommandLine
     assert (finding["code"], finding["place"]) == ("SETTINGS_UNREADABLE", f"{settings_file(elsewhere)}:{line}")
     refused = elsewhere(*folder, "--as", "evil", "send", "--to", "a1", *SUMMARY, "--json")
     assert refused.json["error"] in (Code.AGENT_NOT_FOUND, Code.NOT_PERMITTED)
-    refused = elsewhere(*folder, "check", "--accept-settings", "--json")
+    refused = elsewhere(*folder, "--as", "ceo", "check", "--accept-settings", "--json")
     assert (refused.status, refused.json["error"]) == (4, Code.STORE_UNREADABLE)
     settings_file(elsewhere).write_text(text.replace("mastr", "master"))
     assert condition(elsewhere, folder) == "ok"

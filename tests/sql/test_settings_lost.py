@@ -170,7 +170,7 @@ def test_lost_settings_can_be_confirmed_as_they_are(place: Place, says: Says, ho
         assert watcher.snapshot().problems == ()
         place.lose(NEW[how])
         assert [problem.code for problem in watcher.snapshot().problems] == [SETTINGS_LOST]
-        text = says("check", "--accept-settings", "--json")[1]
+        text = says("--as", "ceo", "check", "--accept-settings", "--json")[1]
         assert [load["code"] for load in json.loads(text)["healed"]] == ["SETTINGS_ACCEPTED"]
         assert (place.settings(), watcher.snapshot().problems) == (NEW[how], ())
     assert json.loads(says("status", "--json")[1])["condition"] == "ok"
@@ -180,7 +180,7 @@ def test_lost_settings_can_be_confirmed_as_they_are(place: Place, says: Says, ho
 
 def test_settings_that_nobody_can_understand_are_not_confirmed(place: Place, says: Says) -> None:
     place.lose(NEW["not YAML"])
-    status, text = says("check", "--accept-settings", "--json")
+    status, text = says("--as", "ceo", "check", "--accept-settings", "--json")
     assert (status, json.loads(text)["error"]) == (4, "STORE_UNREADABLE")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.store.model.errors import TeamError
 from team_console.store.protocol.seen import REQUEST, digest_of
 from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
 from team_console.store.settings.settings_file import parse
@@ -222,6 +223,66 @@ def test_only_a_human_gives_up_signing(make_case: Callable[[str], Case], tmp_pat
         found = CommandLine(tmp_path)("-t", case.place.location, "check", "--json").json["findings"]
         assert {"SETTINGS_LOST"} <= {item["code"] for item in found}
         assert "SIGNING_GIVEN_UP" not in {item["code"] for item in found}
+
+
+def _codes(team: CommandLine, case: Case) -> set[str]:
+    return {item["code"] for item in team("-t", case.place.location, "check", "--json").json["findings"]}
+
+
+@pytest.mark.parametrize("store", ["yaml", "sqlite"])
+def test_settings_in_which_another_leads_are_confirmed_with_the_key_of_the_human_and_not_without(
+    make_case: Callable[[str], Case], tmp_path: Path, store: str
+) -> None:
+    """`--as ceo` is no proof: whoever could confirm them by it could decide anything as the new lead."""
+    case, team = make_case(store), CommandLine(tmp_path)
+    case.decide()
+    accept = "-t", case.place.location, "--as", "ceo", "check", "--accept-settings", "--json"
+    with case.place.settings(str(key_file()), "/nowhere/key"):
+        case.ask()  # a write, after which these are in force
+        with case.place.settings("lead: ceo", "lead: bob"):
+            refused = team(*accept, env={"HOME": str(tmp_path), "SSH_AUTH_SOCK": ""})
+            assert (refused.status, refused.json["error"]) == (1, "SIGNATURE_FAILED")
+            assert "SETTINGS_LOST" in _codes(team, case)
+    case.ask()
+    with case.place.settings("lead: ceo", "lead: bob"):
+        assert [item["code"] for item in team(*accept).json["healed"]] == ["SETTINGS_ACCEPTED"]
+        assert not _codes(team, case) & {"SETTINGS_LOST", "SETTINGS_TAKEN_UNSIGNED"}
+
+
+@pytest.mark.parametrize("store", ["yaml", "sqlite"])
+def test_settings_that_were_confirmed_without_a_key_on_record_are_told_for_good(
+    make_case: Callable[[str], Case], tmp_path: Path, store: str
+) -> None:
+    """By whatever program: a key that somebody put into the settings for a moment does not vouch for them either."""
+    case, team = make_case(store), CommandLine(tmp_path)
+    case.decide()
+    with case.place.settings("lead: ceo", "lead: bob"):
+        assert case.team.accept_settings(actor="ceo", wait=5.0) is not None
+        assert "SETTINGS_TAKEN_UNSIGNED" in _codes(team, case)
+
+
+def test_a_key_put_there_for_it_confirms_no_settings(make_case: Callable[[str], Case], tmp_path: Path) -> None:
+    case, team = make_case("yaml"), CommandLine(tmp_path)
+    case.decide()
+    accept = "-t", case.place.location, "--as", "ceo", "check", "--accept-settings", "--json"
+    with (
+        case.place.settings(public_line(), public_line(name="mallory")),
+        case.place.settings(f"sign_with: {key_file()}", f"sign_with: {key_file(name='mallory')}"),
+    ):
+        case.ask()  # a write, after which these are in force
+        with case.place.settings("lead: ceo", "lead: bob"):
+            assert [item["code"] for item in team(*accept).json["healed"]] == ["SETTINGS_ACCEPTED"]
+    assert "SETTINGS_TAKEN_UNSIGNED" in _codes(team, case)
+
+
+def test_a_signature_confirms_the_settings_that_were_looked_at(make_case: Callable[[str], Case]) -> None:
+    case = make_case("yaml")
+    case.decide()
+    with case.place.settings("lead: ceo", "lead: bob"):
+        signed = {"sha256": case.team.config().unconfirmed}
+    with case.place.settings("lead: ceo", "lead: alice"), pytest.raises(TeamError) as refused:
+        case.team.accept_settings(actor="ceo", wait=5.0, signed=signed)
+    assert "changed while they were being confirmed" in refused.value.message
 
 
 @pytest.mark.parametrize(

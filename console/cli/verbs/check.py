@@ -72,9 +72,9 @@ def _repaired(call: Call) -> tuple[Problem, ...]:
     from team_console.store.desk.maintenance.repair import accept_keys, accept_settings, heal
 
     if call.options.accept_settings:
-        return accept_settings(call.caller)
+        return accept_settings(call.decider)
     if call.options.accept_keys:
-        return accept_keys(call.caller)
+        return accept_keys(call.decider)
     return heal(call.caller) if call.options.heal else ()
 
 

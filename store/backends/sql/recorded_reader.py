@@ -18,6 +18,7 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import (
     ACCEPT_KEYS,
+    ACCEPT_SETTINGS,
     MIGRATE,
     RecordedFact,
     RecordedFacts,
@@ -79,11 +80,13 @@ class RecordedReader:
     def _go_on(self, connection: Connection, last: int) -> None:
         patterns = {f"sought_{number}": containing(item) for number, item in enumerate(_SOUGHT)}
         either = " OR ".join(f"facts LIKE :{name} ESCAPE '/'" for name in patterns)
+        either = f"{either} OR action = :confirmed"
         wanted = f"{LINES} WHERE seq > :reached AND seq <= :last AND ({either}) ORDER BY seq"
-        for row in connection.rows(wanted, {"reached": self._reached, "last": last, **patterns}):
+        values = {"reached": self._reached, "last": last, "confirmed": ACCEPT_SETTINGS, **patterns}
+        for row in connection.rows(wanted, values):
             line = line_of(row)
-            if line["action"] == ACCEPT_KEYS and self._is_trusted(line):
-                self._facts.take_on_record(line["seq"], facts_of(line["facts"]))
+            if line["action"] in (ACCEPT_KEYS, ACCEPT_SETTINGS) and self._is_trusted(line):
+                self._facts.take_on_record(line["seq"], line["action"], facts_of(line["facts"]))
             for fact in _facts(facts_of(line["facts"]), line, is_trusted=self._is_trusted(line)):
                 self._facts.add(fact)
         self._reached = last

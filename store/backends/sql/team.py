@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from team_console.store.backends.sql.commit import Writer
 from team_console.store.backends.sql.engines.connection import Connection
@@ -37,7 +39,7 @@ from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.problem import Problem
-from team_console.store.settings.loss import digest, on_record, refuse_misread
+from team_console.store.settings.loss import digest, on_record, refuse_misread, refuse_other
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
@@ -176,7 +178,9 @@ class SqlTeam(Team):
         )
         return Problem("SETTINGS_RESTORED", "warning", "the settings", text)
 
-    def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
+    def accept_settings(
+        self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
+    ) -> Problem | None:
         """See `Team.accept_settings`."""
         with self._writing(Mode.WRITE, actor, "accept_settings", wait) as tx:
             settings = self._settings.look(tx.connection, tx.shape)
@@ -185,7 +189,8 @@ class SqlTeam(Team):
             if settings.text is not None:
                 refuse_misread(parse(settings.text, Path(self.location)), "settings")
             tx.to_record = settings.text or b""
-            tx.record("accept_settings", sha256=digest(tx.to_record))
+            refuse_other(tx.to_record, signed)
+            tx.record("accept_settings", **{"sha256": digest(tx.to_record), **signed})
         return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
 
     def announce(self, presence: Presence, name: str) -> AbstractContextManager[bool]:

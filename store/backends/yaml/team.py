@@ -8,7 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.closed import closed_problem, is_closed, is_closed_path
@@ -30,7 +31,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
-from team_console.store.settings.loss import digest
+from team_console.store.settings.loss import digest, refuse_other
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -231,7 +232,9 @@ class YamlTeam(Team):
         text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
         return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
 
-    def accept_settings(self, *, actor: str, wait: float) -> Problem | None:
+    def accept_settings(
+        self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
+    ) -> Problem | None:
         """See `Team.accept_settings`."""
         with self._turn("accept_settings", wait) as turn:
             found = turn.team.settings
@@ -239,8 +242,9 @@ class YamlTeam(Team):
                 return None
             refuse_unreadable(self.layout, found)
             in_force = found.text or b""
+            refuse_other(in_force, signed)
             with turn.transaction(actor=actor, in_force=in_force) as tx:
-                tx.record("accept_settings", sha256=digest(in_force))
+                tx.record("accept_settings", **{"sha256": digest(in_force), **signed})
         return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
 
     def watch(self) -> AsyncIterator[WatchHint]:

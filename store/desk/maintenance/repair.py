@@ -18,15 +18,18 @@ from team_console.store.model.recorded import ACCEPT_KEYS
 from team_console.store.protocol.checks.signing import Seal, seal_of
 from team_console.store.protocol.verdicts.keys_on_record import (
     NAMESPACE,
+    SETTINGS_NAMESPACE,
     KeysOfHuman,
     acceptance_text,
+    confirmation_text,
     fingerprint,
     keys_of_humans,
 )
 from team_console.store.protocol.verdicts.recognition import is_human
 from team_console.store.protocol.verdicts.ssh_signature import read_signature
+from team_console.store.protocol.verdicts.trust import human_of
 from team_console.store.settings.public_keys import key_bytes
-from team_console.store.settings.team_config import TeamConfig
+from team_console.store.settings.team_config import Human, TeamConfig
 
 
 def heal(caller: Caller) -> tuple[Problem, ...]:
@@ -49,19 +52,58 @@ def heal(caller: Caller) -> tuple[Problem, ...]:
 def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     """Confirm settings that lost what was in force: from now on they hold as they are.
 
+    In a team of signed verdicts with a key of the human who confirms: whoever could do it without one could decide
+    anything by settings in which somebody else leads.
+
     Returns:
         What was done; nothing when they were in force already.
 
     Raises:
-        TeamError: `NOT_PERMITTED` to whoever is no human by the settings in force; as for `Team.accept_settings`.
+        TeamError: `NOT_PERMITTED` to whoever is no human, or has no key, by the settings in force; `SIGNATURE_FAILED`;
+            as for `Team.accept_settings`.
     """
     config = caller.team.config()
     # Whoever wrote settings that ask less of verdicts could else confirm them, too.
     if config.lost and not is_human(config, caller.actor):
         text = f"{caller.actor} cannot confirm the settings of team {config.name}"
         raise TeamError(Code.NOT_PERMITTED, text, f"Ask {config.lead}, who leads it, to look at what they lost.")
-    done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait)
+    signed = _confirmed(caller, config) if config.lost and _has_keys(config) else {}
+    done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait, signed=signed)
     return (done,) if done is not None else ()
+
+
+def _has_keys(config: TeamConfig) -> bool:
+    return config.verdicts == "signed" and any(human.keys for human in config.humans.values())
+
+
+def _confirmed(caller: Caller, config: TeamConfig) -> dict[str, Any]:
+    """What the audit trail keeps of a human's signature of the settings that are there now."""
+    human = human_of(config, caller.actor)
+    if not human.keys:
+        text = f"verdicts of team {config.name} are signed, and {caller.actor} has no key in the settings in force"
+        hint = "Whoever has one confirms them, or puts those in force back with: team-console check --heal"
+        raise TeamError(Code.NOT_PERMITTED, text, hint)
+    text = confirmation_text(config.team_id, human.name, config.unconfirmed)
+    by, signature = _signed(text, human, SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
+    facts = {"human": human.name, "team_id": config.team_id, "sha256": config.unconfirmed}
+    return {**facts, "by": by, "signature": signature}
+
+
+def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = False) -> tuple[str, str]:
+    """The key of the human, a line, that signed the text, and the signature.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`, also when another key signed.
+    """
+    from team_console.store.protocol.verdicts.ssh_keygen import sign
+
+    signature = sign(text, human, namespace=namespace, on_terminal=on_terminal)
+    signer = read_signature(signature).key
+    by = next((key for key in human.keys if key_bytes(key) == signer), None)
+    if by is None:
+        words = f"the key that signed is none of {human.name}'s that count here"
+        raise TeamError(Code.SIGNATURE_FAILED, words, "Load one that does with ssh-add, and repeat it.")
+    return by, signature
 
 
 def accept_keys(caller: Caller) -> tuple[Problem, ...]:
@@ -99,19 +141,12 @@ def _refuse_others(config: TeamConfig, actor: str, human: str) -> None:
 
 def _accepted(config: TeamConfig, keys: KeysOfHuman) -> dict[str, Any]:
     """The facts of the line that takes them on record."""
-    from team_console.store.protocol.verdicts.ssh_keygen import sign
-
     names = [fingerprint(key) for key in keys.unknown]
     facts: dict[str, Any] = {"human": keys.human.name, "keys": names, "by": "", "signature": ""}
     if not keys.known:
         return facts
     text = acceptance_text(config.team_id, keys.human.name, names)
-    signature = sign(text, replace(keys.human, keys=keys.known), namespace=NAMESPACE, on_terminal=False)
-    signer = read_signature(signature).key
-    by = next((key for key in keys.known if key_bytes(key) == signer), None)
-    if by is None:
-        words = f"the key that signed is none of {keys.human.name}'s that are on record"
-        raise TeamError(Code.SIGNATURE_FAILED, words, "Load a key that is on record with ssh-add, and repeat it.")
+    by, signature = _signed(text, replace(keys.human, keys=keys.known), NAMESPACE)
     return {**facts, "by": by, "signature": signature}
 
 

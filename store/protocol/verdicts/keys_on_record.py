@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
-from team_console.store.model.recorded import Acceptance, RecordedFacts
+from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
 from team_console.store.protocol.verdicts.ssh_signature import read_signature
 from team_console.store.protocol.verdicts.statement import SIGNATURE
 from team_console.store.protocol.verdicts.verification import signature_trouble
@@ -22,6 +22,8 @@ from team_console.store.settings.team_config import Human, TeamConfig
 
 NAMESPACE = "keys@team-console"
 """What a key signs that takes others on record; never good for a verdict."""
+SETTINGS_NAMESPACE = "settings@team-console"
+"""What a key signs that confirms settings which lost what was in force; never good for anything else."""
 
 
 class KeysOfHuman(Struct, frozen=True):
@@ -48,7 +50,7 @@ def keys_of_humans(config: TeamConfig, recorded: RecordedFacts | None) -> Iterat
         if not first:
             continue
         keys = {key: fingerprint(key) for key in human.keys}
-        known, unsigned = _known(config, human, first, recorded.acceptances)
+        known, unsigned = _known(config.team_id, human.name, first, recorded.acceptances)
         yield KeysOfHuman(
             human,
             tuple(key for key, name in keys.items() if name in known),
@@ -71,16 +73,40 @@ def acceptance_text(team_id: str, human: str, keys: Sequence[str]) -> str:
     return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
 
-def _known(
-    config: TeamConfig, human: Human, first: str, acceptances: Sequence[Acceptance]
-) -> tuple[set[str], dict[str, int]]:
+def confirmation_text(team_id: str, human: str, sha256: str) -> str:
+    """The text that is signed to confirm settings with this digest, of a team that had this identity before."""
+    said = {"version": 1, "namespace": SETTINGS_NAMESPACE, "team": team_id, "human": human, "settings_sha256": sha256}
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def unsigned_confirmations(recorded: RecordedFacts | None) -> Iterator[Confirmation]:
+    """Settings that were confirmed after humans had begun to sign, without a key on record of the human named."""
+    since = recorded.signed_from if recorded is not None else None
+    if recorded is None or since is None:
+        return
+    for confirmation in recorded.confirmations:
+        if confirmation.line > since and not _is_signed(recorded, confirmation):
+            yield confirmation
+
+
+def _is_signed(recorded: RecordedFacts, confirmation: Confirmation) -> bool:
+    team_id, human, by = confirmation.team_id, confirmation.human, confirmation.by
+    first = _first_key(recorded, human)
+    known, unsigned = _known(team_id, human, first, recorded.acceptances)
+    if not first or fingerprint(by) not in known - unsigned.keys():
+        return False
+    text = confirmation_text(team_id, human, confirmation.sha256)
+    return not signature_trouble(text, confirmation.signature, [by], SETTINGS_NAMESPACE)
+
+
+def _known(team_id: str, human: str, first: str, acceptances: Sequence[Acceptance]) -> tuple[set[str], dict[str, int]]:
     """Fingerprints of what is on record, and those of them that no known key vouches for, each with its line."""
     known, unsigned = {first}, dict[str, int]()
     for acceptance in acceptances:
-        if acceptance.human != human.name:
+        if acceptance.human != human:
             continue
         vouching = [key for key in acceptance.by if fingerprint(key) in known - unsigned.keys()]
-        text = acceptance_text(config.team_id, human.name, acceptance.keys)
+        text = acceptance_text(team_id, human, acceptance.keys)
         is_signed = not signature_trouble(text, acceptance.signature, vouching, NAMESPACE)
         for name in acceptance.keys:
             if is_signed:

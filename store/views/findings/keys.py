@@ -1,4 +1,4 @@
-"""Keys of humans that the audit trail does not know: somebody who may write the settings may have put them there."""
+"""Keys and settings that no human vouches for: somebody who may write the settings may have put them there."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections.abc import Iterator
 
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.verdicts.keys_on_record import fingerprint, keys_of_humans
+from team_console.store.protocol.verdicts.keys_on_record import fingerprint, keys_of_humans, unsigned_confirmations
 from team_console.store.settings.team_config import TeamConfig
 
 
 def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
     """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for.
 
-    `SIGNING_GIVEN_UP` where verdicts were signed and need not be any more.
+    `SIGNING_GIVEN_UP` where verdicts were signed and need not be any more, `SETTINGS_TAKEN_UNSIGNED` for settings that
+    asked less or were lost, and were confirmed by no key on record.
     """
     if config.verdicts != "signed" and recorded is not None and recorded.has_signed:
         text = "verdicts of humans were signed here, and the settings do not ask for that any more"
         hint = "If none of you wanted that, put humans and verdicts: signed back, and look at the decisions since."
         yield Problem("SIGNING_GIVEN_UP", "warning", "verdicts", text, hint)
+    for confirmation in unsigned_confirmations(recorded):
+        text = "settings that gave up what was in force were confirmed without a signature of a human's key on record"
+        hint = f"Line {confirmation.line} of the audit trail says when and by whom; ask them, and look at what changed."
+        yield Problem("SETTINGS_TAKEN_UNSIGNED", "warning", f"audit trail, line {confirmation.line}", text, hint)
     for keys in keys_of_humans(config, recorded):
         name, place = keys.human.name, f"humans.{keys.human.name}.keys"
         for key in keys.unknown:

@@ -12,7 +12,14 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
 from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.model.clock import from_text
-from team_console.store.model.recorded import ACCEPT_KEYS, MIGRATE, RecordedFact, RecordedFacts, vouched_for
+from team_console.store.model.recorded import (
+    ACCEPT_KEYS,
+    ACCEPT_SETTINGS,
+    MIGRATE,
+    RecordedFact,
+    RecordedFacts,
+    vouched_for,
+)
 from team_console.store.protocol.relations.recording import fact_of
 
 _SEAL = 256
@@ -21,8 +28,10 @@ _NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
 """Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
 
 
-_MARKS = (b"request", b"msg_type", b"in_reply_to", b"clarify", b"escalate", b'"void"', b'"by_desk"', b'"accept_keys"')
-"""Of these a line that concerns a request holds at least one. Few, because a long trail is searched for each."""
+_MARKS = (b"request", b"msg_type", b"in_reply_to", b"clarify", b"escalate", b'"void"', b'"by_desk"', b'"accept_')
+"""Of these a line that concerns a request, keys or settings holds at least one. Few, because a long trail is searched
+for each.
+"""
 
 
 class _Line(Struct):
@@ -114,8 +123,8 @@ class RecordedReader:
             return
         if line.void and is_trusted:
             self._facts = self._facts.without(line.void)
-        if line.action == ACCEPT_KEYS and is_trusted:
-            self._facts.take_on_record(line.seq, _decoded(line.facts))
+        if line.action in (ACCEPT_KEYS, ACCEPT_SETTINGS) and is_trusted:
+            self._facts.take_on_record(line.seq, line.action, _decoded(line.facts))
         in_time = is_trusted and line.action not in _NOT_BY_DESK
         vouched = vouched_for(line.action, _decoded(line.facts)) if is_trusted else ()
         for raw in line.noted:
