@@ -17,6 +17,8 @@ ACCEPT_KEYS = "accept_keys"
 """The action that takes keys of a human on record."""
 ACCEPT_SETTINGS = "accept_settings"
 """The action that confirms settings which lost what was in force."""
+TRAIL_LOST = "audit_lost"
+"""The fact of a line that is the first after others were lost: where they ended, and how many there were."""
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
 _SIGNED = b"-----BEGIN SSH SIGNATURE-----"
@@ -111,12 +113,14 @@ class RecordedFacts:
         log: Ids in the order in which something became known of them; remember its length to see what is new.
         acceptances: Keys of humans that were taken on record, in the order of the trail.
         confirmations: Settings that were confirmed although they lost what was in force, in the same order.
+        losses: Numbers of the lines that are the first after others were lost.
     """
 
     def __init__(self) -> None:
         self.log: list[str] = []
         self.acceptances: list[Acceptance] = []
         self.confirmations: list[Confirmation] = []
+        self.losses: list[int] = []
         self._facts: dict[str, tuple[int, RecordedFact]] = {}
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
@@ -196,12 +200,16 @@ class RecordedFacts:
         return self._signed[0].line if self._signed else None
 
     def take_on_record(self, line: int, action: str, facts: object) -> None:
-        """Take the facts of the next line of the trail, where it takes keys on record or confirms settings."""
+        """Take the facts of the next line of the trail, where it takes keys on record, confirms settings, or is the
+        first after a loss.
+        """
         acceptance = _acceptance_in(line, facts) if action == ACCEPT_KEYS else None
         if acceptance is not None:
             self.acceptances.append(acceptance)
-        if action == ACCEPT_SETTINGS:
+        if action == ACCEPT_SETTINGS and facts is not None:
             self.confirmations.append(_confirmation_in(line, facts))
+        if isinstance(facts, dict) and TRAIL_LOST in facts:
+            self.losses.append(line)
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""
@@ -225,6 +233,7 @@ class RecordedFacts:
             if fact.line != line:
                 rest.add(fact)
         rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
+        rest.losses = [lost for lost in self.losses if lost != line]
         rest.confirmations = [confirmation for confirmation in self.confirmations if confirmation.line != line]
         return rest
 

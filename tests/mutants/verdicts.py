@@ -18,6 +18,20 @@ _WHOLE = "tests/trust/test_shown_whole.py"
 
 VERDICT_LINES = (
     Line(
+        "that the trail was lost stays on record",
+        "store/backends/yaml/writing/commit.py",
+        "said = {**line.facts, **lost}",
+        "said = line.facts",
+        (f"{_AROUND}::test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good",),
+    ),
+    Line(
+        "a turn that writes nothing forgets no loss of the trail",
+        "store/backends/yaml/writing/turn.py",
+        " and stands.lost is None:",
+        ":",
+        (f"{_AROUND}::test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good",),
+    ),
+    Line(
         "settings that give something up are confirmed with a key",
         _REPAIR,
         "if config.lost and _has_keys(config) else {}",

@@ -5,6 +5,7 @@ is written down, by what the database does by itself. Each is refused or told, a
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -283,6 +284,34 @@ def test_a_signature_confirms_the_settings_that_were_looked_at(make_case: Callab
     with case.place.settings("lead: ceo", "lead: alice"), pytest.raises(TeamError) as refused:
         case.team.accept_settings(actor="ceo", wait=5.0, signed=signed)
     assert "changed while they were being confirmed" in refused.value.message
+
+
+@pytest.mark.parametrize("harm", ["gone with the lock file", "gone with all but the lock file", "cut short"])
+def test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good(
+    make_case: Callable[[str], Case], tmp_path: Path, harm: str
+) -> None:
+    """Without the trail nobody knows which were in force, and the first write begins it anew."""
+    case, team = make_case("yaml"), CommandLine(tmp_path)
+    assert isinstance(case.place, Files)
+    case.decide()
+    case.ask()
+    trail = case.place.folder / "audit.jsonl"
+    first, *_ = trail.read_bytes().splitlines(keepends=True)
+    trail.unlink()
+    if harm == "gone with the lock file":
+        (case.place.folder / "message-queue.yaml.lock").unlink()
+    if harm == "gone with all but the lock file":
+        (case.place.folder / "message-queue.yaml.prev").unlink()
+        shutil.rmtree(case.place.folder / "archive")
+    if harm == "cut short":
+        trail.write_bytes(first)
+    with case.place.settings("lead: ceo", "lead: bob"):
+        case.reopen()
+        with case.team.transaction(actor="bob", action="nothing", wait=5.0):
+            pass  # a turn that writes nothing
+        for _ in range(3):
+            case.ask(by="alice")
+        assert "AUDIT_LOST" in _codes(team, case)
 
 
 @pytest.mark.parametrize(

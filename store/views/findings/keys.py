@@ -14,12 +14,16 @@ def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator
     """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for.
 
     `SIGNING_GIVEN_UP` where verdicts were signed and need not be any more, `SETTINGS_TAKEN_UNSIGNED` for settings that
-    asked less or were lost, and were confirmed by no key on record.
+    asked less or were lost, and were confirmed by no key on record. `AUDIT_LOST` where the trail began anew.
     """
     if config.verdicts != "signed" and recorded is not None and recorded.has_signed:
         text = "verdicts of humans were signed here, and the settings do not ask for that any more"
         hint = "If none of you wanted that, put humans and verdicts: signed back, and look at the decisions since."
         yield Problem("SIGNING_GIVEN_UP", "warning", "verdicts", text, hint)
+    for line in recorded.losses if recorded is not None else ():
+        text = "the audit trail was lost before this line: which keys and settings were known then, it cannot say"
+        hint = "Compare it with a copy. Look whether the settings are yours, and at the decisions since."
+        yield Problem("AUDIT_LOST", "warning", f"audit.jsonl, line {line}", text, hint)
     for confirmation in unsigned_confirmations(recorded):
         text = "settings that gave up what was in force were confirmed without a signature of a human's key on record"
         hint = f"Line {confirmation.line} of the audit trail says when and by whom; ask them, and look at what changed."

@@ -129,7 +129,7 @@ def audit_problem(disk: Disk, layout: Layout, lock_text: bytes, lines: Sequence[
     """
     last = lines[-1].seq if lines else Ledger(disk, layout.audit).tip().seq
     released = parse_released(lock_text)
-    if last >= (released.seq if released is not None else 0) and (last or not _was_written(disk, layout)):
+    if last >= (released.seq if released is not None else 0) and (last or not was_written(disk, layout)):
         return None
     found = disk.stat(layout.audit)
     if found is None or found.size == 0:
@@ -150,7 +150,7 @@ def _unreadable(layout: Layout, error: OSError) -> Problem:
     return Problem(AUDIT_LOST, "error", layout.audit.name, text, "Look at what is there and its permissions.")
 
 
-def _was_written(disk: Disk, layout: Layout) -> bool:
+def was_written(disk: Disk, layout: Layout) -> bool:
     """Whether something beside the ledger shows that there was one: each of our writes leaves a line first.
 
     Archives as other programs keep them, without closing lines, show nothing.

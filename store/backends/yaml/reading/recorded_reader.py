@@ -12,14 +12,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
 from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.model.clock import from_text
-from team_console.store.model.recorded import (
-    ACCEPT_KEYS,
-    ACCEPT_SETTINGS,
-    MIGRATE,
-    RecordedFact,
-    RecordedFacts,
-    vouched_for,
-)
+from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations.recording import fact_of
 
 _SEAL = 256
@@ -28,7 +21,17 @@ _NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
 """Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
 
 
-_MARKS = (b"request", b"msg_type", b"in_reply_to", b"clarify", b"escalate", b'"void"', b'"by_desk"', b'"accept_')
+_MARKS = (
+    b"request",
+    b"msg_type",
+    b"in_reply_to",
+    b"clarify",
+    b"escalate",
+    b'"void"',
+    b'"by_desk"',
+    b'"accept_',
+    b'"audit_',
+)
 """Of these a line that concerns a request, keys or settings holds at least one. Few, because a long trail is searched
 for each.
 """
@@ -86,7 +89,8 @@ class RecordedReader:
         self._reached = 0
         self._seal = b""
         self._sealed_from = None
-        if len(self._facts):  # a trail that only begins is no other trail: nothing known of it is wrong
+        # A trail that only begins is no other trail: nothing known of it is wrong.
+        if len(self._facts) or self._facts.losses or self._facts.confirmations:
             self._facts = RecordedFacts()
 
     def _goes_on(self, size: int) -> bool:
@@ -123,10 +127,10 @@ class RecordedReader:
             return
         if line.void and is_trusted:
             self._facts = self._facts.without(line.void)
-        if line.action in (ACCEPT_KEYS, ACCEPT_SETTINGS) and is_trusted:
-            self._facts.take_on_record(line.seq, line.action, _decoded(line.facts))
+        facts = _decoded(line.facts) if is_trusted else None
+        self._facts.take_on_record(line.seq, line.action, facts)
         in_time = is_trusted and line.action not in _NOT_BY_DESK
-        vouched = vouched_for(line.action, _decoded(line.facts)) if is_trusted else ()
+        vouched = vouched_for(line.action, facts)
         for raw in line.noted:
             self._add(raw, line, vouched, in_time=False)
         for raw in line.writes:

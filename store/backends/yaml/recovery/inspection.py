@@ -14,9 +14,11 @@ import errno
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
 from team_console.store.backends.yaml.disk import Stat
 from team_console.store.backends.yaml.files import set_aside
 from team_console.store.backends.yaml.reading.archives import torn_problem
+from team_console.store.backends.yaml.reading.integrity import was_written
 from team_console.store.backends.yaml.recovery.ledger import Line, Tip
 from team_console.store.backends.yaml.recovery.plan import Found
 from team_console.store.backends.yaml.writing.commit import KEPT, keep_as_previous
@@ -36,8 +38,7 @@ def inspect(team: LockedTeam, before: Standing) -> tuple[Standing, Found | None]
         TeamError: `STORE_UNREADABLE` or `STORE_FAILED`; nothing was written into the queue then.
     """
     left, tip = before.left, _clear_the_way(team)
-    if left is not None and tip.seq < left.seq:
-        team.notices.append(_lost_ledger(team, tip.seq, left.seq))
+    before = _with_loss(team, before, tip)
     is_ours = left is not None and left.seq == tip.seq and not tip.torn
     if tip.torn:
         tip = _set_aside_torn_line(team, tip)
@@ -134,7 +135,16 @@ def _refuse_without_account(team: LockedTeam, queue: Generation, tip: Tip) -> No
         )
 
 
-def _lost_ledger(team: LockedTeam, end: int, seq: int) -> Problem:
+def _with_loss(team: LockedTeam, before: Standing, tip: Tip) -> Standing:
+    """How things stand, with what the ledger lost: else the first write would make it forgotten, and with it which
+    settings and keys were known.
+    """
+    seq = before.left.seq if before.left is not None else 0
+    if before.lost is not None or (tip.seq >= seq and (tip.seq or not was_written(team.disk, team.layout))):
+        return before
     name = team.layout.audit.name
-    text = f"{name} ended at line {end}, and line {seq} was written: what it said is lost, and it begins anew"
-    return Problem(AUDIT_LOST, "warning", name, text, "Keep a copy of it; archives were not checked against it.")
+    what = f"line {seq} was written" if seq > tip.seq else "others were written"
+    text = f"{name} ended at line {tip.seq}, and {what}: what it said is lost, and it begins anew"
+    hint = "Keep a copy of it; archives were not checked against it."
+    team.notices.append(Problem(AUDIT_LOST, "warning", name, text, hint))
+    return replace(before, lost=(tip.seq, seq))

@@ -28,6 +28,7 @@ from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import TRAIL_LOST
 from team_console.store.settings.loss import digest, on_record
 
 KEPT = ".old"
@@ -160,7 +161,9 @@ class Write:
     def _numbered(self, line: Line, **facts: Any) -> Line:
         """The line with its place in the chain and what recovery needs to tell how far it came."""
         seq, at = self.stands.tip.seq + 1, to_text(self._team.clock())
-        return replace(line, seq=seq, at=at, settings=self._recorded_settings(), **facts)
+        lost = {} if self.stands.lost is None else {TRAIL_LOST: list(self.stands.lost)}
+        said = {**line.facts, **lost}
+        return replace(line, seq=seq, at=at, facts=said, settings=self._recorded_settings(), **facts)
 
     def _recorded_settings(self) -> dict[str, object]:
         """The text once, whenever it changed; after that each line says where it stands."""

@@ -19,6 +19,8 @@ class Standing(Struct, frozen=True):
             anything of what another program wrote and nobody has compared yet.
         tip: The end of the ledger.
         reached: Number of the last line that this process itself brought into the queue, 0 for none.
+        lost: Last line of a ledger that lost lines, and the number of the last one that was written there (0 where that
+            is not known); None when nothing was lost, or once a line says so.
         agrees: Whether ledger, archives and queue agree now, so that the lock may be released as clean.
     """
 
@@ -27,6 +29,7 @@ class Standing(Struct, frozen=True):
     left: Released | None
     tip: Tip = Tip()
     reached: int = 0
+    lost: tuple[int, int] | None = None
     agrees: bool = False
 
     def found(self, tip: Tip, generation: Generation) -> Standing:
@@ -43,8 +46,8 @@ class Standing(Struct, frozen=True):
         return replace(self, agrees=False)
 
     def recorded(self, tip: Tip) -> Standing:
-        """After a line was added to the ledger."""
-        return replace(self, tip=tip, agrees=False)
+        """After a line was added to the ledger; it says what was lost before it."""
+        return replace(self, tip=tip, lost=None, agrees=False)
 
     def swapped(self, generation: Generation) -> Standing:
         """After what the last line says was brought into the queue."""

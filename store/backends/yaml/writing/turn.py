@@ -203,7 +203,7 @@ def take_turn(
             # Whoever comes after a turn that was given up must not take us for a holder that died in it.
             text = left_text(before)
             stands = turn.standing
-            if stands.agrees and stands.left is not None:
+            if stands.agrees and stands.left is not None and stands.lost is None:
                 text = released_text(replace(stands.left, damaged=_count_damaged(stands.generation, left, begun)))
             with contextlib.suppress(OSError):
                 lock.write(text)
