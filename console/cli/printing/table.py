@@ -11,12 +11,19 @@ from team_console.console.cli.printing.output import Output, is_terminal
 from team_console.store.model.safe import safe_line
 
 _GAP = "  "
+_WIDEST = 64
+"""Cells up to which a column is as wide as its widest cell: those of the longest name."""
 
 
 def print_table(out: Output, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print `rows` under `heads`. Cells are stored text; they are made safe here. The last column takes the cut."""
+    """Print `rows` under `heads`. Cells are stored text; they are made safe here. The last column takes the cut.
+
+    A cell wider than any name is whole, and out of line in its own row alone: it must not push the ids of all the
+    others out of the screen.
+    """
     cells = [[safe_line(cell) for cell in row] for row in rows]
-    widths = [max(width(line[column]) for line in [list(heads), *cells]) for column in range(len(heads))]
+    lines = [list(heads), *cells]
+    widths = [max(wide for line in lines if (wide := width(line[at])) <= _WIDEST) for at in range(len(heads))]
     limit = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     out.say(out.paint(_line(heads, widths, limit), "bold"))
     for row in cells:

@@ -6,6 +6,7 @@ a message. Only a creation with a spawn command takes two transactions more.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -27,7 +28,9 @@ from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.sessions.gone import refuse_left_behind
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.names import is_name
 from team_console.store.protocol.checks.secrets import secret_warnings
+from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading, text_of
 from team_console.store.protocol.relations.stops import REQUEST
@@ -100,8 +103,17 @@ def _answer(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
 
 def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, RequestKind]:
     question, kind = open_question(tx, wish.request_id, actor=caller.actor, seen=wish.seen)
+    _refuse_nameless(question)
     check_name_fits(kind, wish.agent_name, wish.request_id)
     return question, kind
+
+
+def _refuse_nameless(question: Message) -> None:
+    """Refuse what nobody can be told an answer to. Raises `TeamError` `INVALID_NAME` with the way to be rid of it."""
+    if not is_name(question.sender):
+        text = f"{question.message_id} comes from {named(question.sender)}, which is no name, so nobody can be answered"
+        hint = f"Take it out of what waits: team-console recall {shlex.quote(question.message_id)}"
+        raise TeamError(Code.INVALID_NAME, text, hint)
 
 
 def check_name_fits(kind: RequestKind | None, agent_name: str | None, request_id: str) -> None:
