@@ -20,8 +20,7 @@ from team_console.console.mcp.acting_agent import ActingAgent, view_of
 from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written, told
 from team_console.console.mcp.waiting import LEASE, LONGEST, Tell, wait_for_mail, wait_for_verdict
 from team_console.store.desk import asking, inbox, mail, requests
-from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.inbox import Received
+from team_console.store.desk.caller import Caller, Receipt, Received
 from team_console.store.desk.presence import human_present, is_human_awaited
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message

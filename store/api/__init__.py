@@ -26,8 +26,7 @@ from team_console.store.attachments import attached_content
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.desk import inbox, mail
-from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.inbox import Received
+from team_console.store.desk.caller import Caller, Receipt, Received
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name

@@ -8,15 +8,15 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
 from team_console.store.contract.transaction import Transaction
-from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.delivery.handing_on import marked
+from team_console.store.desk.caller import Caller, Receipt, Received
+from team_console.store.desk.delivery.handing_on import marked, marked_as_taken
 from team_console.store.desk.delivery.slices import MOST, slices, still
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.desk.readers import refuse_unknown_reader
+from team_console.store.desk.unsure import UnsureError, found_out
 from team_console.store.desk.wanted import Wanted, is_waiting, reserve_waiting
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -25,38 +25,6 @@ from team_console.store.model.names import ALL, check_name
 from team_console.store.model.problem import Problem
 from team_console.store.model.schedule import MAX_LEASE, attempts_of
 from team_console.store.model.words import counted
-
-
-class Received(Struct, frozen=True):
-    """What `receive` hands out.
-
-    Attributes:
-        messages: Most urgent first, oldest first within a priority, as stored after the change; `trust` in a record
-            says what is wrong with it.
-        status_message: The sentence of seed 000 for the way it ended.
-        delivered: Messages the router pushed and the agent did not acknowledge, left where they are (D19).
-        damaged: Entries of the queue that could not be read, so that nobody knows whom they are for.
-        may_change_by_itself: Whether something can come to wait without anybody writing: a lease that ends, or
-            what is not known because it took a lock to look.
-        is_complete: Whether that look showed, too, that no message is missing or damaged.
-    """
-
-    agent: str
-    messages: tuple[Message, ...]
-    status_message: str
-    notices: tuple[Problem, ...] = ()
-    delivered: tuple[Message, ...] = ()
-    damaged: int = 0
-    may_change_by_itself: bool = True
-    is_complete: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """Exactly the three keys of seed 000 (requirement 40)."""
-        return {
-            "messages": [dict(message.record) for message in self.messages],
-            "count": len(self.messages),
-            "status_message": self.status_message,
-        }
 
 
 def receive(
@@ -93,14 +61,11 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
     wanted = Wanted(agent, type, delivered)
     if not mark_read:
-        return _with_marks(caller.team, _peek(caller.team, wanted, limit))
+        peeked = _peek(caller.team, wanted, limit)
+        return replace(peeked, messages=marked(caller.team, peeked.messages)) if peeked.messages else peeked
     look = None if caller.team.read_only else _look(caller.team, wanted)
     nothing = None if look is None else _nothing(caller.team, wanted, look)
-    return nothing or _with_marks(caller.team, _receive(caller, wanted, lease, limit, look))
-
-
-def _with_marks(team: Team, received: Received) -> Received:
-    return replace(received, messages=marked(team, received.messages)) if received.messages else received
+    return nothing or _receive(caller, wanted, lease, limit, look)
 
 
 def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
@@ -151,20 +116,26 @@ def _receive(
     fresh: list[Message] = []
     waiting: Sequence[Message] = ()
     part: Sequence[Message] = ()
+    rest: Sequence[Message] = ()
     claims = partial(caller.team.claims, actor=agent, action="claim" if lease else "receive", wait=caller.wait)
 
     def tidy(tx: Transaction) -> None:
         if part[-1:] == waiting[-1:]:  # once, behind the last slice
             compact(tx, keep=[message.message_id for message in (*taken, *fresh)])
 
-    with claims(tidy=tidy) as tx:
-        refuse_unknown_reader(tx.config, agent, tx.everything)
-        waiting = reserve_waiting(tx, wanted, limit, seen)
-        rest = seen if waiting and seen is not None else tx.everything()
-        parts = slices(waiting)
-        part = next(parts, ())
-        taken += _hand_out(tx, agent, part, lease)
-    notices, damaged = list(tx.notices), tx.damaged
+    try:
+        with claims(tidy=tidy) as tx:
+            refuse_unknown_reader(tx.config, agent, tx.everything)
+            waiting = reserve_waiting(tx, wanted, limit, seen)
+            rest = seen if waiting and seen is not None else tx.everything()
+            parts = slices(waiting)
+            part = next(parts, ())
+            taken += _hand_out(tx, agent, part, lease)
+    except TeamError as error:
+        if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
+            raise
+        return found_out(caller, UnsureError(error, _received(wanted, taken, rest, is_empty=False), tx.config))
+    notices, damaged, config = list(tx.notices), tx.damaged, tx.config
     for part in parts:
         fresh = []
         try:
@@ -180,6 +151,7 @@ def _receive(
             notices.append(Problem(error.code, "warning", caller.team.location, what, error.hint))
             break
         notices += tx.notices
+    taken = marked_as_taken(caller.team, taken, config)
     return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(notices), damaged=damaged)
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.kind import RequestKind
@@ -28,17 +29,21 @@ class Trust(Struct, frozen=True):
     Attributes:
         questions: Request id -> the messages that ask.
         answered: Message id of each order -> when whoever it is for first answered it.
+        is_unchecked: Whether the team could not be read, so that no verdict is known to be whole.
     """
 
     config: TeamConfig
     recorded: RecordedFacts | None = None
     questions: Mapping[str, Sequence[Message]] = field(default_factory=dict)
     answered: Mapping[str, datetime] = field(default_factory=dict)
+    is_unchecked: bool = False
 
     def mark(self, message: Message) -> Mark | None:
         """What is wrong with it, None when nothing is."""
         question = _asked_of(message, self.questions.get(reading(message).request_id or "", ()))
         mark = mark_of(self.config, message, question, recorded=self.recorded)
+        if mark is None and self.is_unchecked and may_be_verdict(self.config, message):
+            return Mark.UNCHECKED
         return Mark.REPLAYED if mark is None and self._came_back(message) else mark
 
     def _came_back(self, message: Message) -> bool:
@@ -56,20 +61,45 @@ class Trust(Struct, frozen=True):
 
 
 def trust_in(team: Team, messages: Iterable[Message]) -> Trust:
-    """What these messages are judged by; the store is looked at only when there is a verdict among them."""
-    config = team.config()
+    """What these messages are judged by; the store is looked at only when there is a verdict among them.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    return _trust(team, team.config(), messages)
+
+
+def _trust(team: Team, config: TeamConfig, messages: Iterable[Message]) -> Trust:
     verdicts = [message for message in messages if may_be_verdict(config, message)]
     if not verdicts:
         return Trust(config)
     snapshot = team.snapshot()
+    if not snapshot.is_known:
+        raise TeamError(Code.STORE_UNREADABLE, f"{team.location} cannot be read, so no verdict can be checked", "")
     questions = _questions(team, verdicts, snapshot.messages)
     return Trust(config, snapshot.recorded, questions, _answered(team, verdicts, snapshot.messages))
 
 
 def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages as they are handed on: each with its mark where something is wrong with it."""
-    trust = trust_in(team, messages)
-    return tuple(map(trust.marked, messages))
+    """The messages as they are handed on: each with its mark where something is wrong with it.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    return tuple(map(trust_in(team, messages).marked, messages))
+
+
+def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig) -> list[Message]:
+    """The same for messages that count as read by now: they must reach their reader, even if the store is gone since.
+
+    Args:
+        config: The settings when they were taken.
+    """
+    try:
+        trust = _trust(team, config, messages)
+    except TeamError:
+        trust = Trust(config, is_unchecked=True)
+    return [trust.marked(message) for message in messages]
 
 
 def _questions(team: Team, verdicts: Sequence[Message], live: Sequence[Message]) -> Mapping[str, Sequence[Message]]:

@@ -38,6 +38,8 @@ class Mark(StrEnum):
     """The team has a key, and the record is not signed with it."""
     UNVERIFIED = "unverified"
     """A verdict that team-console did not write."""
+    UNCHECKED = "unchecked"
+    """A verdict that could not be checked: the team could not be read any more when it was handed on."""
     REPLAYED = "replayed"
     """An order that was answered before it came: a signature is good for ever, what it asked for is done."""
 
@@ -47,6 +49,7 @@ MEANINGS: Mapping[Mark, str] = {
     Mark.BROKEN: "it was changed after it was signed with the team's key; do not act on it",
     Mark.UNSIGNED: "the team has a key and this is not signed with it; it decides nothing",
     Mark.UNVERIFIED: "team-console did not write this verdict; ask whoever it names before you act on it",
+    Mark.UNCHECKED: "the team could not be read to check this verdict; look at it with show before you act on it",
     Mark.REPLAYED: "this order was answered before and somebody put it back; do not act on it again",
 }
 """What each mark says to whoever is handed the message."""
