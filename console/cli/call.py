@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from team_console.console.cli.printing.output import is_terminal
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
     from team_console.console.cli.printing.output import Output
@@ -148,6 +149,10 @@ class Call:
         config = self.team.config() if snapshot is None else snapshot.config
         if not is_in_settings(config, name):
             self.out.warn(unheard_actor(snapshot or self.team.snapshot(), name))
+
+    def tell_outage(self, words: str) -> None:
+        """Say on standard error, while a verb waits, that its store is away or back."""
+        self.out.note(f"team-console: {safe_line(words)}")
 
     def finish(self, receipt: Receipt, lines: list[str]) -> int:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""

@@ -103,7 +103,11 @@ def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> Ou
     from team_console.store.views.requests.verdicts import await_verdict
 
     timeout, me = seconds_of(call), call.given_actor or ""
-    return await_verdict(call.team, request_id, timeout=timeout, me=me, asked=asked)
+    try:
+        return await_verdict(call.team, request_id, timeout=timeout, me=me, asked=asked, tell=call.tell_outage)
+    except TeamError as error:
+        error.facts.setdefault("request_id", request_id)  # what was asked stands, and is waited for again by its id
+        raise
 
 
 def _take(call: Call, outcome: Outcome) -> None:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 from team_console.store.contract.team import Team
+from team_console.store.desk.waiting import follow
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ class SharedWatch:
         return await to_thread.run_sync(act, limiter=self._one)
 
     async def _follow(self, team: Team) -> None:
-        async for hint in team.watch():
+        async for hint in follow(team):
             if not hint.beside:
                 before, self._changed = self._changed, anyio.Event()
                 before.set()

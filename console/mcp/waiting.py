@@ -11,8 +11,7 @@ from typing import TypeVar
 
 import anyio
 from team_console.console.mcp.acting_agent import ActingAgent
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import Received
+from team_console.store.desk.caller import Caller, Received
 from team_console.store.desk.waiting import Arrival
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
@@ -57,7 +56,7 @@ async def wait_for_verdict(
                 return None if outcome is None or outcome.is_open else outcome
 
             found: Outcome | None = await _until(agent, look, followed.seconds_left, seconds)
-            return await agent.watch.look(followed.look) if found is None else found
+            return await agent.watch.look(followed.end) if found is None else found
 
     return await _telling(tell, seconds, f"waiting for an answer to {request_id}", settled)
 

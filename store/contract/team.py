@@ -52,6 +52,8 @@ PRIVATE = "private"
 """Fact of an error that another user keeps a file to itself, so that nothing is known of it."""
 OUTCOME_UNKNOWN = "outcome_unknown"
 """Fact of an error after which nobody can tell yet whether what was begun is on record."""
+SERVER_READ_ONLY = "server_read_only"
+"""Fact of a `READ_ONLY` that is the server's state and not the caller's rights, as of a replica for example."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import TypeVar
 
 from msgspec.structs import replace
-from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import Received
+from team_console.store.contract.team import Team, WatchHint, WatchState
+from team_console.store.desk.caller import Caller, Received
+from team_console.store.desk.outage import Outage, Tell, untold
+from team_console.store.desk.unsure import UnsureError
 from team_console.store.model.errors import Code, TeamError
 
 T = TypeVar("T")
@@ -25,11 +25,8 @@ LONGEST_WAIT = 31_536_000.0
 _PATIENCE = 0.5
 """Seconds for which one try of a wait waits for the lock."""
 _INTERRUPT = {signal.SIGINT}
-_LONGEST_OUTAGE = 10.0
-"""Seconds for which a wait goes on although it cannot read its store, as while an editor or git writes it in place."""
-_PASSING = {Code.STORE_LOCKED, Code.STORE_UNREADABLE, Code.TEAM_NOT_FOUND, Code.INVALID_REQUEST_ID}
-_CERTAIN = {"changed", "outcome_unknown"}
-"""Facts of an error that no later look takes back."""
+_WATCH_AGAIN = 5.0
+"""Seconds until a watch that ended is begun again."""
 
 
 def until(
@@ -51,56 +48,24 @@ def until(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def wait_for_messages(caller: Caller, take: Callable[[Caller], Received], *, timeout: float | None) -> Received:
+def wait_for_messages(
+    caller: Caller, take: Callable[[Caller], Received], *, timeout: float | None, tell: Tell = untold
+) -> Received:
     """Take at once and after every change, until `take` hands out a message; the last empty result after `timeout`.
 
-    A lock that is held is waited for as long as the wait lasts: only the last try may raise `STORE_LOCKED`.
+    A lock that is held, and a store that was looked at before and is away, are waited for as long as the wait lasts.
 
     Args:
         take: A `receive` of the inbox with everything but its caller filled in.
         timeout: Seconds; None waits until a message comes.
+        tell: Is told of a store that is away, and that it is back.
 
     Raises:
-        TeamError: What `take` raises, or as for `until`.
+        TeamError: What `take` raises, or as for `until`; after `timeout` what kept the last look from its answer.
     """
-    arrival = Arrival(take)
+    arrival = Arrival(take, tell)
     found = until(caller.team, lambda: arrival.look(caller), timeout=timeout, tick=arrival.tick)
     return found or arrival.end(caller)
-
-
-class Outage:
-    """Bears with a store that was read before and for a moment cannot be: half of its text, no file, no folder.
-
-    Attributes:
-        lasts: Whether the last look found it so.
-    """
-
-    def __init__(self) -> None:
-        self.lasts = False
-        self._was_read = False
-        self._end = 0.0
-
-    def look(self, act: Callable[[], T]) -> T | None:
-        """What `act` finds; None while that can be expected to pass.
-
-        Raises:
-            TeamError: What `act` raises for another reason, the first time, or for too long.
-        """
-        try:
-            found = act()
-        except TeamError as error:
-            if not self._passes(error):
-                raise
-            return None
-        self.lasts, self._was_read = False, True
-        return found
-
-    def _passes(self, error: TeamError) -> bool:
-        if not self._was_read or error.code not in _PASSING or error.facts.keys() & _CERTAIN:
-            return False
-        if not self.lasts:
-            self.lasts, self._end = True, time.monotonic() + _LONGEST_OUTAGE
-        return time.monotonic() < self._end
 
 
 class Arrival:
@@ -108,25 +73,26 @@ class Arrival:
 
     Args:
         take: As for `wait_for_messages`.
+        tell: As for `wait_for_messages`.
     """
 
-    def __init__(self, take: Callable[[Caller], Received]) -> None:
+    def __init__(self, take: Callable[[Caller], Received], tell: Tell = untold) -> None:
         self._take = take
         self._last: Received | None = None
-        self._outage = Outage()
+        self._outage = Outage(tell)
+        self._unsure: UnsureError | None = None
 
     def look(self, caller: Caller) -> Received | None:
-        """What is handed out now; None when it is nothing, another has the lock, or the store is away for a moment.
+        """What is handed out now; None when it is nothing, another has the lock, or the store is away.
 
         Raises:
             TeamError: What `take` raises.
         """
         try:
-            self._last = self._outage.look(lambda: self._take(replace(caller, wait=_PATIENCE)))
-        except TeamError as error:
-            if error.code is not Code.STORE_LOCKED:
-                raise
-            self._last = None
+            self._last = self._outage.look(lambda: self._taken(replace(caller, wait=_PATIENCE)))
+        except UnsureError as error:
+            self._unsure, self._last = error, None
+            self._outage.begin(error)
         return self._last if self._last is not None and self._last.messages else None
 
     def tick(self) -> float | None:
@@ -134,12 +100,27 @@ class Arrival:
         return TICK if self._last is None or self._last.may_change_by_itself else None
 
     def end(self, caller: Caller) -> Received:
-        """The last empty result; when the last look found a held lock or nothing to read, of one more try.
+        """The last empty result; of one more try when a lock that was held is all that stood in the way.
 
         Raises:
-            TeamError: What `take` raises, `STORE_LOCKED` among it.
+            TeamError: What kept the last look from its answer; what `take` raises, `STORE_LOCKED` among it.
         """
-        return self._last or self._take(replace(caller, wait=_PATIENCE))
+        if self._last is not None:
+            return self._last
+        if self._unsure is not None:
+            raise self._unsure
+        if self._outage.error is not None and self._outage.error.code is not Code.STORE_LOCKED:
+            raise self._outage.error
+        return self._take(replace(caller, wait=_PATIENCE))
+
+    def _taken(self, caller: Caller) -> Received:
+        """What is handed out: first that of a look of which it was not known whether it counts."""
+        if self._unsure is not None:
+            found = self._unsure.found(caller)
+            self._unsure = None
+            if found is not None:
+                return found
+        return self._take(caller)
 
 
 def _refuse_running_loop() -> None:
@@ -190,6 +171,20 @@ async def either(changed: asyncio.Event, seconds: float | None) -> None:
 
 
 async def _watch(team: Team, changed: asyncio.Event) -> None:
-    async for hint in team.watch():
+    async for hint in follow(team):
         if not hint.beside:
             changed.set()
+
+
+async def follow(team: Team) -> AsyncIterator[WatchHint]:
+    """The hints of the team's watch, which is begun again where it ends: it never ends and never fails.
+
+    A failure must not meet who waits at the end: what was taken by then would reach nobody.
+    """
+    while True:
+        try:
+            async for hint in team.watch():
+                yield hint
+        except Exception as error:
+            yield WatchHint(WatchState.STALLED, str(error) or type(error).__name__)
+        await asyncio.sleep(_WATCH_AGAIN)

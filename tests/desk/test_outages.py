@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Team
-from team_console.store.desk import waiting
-from team_console.store.desk.caller import Caller
+from team_console.store.contract.team import Team, WatchHint
+from team_console.store.desk import outage, waiting
+from team_console.store.desk.caller import Caller, Received
 from team_console.store.desk.inbox import receive
 from team_console.store.desk.mail import send
 from team_console.store.desk.requests import approve, submit_plan
-from team_console.store.desk.waiting import Arrival
+from team_console.store.desk.waiting import Arrival, wait_for_messages
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.requests.verdicts import FollowedVerdict
+from team_console.store.views.requests.verdicts import FollowedVerdict, await_verdict
 
 Harm = Callable[[Path], Callable[[], object]]
 """Does harm to a team's folder and gives what takes it back."""
@@ -78,7 +77,7 @@ def team(folder: Path) -> Iterator[Team]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that the wait believes to have passed."""
     seconds = [0.0]
-    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(outage, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     return seconds
 
 
@@ -126,27 +125,110 @@ def test_a_wait_for_messages_outlasts_it(harm: str, team: Team, folder: Path) ->
     assert len(found.messages) == 1
 
 
-def test_what_does_not_pass_ends_the_wait(team: Team, folder: Path, clock: list[float]) -> None:
+def test_a_wait_goes_on_for_as_long_as_its_team_is_away_and_then_says_why(
+    team: Team, folder: Path, clock: list[float]
+) -> None:
     _, followed = _asked(team)
     followed.look_again()
-    shutil.rmtree(folder)
-    assert followed.look_again() is None
+    put_back = _moved(folder)
+    for seconds in (0.0, 60.0, 1_000_000.0):
+        clock[0] = seconds
+        assert followed.look_again() is None
+    with pytest.raises(TeamError) as refused:
+        followed.end()
+    assert refused.value.code is Code.STORE_UNREADABLE
+    put_back()
+    assert followed.look_again() is not None
+    assert followed.end().is_open
+
+
+def test_a_team_that_is_away_for_more_than_a_moment_is_said_once_and_so_is_its_return(
+    team: Team, folder: Path, clock: list[float]
+) -> None:
+    words: list[str] = []
+    arrival, caller = Arrival(lambda caller: receive(caller, agent="dev"), words.append), Caller(team, "dev")
+    _say(team, "ceo")
+    for begin, told in ((0.0, 0), (100.0, 2), (200.0, 4)):
+        clock[0] = begin
+        arrival.look(caller)
+        put_back = _moved(folder)
+        arrival.look(caller)
+        for seconds in (1.5, 2.0, 50.0) if told else (0.5,):
+            clock[0] = begin + seconds
+            arrival.look(caller)
+        put_back()
+        arrival.look(caller)
+        assert len(words) == told
+    assert [word == "the team can be used again; the wait goes on" for word in words] == [False, True] * 2
+    assert [str(folder) in word and word.endswith("; the wait goes on") for word in words] == [True, False] * 2
+
+
+def test_a_request_that_a_team_does_not_know_any_more_ends_the_wait_soon(clock: list[float]) -> None:
+    waits = outage.Outage(known=True)
+
+    def look() -> None:
+        raise TeamError(Code.INVALID_REQUEST_ID, "no request plan-1")
+
+    assert waits.look(look) is None
     clock[0] = 9.9
-    assert followed.look_again() is None
+    assert waits.look(look) is None
     clock[0] = 10.1
     with pytest.raises(TeamError):
-        followed.look_again()
+        waits.look(look)
 
 
-def test_each_outage_has_its_own_time(team: Team, folder: Path, clock: list[float]) -> None:
-    _, followed = _asked(team)
-    followed.look_again()
-    for seconds in (0.0, 8.0, 16.0, 1_000.0):
-        clock[0] = seconds
-        put_back = _moved(folder)
-        assert followed.look_again() is None
-        put_back()
-        assert followed.look_again() is not None
+def test_a_hook_lets_go_also_while_its_team_is_away(team: Team, folder: Path) -> None:
+    receipt = submit_plan(Caller(team, "dev"), content="1. Read")
+    looks: list[int] = []
+
+    def stop() -> bool:
+        looks.append(1)
+        if len(looks) == 1:
+            _moved(folder)
+        return len(looks) > 2
+
+    with pytest.raises(TeamError) as refused:
+        await_verdict(team, receipt.request_id or "", timeout=20.0, stop=stop, asked=receipt.messages[0])
+    assert refused.value.code is Code.STORE_UNREADABLE
+    assert len(looks) == 3
+
+
+def test_who_asked_just_now_waits_although_the_team_went_before_the_first_look(team: Team, folder: Path) -> None:
+    receipt = submit_plan(Caller(team, "dev"), content="1. Read")
+    followed = FollowedVerdict(team, receipt.request_id or "", me="dev", asked=receipt.messages[0])
+    put_back = _moved(folder)
+    assert followed.look_again() is None
+    put_back()
+    assert followed.look_again() is not None
+
+
+def test_a_watch_that_fails_neither_ends_a_wait_nor_swallows_what_it_took(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "_WATCH_AGAIN", 0.01)
+    begun: list[int] = []
+    watch = team.watch
+
+    async def failing() -> AsyncIterator[WatchHint]:
+        begun.append(1)
+        if len(begun) % 2:
+            raise RuntimeError("the watch is broken")
+        async for hint in watch():
+            yield hint
+            if len(begun) < 4:
+                return
+
+    monkeypatch.setattr(team, "watch", failing)
+    _say(team, "ceo")
+
+    def take(caller: Caller) -> Received:
+        found = receive(caller, agent="dev")
+        if len(begun) > 3 and not found.messages:
+            _say(team, "dev")
+        return found
+
+    found = wait_for_messages(Caller(team, "dev"), take, timeout=60.0)
+    assert len(found.messages) == 1
 
 
 def test_a_wait_does_not_end_with_nothing_in_a_store_that_it_cannot_read(team: Team, folder: Path) -> None:

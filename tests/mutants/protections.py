@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.databases import DATABASE_LINES
 from tests.mutants.hooks import HOOK_LINES
 from tests.mutants.line import Line
+from tests.mutants.outages import OUTAGE_LINES
 from tests.mutants.quick_paths import QUICK_LINES
 from tests.mutants.verdicts import VERDICT_LINES
 
@@ -240,5 +241,6 @@ LINES = (
     *HOOK_LINES,
     *QUICK_LINES,
     *DATABASE_LINES,
+    *OUTAGE_LINES,
     *VERDICT_LINES,
 )

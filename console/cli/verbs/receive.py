@@ -17,7 +17,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts.trust import MEANINGS, Mark
 
 if TYPE_CHECKING:
-    from team_console.store.desk.inbox import Received
+    from team_console.store.desk.caller import Received
     from team_console.store.model.message import Message
 
 NOTHING_CAME = 6
@@ -87,7 +87,7 @@ def _receive(call: Call) -> Received:
 
     if not 0 <= options.wait <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
-    return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait)
+    return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait, tell=call.tell_outage)
 
 
 def _settings_hold(call: Call) -> bool:

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 from team_console.console.clients.hook.dialogs import Dialog
 from team_console.console.clients.hook.output import OUT, is_read, wait_until_unread
+from team_console.store.contract.presence import Presence
 from team_console.store.contract.team import Team
-from team_console.store.desk.presence import human_present
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.views.requests.verdicts import Outcome, await_verdict
@@ -23,6 +23,8 @@ NOBODY_THERE = "nobody was there"
 _ENDING = {signal.SIGTERM, signal.SIGHUP}
 _ABSENT_LOOKS = 3
 """Looks in a row, half a second apart, that find no console before a wait is given up: one may be reopened."""
+_UNKNOWN_LOOKS = 120
+"""The same for looks that find nothing out: a server that is started again takes its time, the human stays."""
 
 
 @contextmanager
@@ -83,16 +85,21 @@ class _Watch:
 
     def __init__(self, team: Team) -> None:
         self._team = team
-        self._absent = 0
+        self._absent = self._unknown = 0
 
     @property
     def gone(self) -> bool:
-        """Whether nobody was there often enough."""
-        return self._absent >= _ABSENT_LOOKS
+        """Whether nobody was there often enough, or nobody could say for long."""
+        return self._absent >= _ABSENT_LOOKS or self._unknown >= _UNKNOWN_LOOKS
 
     def is_gone(self) -> bool:
         """Look once more."""
-        self._absent = 0 if human_present(self._team) else self._absent + 1
+        found = self._team.attendance(Presence.CONSOLE)
+        if found.names or found.certain:
+            self._absent = 0 if found.names else self._absent + 1
+            self._unknown = 0
+        else:
+            self._unknown += 1
         return self.gone
 
 

@@ -11,8 +11,9 @@ from team_console.console.clients.hook.waiting import listening
 from team_console.console.clients.quick.invocation import WAKE
 from team_console.console.clients.quick.session_files import TURN, WAITS
 from team_console.store.contract.presence import new_name
+from team_console.store.desk.outage import Outage
 from team_console.store.desk.sessions.mail import mail_waiting
-from team_console.store.desk.waiting import Outage, until
+from team_console.store.desk.waiting import until
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.relations.sessions import Doing
 

@@ -11,6 +11,8 @@ from team_console.store.contract.team import WatchHint
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.attempts import Delivered
 from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.outage import may_pass
+from team_console.store.desk.waiting import follow
 from team_console.store.model.errors import Code, TeamError
 
 LONGEST_SLEEP = 30.0
@@ -68,7 +70,7 @@ class _Loop:
         over = threading.Event()
         waiter = threading.Thread(target=self._wait_for_stop, args=(loop, over), daemon=True)
         waiter.start()
-        watcher = asyncio.create_task(self._listen(self._caller.team.watch()))
+        watcher = asyncio.create_task(self._listen(follow(self._caller.team)))
         try:
             while not self._stop.is_set():
                 await self._sleep(await self._pass())
@@ -95,7 +97,7 @@ class _Loop:
         try:
             done = await asyncio.to_thread(deliver, self._caller, limit=self._limit, stop=self._stop)
         except TeamError as error:
-            if error.code not in _PASSING:
+            if error.code not in _PASSING and not may_pass(error):
                 raise
             if error.message != self._told:
                 self._told = error.message

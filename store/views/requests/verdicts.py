@@ -12,7 +12,8 @@ from msgspec import Struct
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import read_message
-from team_console.store.desk.waiting import TICK, Outage, until
+from team_console.store.desk.outage import Outage, Tell, untold
+from team_console.store.desk.waiting import TICK, until
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.reading import reading
@@ -71,6 +72,7 @@ def await_verdict(
     stop: Callable[[], bool] | None = None,
     me: str = "",
     asked: Message | None = None,
+    tell: Tell = untold,
 ) -> Outcome:
     """Wait until the request is not open any more; how it stands when `timeout` seconds are over or `stop` says so.
 
@@ -81,16 +83,19 @@ def await_verdict(
         timeout: Seconds; None waits as long as it takes.
         stop: Asked twice a second, and after every change, whether to give up.
         asked: What the caller asked, as it was written: an answer to anything else is none to it.
+        tell: Is told of a store that is away, and that it is back.
 
     Raises:
-        TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was `asked`; `STORE_UNREADABLE`, `USAGE`
-            in a thread whose event loop runs.
+        TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was `asked`; what kept the last look from
+            its answer, `STORE_UNREADABLE` for example; `USAGE` in a thread whose event loop runs.
     """
-    followed = FollowedVerdict(team, request_id, me=me, asked=asked)
+    followed = FollowedVerdict(team, request_id, me=me, asked=asked, tell=tell)
 
-    def settled() -> Outcome | None:
+    def settled() -> tuple[Outcome | None] | None:
+        """What ends the wait; also while the store is away it may be told to stop."""
         outcome = followed.look_again()
-        return None if outcome is None or (outcome.is_open and not (stop is not None and stop())) else outcome
+        is_over = outcome is not None and not outcome.is_open
+        return (outcome,) if is_over or (stop is not None and stop()) else None
 
     def tick() -> float | None:
         left = followed.seconds_left()
@@ -98,22 +103,25 @@ def await_verdict(
 
     outcome = followed.look_again()
     if outcome is None or outcome.is_open:
-        outcome = until(team, settled, timeout=timeout, tick=tick)
-    return outcome or followed.look()
+        (outcome,) = until(team, settled, timeout=timeout, tick=tick) or (None,)
+    return outcome or followed.end()
 
 
 class FollowedVerdict:
     """How a request stands, from one look to the next; for one thread at a time.
 
     Args:
-        asked: As for `await_verdict`.
+        asked: As for `await_verdict`; whoever asked just now knows that there is such a request.
+        tell: As for `await_verdict`.
     """
 
-    def __init__(self, team: Team, request_id: str, *, me: str = "", asked: Message | None = None) -> None:
+    def __init__(
+        self, team: Team, request_id: str, *, me: str = "", asked: Message | None = None, tell: Tell = untold
+    ) -> None:
         self._team, self._asked = team, asked
         self._follower = RequestFollower(team, request_id, me=me)
         self._row: RequestRow | None = None
-        self._outage = Outage()
+        self._outage = Outage(tell, known=asked is not None)
 
     def look(self) -> Outcome:
         """How it stands now; a look costs what has changed.
@@ -126,16 +134,26 @@ class FollowedVerdict:
         return outcome_of(self._row)
 
     def look_again(self) -> Outcome | None:
-        """As `look`; None while a store that was read before cannot be for a moment.
+        """As `look`; None while a store that was read before cannot be.
 
         Raises:
             TeamError: As `look`.
         """
         return self._outage.look(self.look)
 
+    def end(self) -> Outcome:
+        """As `look`, at the end of a wait: a store that is away is not asked once more.
+
+        Raises:
+            TeamError: As `look`, or what the last look ran into.
+        """
+        if self._outage.error is not None:
+            raise self._outage.error
+        return self.look()
+
     def seconds_left(self) -> float | None:
         """Seconds until it may stand otherwise without a change that is told; None when it cannot."""
-        if self._outage.lasts:
+        if self._outage.error is not None:
             return TICK
         return None if self._row is None else _until_expiry(self._team, self._row)
 

@@ -7,8 +7,8 @@ nothing of team-console included. Claims hold it in ROW EXCLUSIVE mode, as any u
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
@@ -24,7 +24,7 @@ from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import MESSAGES, NOTES
 from team_console.store.contract.locked import locked_error
 from team_console.store.contract.presence import Attendance, Presence
-from team_console.store.contract.team import OUTCOME_UNKNOWN, LockHolder, WatchHint
+from team_console.store.contract.team import OUTCOME_UNKNOWN, SERVER_READ_ONLY, LockHolder, WatchHint
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 
@@ -46,9 +46,10 @@ ORDER BY a.xact_start LIMIT 1
 _HORIZON = f"""
 SELECT pg_postmaster_start_time()::text, pg_snapshot_xmin(pg_current_snapshot())::text::bigint, count(*) FROM {MESSAGES}
 """
+_READ_ONLY = "25006"
 _REFUSALS = {
     "55P03": (Code.STORE_LOCKED, "Try again."),
-    "25006": (Code.READ_ONLY, "Open the team without --read-only, on a server that takes writes."),
+    _READ_ONLY: (Code.READ_ONLY, "Reading works. Write once the server takes writes again."),
     "42501": (Code.READ_ONLY, "Ask for the rights to write; reading works without."),
     "42P01": (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened."),
     "42703": (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened."),
@@ -77,6 +78,17 @@ class Postgres(Dialect):
             options["options"] = "-c default_transaction_read_only=on"
         conninfo = make_conninfo("", **{**options, **self.address.options})
         return PostgresConnection(psycopg.connect(conninfo, autocommit=True))
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """As `Dialect.connect`; after a refusal to write a new one: a session keeps the default that it began with."""
+        with super().connect() as connection:
+            try:
+                yield connection
+            except (psycopg.Error, TeamError) as error:
+                if getattr(error, "sqlstate", None) == _READ_ONLY or _is_read_only(error):
+                    connection.close()
+                raise
 
     def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
         """One round trip: the transaction, how long to wait, who we are for `pg_stat_activity`, the table."""
@@ -153,7 +165,8 @@ class Postgres(Dialect):
             hint = "Nothing is lost on the server. Check the network, and that it runs; then try again."
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
         code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
-        return TeamError(code, f"{self.location}: {words}", hint)
+        facts = {SERVER_READ_ONLY: True} if state == _READ_ONLY and not self.read_only else {}
+        return TeamError(code, f"{self.location}: {words}", hint, **facts)
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """Notifications over a connection of its own."""
@@ -175,6 +188,10 @@ class Postgres(Dialect):
         pid, host, since, name = found
         action = str(name).removeprefix("team-console ")
         return LockHolder(pid, host, to_text(since) if since else "", action, True)
+
+
+def _is_read_only(error: Exception) -> bool:
+    return isinstance(error, TeamError) and bool(error.facts.get(SERVER_READ_ONLY))
 
 
 def _changed(shape: Shape) -> str:

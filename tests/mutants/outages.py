@@ -1,0 +1,101 @@
+"""Protections of those who wait at a store that goes away: none is lost, handed out twice, or taken for empty."""
+
+from __future__ import annotations
+
+from tests.mutants.line import Line
+
+_DESK, _SQL = "tests/desk/test_outages.py", "tests/sql/test_outages.py"
+
+OUTAGE_LINES = (
+    Line(
+        "a wait outlasts a store that is away",
+        "store/desk/outage.py",
+        "return error.code is Code.STORE_LOCKED or may_pass(error)",
+        "return error.code is Code.STORE_LOCKED",
+        (f"{_DESK}::test_a_wait_goes_on_for_as_long_as_its_team_is_away_and_then_says_why",),
+    ),
+    Line(
+        "a wait for messages does not end with nothing in a store that is away",
+        "store/desk/waiting.py",
+        "            raise self._outage.error\n",
+        '            return Received("", (), "")\n',
+        (f"{_SQL}::test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_nothing",),
+    ),
+    Line(
+        "an outage is said once",
+        "store/desk/outage.py",
+        "            self._is_told = True\n",
+        "            pass\n",
+        (f"{_DESK}::test_a_team_that_is_away_for_more_than_a_moment_is_said_once_and_so_is_its_return",),
+    ),
+    Line(
+        "a hook lets go while its store is away",
+        "store/views/requests/verdicts.py",
+        "return (outcome,) if is_over or (stop is not None and stop()) else None",
+        "return (outcome,) if is_over or (outcome is not None and stop is not None and stop()) else None",
+        (f"{_DESK}::test_a_hook_lets_go_also_while_its_team_is_away",),
+    ),
+    Line(
+        "a watch that fails is begun again",
+        "store/desk/waiting.py",
+        "        except Exception as error:\n            yield WatchHint",
+        "        except TimeoutError as error:\n            yield WatchHint",
+        (f"{_DESK}::test_a_watch_that_fails_neither_ends_a_wait_nor_swallows_what_it_took",),
+    ),
+    Line(
+        "what was taken reaches its reader although the store is gone since",
+        "store/desk/delivery/handing_on.py",
+        "        trust = Trust(config, is_unchecked=True)\n",
+        "        raise\n",
+        (f"{_SQL}::test_messages_reach_their_reader_although_the_server_goes_right_after_they_were_taken",),
+    ),
+    Line(
+        "a verdict that could not be checked says so",
+        "store/desk/delivery/handing_on.py",
+        "            return Mark.UNCHECKED\n",
+        "            return None\n",
+        (f"{_SQL}::test_messages_reach_their_reader_although_the_server_goes_right_after_they_were_taken",),
+    ),
+    Line(
+        "a commit that nobody answered is found out",
+        "store/desk/inbox.py",
+        "if not (taken and error.facts.get(OUTCOME_UNKNOWN)):",
+        "if True:",
+        (f"{_SQL}::test_what_was_taken_in_a_commit_whose_answer_was_lost_is_handed_out_once",),
+    ),
+    Line(
+        "what another took is not handed out for a commit that never came",
+        "store/desk/unsure.py",
+        "return all(stored.record.get(key) == taken.record.get(key) for key in keys)",
+        "return True",
+        (f"{_SQL}::test_what_was_not_taken_since_the_commit_never_came_waits_for_the_next",),
+    ),
+    Line(
+        "a wait keeps in mind what it may have taken",
+        "store/desk/waiting.py",
+        "            self._unsure, self._last = error, None\n",
+        "            self._last = None\n",
+        (f"{_SQL}::test_a_wait_finds_out_what_it_took_once_the_server_is_back[after]",),
+    ),
+    Line(
+        "mail of a session whose commit nobody answered is said",
+        "store/desk/sessions/mail.py",
+        "if not (handed and error.facts.get(OUTCOME_UNKNOWN)):",
+        "if True:",
+        (f"{_SQL}::test_mail_of_a_session_whose_commit_nobody_answered_is_said_rather_twice_than_never",),
+    ),
+    Line(
+        "a session that may not write is not used again",
+        "store/backends/sql/engines/postgres.py",
+        "                    connection.close()\n",
+        "                    pass\n",
+        (f"{_SQL}::test_a_server_that_takes_no_writes_for_a_while_is_waited_for",),
+    ),
+    Line(
+        "a server that stands still is not waited for without end",
+        "store/backends/sql/engines/postgres_connection.py",
+        "if left <= 0 or not poll.poll(left * 1000):",
+        "if left <= 0 or not poll.poll():",
+        (f"{_SQL}::test_a_server_that_stands_still_is_not_waited_for_without_end",),
+    ),
+)

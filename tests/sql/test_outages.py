@@ -1,0 +1,318 @@
+"""A wait outlasts a server that is away, and nothing it was to hand out is lost, given twice, or taken for nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.console.cli.main import run
+from team_console.store.backends.sql.engines import postgres_connection
+from team_console.store.backends.sql.open_database import create_database, open_database
+from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.desk.caller import Caller, Received
+from team_console.store.desk.inbox import receive
+from team_console.store.desk.requests import approve, submit_plan
+from team_console.store.desk.sessions.mail import hand_over
+from team_console.store.desk.waiting import Arrival, wait_for_messages
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.verdicts.trust import Mark
+from team_console.store.views.requests import verdicts
+
+from tests.conftest import CommandLine, next_line
+from tests.sql.conftest import SETTINGS, Open
+from tests.sql.lossy_line import LossyLine, lossy_line
+from tests.sql.server import Server, fresh_database
+from tests.sql.test_foreign import execute
+from tests.store.contract import ids, make_message, put
+from tests.store.yaml_folder import until
+
+pytestmark = pytest.mark.slow
+
+FOR_EVER = "86400"
+"""Seconds that no test comes to."""
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path)
+
+
+@pytest.fixture
+def home(own_server: Server) -> str:
+    """A team on a server that the test may do with as it likes."""
+    place = fresh_database(own_server)
+    create_database(place, SETTINGS)
+    return place
+
+
+def _take(caller: Caller) -> Received:
+    return receive(caller, agent="architect")
+
+
+def _watchers(server: Server, place: str) -> int:
+    """How many follow the team at the moment."""
+    import psycopg
+
+    count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'team-console watch' AND datname = %s"
+    with psycopg.connect(server.url("postgres", socket=True)) as connection:
+        row = connection.execute(count, [place.rsplit("/", 1)[1]]).fetchone()
+    return int(row[0]) if row is not None else 0
+
+
+def test_a_receive_outlasts_its_server_says_so_once_and_gets_what_comes_then(
+    own_server: Server, home: str, line: CommandLine
+) -> None:
+    with line.running("-t", home, "receive", "--agent", "architect", "--wait", FOR_EVER, "--json") as waits:
+        until(lambda: _watchers(own_server, home))
+        own_server.kill()
+        away = next_line(waits.stderr)
+        assert away.startswith("team-console: postgresql://")
+        assert "(STORE_UNREADABLE); the wait goes on" in away
+        own_server.start()
+        assert next_line(waits.stderr) == "team-console: the team can be used again; the wait goes on"
+        line.ok("-t", home, "--as", "ceo", "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-1")
+        assert '"msg-1"' in next_line(waits.stdout)
+        assert waits.wait(60) == 0
+
+
+def test_an_ask_outlasts_its_server_and_prints_the_answer(own_server: Server, home: str, line: CommandLine) -> None:
+    with line.running("-t", home, "--as", "architect", "ask", "Which?", "--option", "A", "--wait", FOR_EVER) as waits:
+        request = next_line(waits.stderr).split()[-1]
+        until(lambda: _watchers(own_server, home))
+        own_server.kill()
+        assert "the wait goes on" in next_line(waits.stderr)
+        own_server.start()
+        assert "can be used again" in next_line(waits.stderr)
+        line.ok("-t", home, "--as", "ceo", "answer", request, "--option", "A")
+        assert next_line(waits.stdout).strip()
+        assert waits.wait(60) == 0
+
+
+def test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_nothing(
+    own_server: Server, home: str, opened: Open
+) -> None:
+    looks: list[int] = []
+
+    def take(caller: Caller) -> Received:
+        looks.append(1)
+        try:
+            return _take(caller)
+        finally:
+            if len(looks) == 1:
+                own_server.kill()
+
+    with pytest.raises(TeamError) as refused:
+        wait_for_messages(Caller(opened(home), "architect"), take, timeout=0.2)
+    assert (refused.value.code, refused.value.exit_code) == (Code.STORE_UNREADABLE, 4)
+    assert len(looks) > 1
+
+
+def test_a_request_that_was_asked_is_named_when_its_wait_cannot_go_on(
+    own_server: Server, home: str, opened: Open, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wait = verdicts.await_verdict
+
+    def awaited(*given: Any, **options: Any) -> Any:
+        own_server.kill()
+        return wait(*given, **{**options, "timeout": 0.1})
+
+    monkeypatch.setattr(verdicts, "await_verdict", awaited)
+    assert run(["-t", home, "--as", "architect", "plan", "--content", "1. Split", "--wait", "--json"]) == 4
+    said = json.loads(capsys.readouterr().out)
+    assert said["error"] == "STORE_UNREADABLE"
+    own_server.start()
+    (asked,) = opened(home).snapshot().messages
+    assert asked.request_id == said["request_id"]
+
+
+def test_a_server_that_takes_no_writes_for_a_while_is_waited_for(own_server: Server, home: str, opened: Open) -> None:
+    arrival, caller = Arrival(_take), Caller(opened(home), "architect")
+    assert arrival.look(caller) is None
+    put(opened(home), make_message(1, to="architect"))
+    name = home.rsplit("/", 1)[1]
+    own_server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    caller.team.close()  # its sessions began before, and write
+    assert arrival.look(caller) is None
+    with pytest.raises(TeamError) as refused:
+        arrival.end(caller)
+    assert refused.value.code is Code.READ_ONLY
+    own_server.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    found = arrival.look(caller)
+    assert found is not None
+    assert len(found.messages) == 1
+
+
+def test_rights_that_a_role_does_not_have_end_a_wait_at_once(home: str, opened: Open) -> None:
+    execute(home, "CREATE ROLE looker LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO looker")
+    try:
+        team = opened(home.replace("//postgres@", "//looker@"))
+        arrival, caller = Arrival(_take), Caller(team, "architect")
+        assert arrival.look(caller) is None
+        put(opened(home), make_message(1, to="architect"))
+        with pytest.raises(TeamError) as refused:
+            arrival.look(caller)
+        assert refused.value.code is Code.READ_ONLY
+        team.close()
+    finally:
+        execute(home, "DROP OWNED BY looker; DROP ROLE looker")
+
+
+def test_connections_that_are_cut_are_borne(own_server: Server, home: str, opened: Open) -> None:
+    arrival, caller = Arrival(_take), Caller(opened(home), "architect")
+    assert arrival.look(caller) is None
+    own_server.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
+    )
+    put(opened(home), make_message(1, to="architect"))
+    found = arrival.look(caller)
+    assert found is not None
+    assert len(found.messages) == 1
+
+
+def test_a_server_that_stands_still_is_not_waited_for_without_end(
+    own_server: Server, home: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_connection, "_ANSWER_SECONDS", 0.2)
+    team = opened(home)
+    said: list[bool] = []
+    with team._dialect.connect() as connection:
+        assert connection.answers()
+        asking = threading.Thread(target=lambda: said.append(connection.answers()), daemon=True)
+        with _standing_still(own_server):
+            asking.start()
+            asking.join(20)
+        asking.join(20)
+    assert said == [False]
+    assert ids(team) == []
+
+
+@contextmanager
+def _standing_still(server: Server) -> Iterator[None]:
+    stopped = server.pids()
+    try:
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+@pytest.fixture
+def lossy(own_server: Server) -> Iterator[LossyLine]:
+    with lossy_line(own_server.address, own_server.port) as found:
+        yield found
+
+
+@pytest.fixture
+def far(own_server: Server, home: str, lossy: LossyLine) -> Iterator[SqlTeam]:
+    """The team of `home`, over the line."""
+    team = open_database(home.replace(f":{own_server.port}/", f":{lossy.port}/"))
+    yield team
+    team.close()
+
+
+@pytest.mark.parametrize("lease", [None, 60.0])
+@pytest.mark.parametrize("to", ["architect", "all"])
+def test_what_was_taken_in_a_commit_whose_answer_was_lost_is_handed_out_once(
+    home: str, far: SqlTeam, lossy: LossyLine, opened: Open, lease: float | None, to: str
+) -> None:
+    put(opened(home), make_message(1, to=to))
+    lossy.cuts = 1
+    found = receive(Caller(far, "architect"), agent="architect", lease=lease)
+    assert (lossy.done, len(found.messages)) == (1, 1)
+    assert receive(Caller(opened(home), "architect"), agent="architect").messages == ()
+
+
+@pytest.mark.parametrize("lease", [None, 60.0])
+@pytest.mark.parametrize("to", ["architect", "all"])
+def test_what_was_not_taken_since_the_commit_never_came_waits_for_the_next(
+    home: str, far: SqlTeam, lossy: LossyLine, opened: Open, lease: float | None, to: str
+) -> None:
+    put(opened(home), make_message(1, to=to))
+    lossy.when, lossy.cuts = "before", 1
+    with pytest.raises(TeamError) as refused:
+        receive(Caller(far, "architect"), agent="architect", lease=lease)
+    assert refused.value.message.endswith("nothing was taken")
+    assert lossy.done == 1
+    assert len(receive(Caller(opened(home), "architect"), agent="architect").messages) == 1
+
+
+@pytest.mark.parametrize("when", ["after", "before"])
+def test_a_wait_finds_out_what_it_took_once_the_server_is_back(
+    home: str, far: SqlTeam, lossy: LossyLine, opened: Open, when: str
+) -> None:
+    put(opened(home), make_message(1, to="architect"))
+    lossy.when, lossy.cuts, lossy.stays_down = when, 1, True
+    arrival, caller = Arrival(_take), Caller(far, "architect")
+    assert arrival.look(caller) is None
+    assert arrival.look(caller) is None
+    with pytest.raises(TeamError) as refused:
+        arrival.end(caller)
+    assert refused.value.facts["ids"] == [make_message(1).message_id]
+    assert f"team-console show {make_message(1).message_id}" in refused.value.hint
+    lossy.is_down = False
+    found = arrival.look(caller)
+    assert found is not None
+    assert len(found.messages) == 1
+    assert receive(Caller(opened(home), "architect"), agent="architect").messages == ()
+
+
+def test_mail_of_a_session_whose_commit_nobody_answered_is_said_rather_twice_than_never(
+    home: str, far: SqlTeam, lossy: LossyLine, opened: Open
+) -> None:
+    put(opened(home), make_message(1, to="architect"))
+    lossy.cuts = 1
+    handed = hand_over(Caller(far, "architect"), session="s", room=1000, size=lambda message: 1)
+    assert [message.message_id for message in handed] == [make_message(1).message_id]
+
+
+def test_messages_reach_their_reader_although_the_server_goes_right_after_they_were_taken(
+    own_server: Server, home: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Verdicts among them are handed out as unchecked: what they are judged by is gone."""
+    team = opened(home)
+    request = submit_plan(Caller(team, "architect"), content="1. Split").request_id or ""
+    approve(Caller(team, "ceo"), request_id=request)
+    put(team, make_message(1, to="architect"))
+    claims = SqlTeam.claims
+
+    @contextmanager
+    def cut(self: SqlTeam, **options: Any) -> Iterator[Any]:
+        with claims(self, **options) as tx:
+            yield tx
+        own_server.kill()
+
+    monkeypatch.setattr(SqlTeam, "claims", cut)
+    arrival = Arrival(_take)
+    found = arrival.look(Caller(team, "architect"))
+    assert found is not None
+    marks = {message.type: message.record.get("trust") for message in found.messages}
+    assert marks.pop("plan_approval_response") == Mark.UNCHECKED
+    assert [*marks.values()] == [None]
+
+
+def test_a_file_that_is_away_for_a_while_is_waited_for(tmp_path: Path, opened: Open) -> None:
+    path, aside = tmp_path / "team.db", tmp_path / "aside.db"
+    create_database(str(path), SETTINGS)
+    arrival, caller = Arrival(_take), Caller(opened(str(path)), "architect")
+    assert arrival.look(caller) is None
+    caller.team.close()
+    path.rename(aside)
+    assert arrival.look(caller) is None
+    with pytest.raises(TeamError) as refused:
+        arrival.end(caller)
+    assert refused.value.code is Code.STORE_UNREADABLE
+    aside.rename(path)
+    put(opened(str(path)), make_message(1, to="architect"))
+    found = arrival.look(caller)
+    assert found is not None
+    assert len(found.messages) == 1
