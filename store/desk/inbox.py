@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
+from team_console.store.contract.team import LOG_LOST, OUTCOME_UNKNOWN, PROCESS_LOST, Addressed, Snapshot, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt, Received
 from team_console.store.desk.delivery.handing_on import marked, marked_as_taken
@@ -213,7 +213,8 @@ def readable(snapshot: Snapshot) -> Snapshot:
         return snapshot
     errors = [problem for problem in snapshot.problems if problem.severity == "error"]
     first = errors[0] if errors else Problem("", "error", "the queue", str(snapshot.condition), "")
-    raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
+    facts = {PROCESS_LOST: True} if first.code == LOG_LOST else {}
+    raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint, **facts)
 
 
 _NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))

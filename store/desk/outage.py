@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from team_console.store.contract.team import OUTCOME_UNKNOWN, SERVER_READ_ONLY
+from team_console.store.contract.team import OUTCOME_UNKNOWN, PROCESS_LOST, SERVER_READ_ONLY
 from team_console.store.model.errors import Code, TeamError
 
 T = TypeVar("T")
 Tell = Callable[[str], None]
 """Is told, as a sentence for whoever waits, that the store cannot be used and the wait goes on, and that it is over."""
 _PASSING = frozenset({Code.STORE_UNREADABLE, Code.STORE_FAILED, Code.TEAM_NOT_FOUND})
-_CERTAIN = frozenset({"changed", OUTCOME_UNKNOWN})
+_CERTAIN = frozenset({"changed", OUTCOME_UNKNOWN, PROCESS_LOST})
 """Facts of an error that no later look takes back."""
 _SAID_AFTER = 1.0
 """Seconds after which an outage is worth a word: most that editors, git and busy writers cause are over by then."""
@@ -28,7 +28,8 @@ def untold(words: str) -> None:
 def may_pass(error: TeamError) -> bool:
     """Whether a store that was of use before may be again without anybody doing something about the caller.
 
-    No error passes after which it is not known what was written, or that says that what was asked is something else.
+    No error passes after which it is not known what was written, that says that what was asked is something else, or
+    that only another process will not have.
     """
     if error.facts.keys() & _CERTAIN:
         return False

@@ -92,6 +92,20 @@ OUTAGE_LINES = (
         (f"{_SQL}::test_a_server_that_takes_no_writes_for_a_while_is_waited_for",),
     ),
     Line(
+        "a log that was taken away is not worked with",
+        "store/backends/sql/engines/sqlite.py",
+        "        if self._has_lost_log():  # others",
+        "        if False:  # others",
+        (f"{_SQL}::test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone",),
+    ),
+    Line(
+        "whoever has a log that was taken away takes not away that of others",
+        "store/backends/sql/engines/sqlite.py",
+        "if sqlite_file.identity(self.path) == self._identity and self._has_lost_log():",
+        "if False:",
+        (f"{_SQL}::test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone",),
+    ),
+    Line(
         "a server that stands still is not waited for without end",
         "store/backends/sql/engines/postgres_connection.py",
         "if left <= 0 or not poll.poll(left * 1000):",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +27,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts.trust import Mark
 from team_console.store.views.requests import verdicts
 
-from tests.conftest import CommandLine, next_line
+from tests.conftest import CommandLine, clean_environment, next_line
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.lossy_line import LossyLine, lossy_line
 from tests.sql.server import Server, fresh_database
@@ -316,3 +318,42 @@ def test_a_file_that_is_away_for_a_while_is_waited_for(tmp_path: Path, opened: O
     found = arrival.look(caller)
     assert found is not None
     assert len(found.messages) == 1
+
+
+_PIPE = subprocess.PIPE
+_WRITER = """
+import sys
+from team_console.store.backends.sql.open_database import open_database
+from tests.store.contract import make_message, put
+team = open_database(sys.argv[1])
+put(team, make_message(2, to="architect"))
+print("written", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone(tmp_path: Path) -> None:
+    """Whoever had it open sees nothing of what comes, and at its end it would take away the new log of the others."""
+    path = tmp_path / "team.db"
+    create_database(str(path), SETTINGS)
+    team = open_database(str(path))
+    arrival, caller = Arrival(_take), Caller(team, "architect")
+    assert arrival.look(caller) is None
+    assert team.snapshot().is_known
+    for name in (f"{path}-wal", f"{path}-shm"):
+        Path(name).unlink()
+    command, environment = [sys.executable, "-c", _WRITER, str(path)], clean_environment()
+    with subprocess.Popen(command, env=environment, stdin=_PIPE, stdout=_PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"written\n"
+        writer.kill()
+    with pytest.raises(TeamError) as refused:
+        arrival.look(caller)
+    assert "was taken away while this process used it" in refused.value.message
+    assert [problem.code for problem in team.snapshot().problems] == ["LOG_LOST"]
+    with pytest.raises(TeamError, match="taken away"):
+        put(team, make_message(3))
+    team.close()
+    team.close()
+    line = CommandLine(tmp_path)
+    assert line.ok("-t", str(path), "receive", "--agent", "architect", "--json").json["count"] == 1

@@ -16,7 +16,7 @@ from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.shape import Shape, find_shape
 from team_console.store.backends.sql.tables import MESSAGES, Numbers, numbers, numbers_lost, our_tables
-from team_console.store.contract.team import Condition, LockHolder, Snapshot
+from team_console.store.contract.team import LOG_LOST, PROCESS_LOST, Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.copies import copy_problems, distinct
 from team_console.store.model.errors import Code, TeamError
@@ -133,7 +133,7 @@ class SnapshotView:
     def _unreadable(self, error: TeamError) -> Snapshot:
         vanished = bool(error.facts.get("vanished"))
         condition = Condition.VANISHED if vanished else Condition.UNREADABLE
-        code = "VANISHED" if vanished else "UNREADABLE"
+        code = LOG_LOST if error.facts.get(PROCESS_LOST) else "VANISHED" if vanished else "UNREADABLE"
         problem = Problem(code, "error", self._dialect.location, error.message, error.hint)
         return self._made(_Seen(State(number=-1), self._config, None), condition, (problem,))
 

@@ -15,13 +15,13 @@ from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.engines import sqlite_file
 from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress
-from team_console.store.backends.sql.engines.pool import LEFT_ALONE
+from team_console.store.backends.sql.engines.pool import LEFT_ALONE, keep_open
 from team_console.store.backends.sql.engines.sqlite_connection import SqliteConnection
 from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import MESSAGES, NOTES
 from team_console.store.contract.locked import locked_error
 from team_console.store.contract.presence import Attendance, Presence
-from team_console.store.contract.team import OUTCOME_UNKNOWN, LockHolder, WatchHint
+from team_console.store.contract.team import OUTCOME_UNKNOWN, PROCESS_LOST, LockHolder, WatchHint
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
 
@@ -61,6 +61,8 @@ class Sqlite(Dialect):
         self._readers = 0
         self._identity: tuple[int, int] | None = None
         self._prepared = False
+        self._log_path = path.with_name(f"{path.name}-wal")
+        self._log: tuple[int, int] | None = None
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -68,6 +70,7 @@ class Sqlite(Dialect):
         self._follow_file()
         with super().connect() as connection:
             yield connection
+            self._note_log()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -84,6 +87,7 @@ class Sqlite(Dialect):
                     self._readers += 1
                 self.begin(self._reader, Mode.READ, wait=0.0, label="")
                 yield self._reader
+                self._note_log()
             except sqlite3.Error as error:
                 self._forget()
                 raise self.translate(error) from error
@@ -229,12 +233,34 @@ class Sqlite(Dialect):
         with self._guard:
             if found != self._identity or self._reader_pid != os.getpid():
                 self._forget()
-                self._identity = found
+                self._identity, self._log = found, None
                 self.generation += 1
         if found is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
+        if self._has_lost_log():  # others do not see what is written there, nor does this process what they write
+            text = f"{self._log_path} was taken away while this process used it; what is written since is not seen here"
+            hint = "Put no hand to a database's log. Start this program again, then look with: team-console check"
+            raise TeamError(Code.STORE_UNREADABLE, text, hint, **{PROCESS_LOST: True})
+
+    def _note_log(self) -> None:
+        """Remember the log that a connection made when it was first used."""
+        if self._log is None:
+            self._log = sqlite_file.identity(self._log_path)
+
+    def _has_lost_log(self) -> bool:
+        """Whether the log that connections to the file have open is not the one that is there now."""
+        log = sqlite_file.identity(self._log_path)
+        if log == self._log:
+            return False
+        if self._log is not None and sqlite_file.has_open(self._log):
+            return True
+        self._log = log
+        return False
 
     def _forget(self) -> None:
+        if sqlite_file.identity(self.path) == self._identity and self._has_lost_log():
+            keep_open([*self._pool.taken_out(), *([] if self._reader is None else [self._reader])])
+            self._reader = None
         reader, self._reader, self._prepared = self._reader, None, False
         if self._reader_pid != os.getpid():  # the pool sees for itself that it is in another process
             LEFT_ALONE.extend([] if reader is None else [reader])

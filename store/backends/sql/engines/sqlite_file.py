@@ -161,6 +161,23 @@ def identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def has_open(file: tuple[int, int]) -> bool:
+    """Whether this process has this file open, by its device and inode; False where nobody can tell."""
+    try:
+        descriptors = [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:
+        return False
+    return any(_opened(descriptor) == file for descriptor in descriptors)
+
+
+def _opened(descriptor: int) -> tuple[int, int] | None:
+    try:
+        found = os.fstat(descriptor)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def is_on_network(path: Path) -> bool:
     """Whether the file is on a file system that SQLite's log does not work on across machines."""
     try:
