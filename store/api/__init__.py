@@ -164,7 +164,8 @@ class AgentClient(RequestVerbs):
 
         Raises:
             TeamError: `AGENT_NOT_FOUND` when the team does not know this agent, `INVALID_FIELD` for a number out of
-                range, `USAGE` for a wait in a thread whose event loop runs.
+                range, `USAGE` for a wait in a thread whose event loop runs; when its time is over while the team that
+                was looked at before is away, what the store says, `STORE_UNREADABLE` for example.
         """
         take = partial(
             inbox.receive, agent=self.name, type=type, lease=lease, limit=limit, delivered=delivered, mark_read=True

@@ -36,6 +36,13 @@ OUTAGE_LINES = (
         (f"{_DESK}::test_a_hook_lets_go_also_while_its_team_is_away",),
     ),
     Line(
+        "a server that is away is not taken for a human who left",
+        "console/clients/hook/waiting.py",
+        "if found.names or found.certain:",
+        "if True:",
+        (f"{_SQL}::test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left",),
+    ),
+    Line(
         "a watch that fails is begun again",
         "store/desk/waiting.py",
         "        except Exception as error:\n            yield WatchHint",

@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 from team_console.console.cli.main import run
+from team_console.console.clients.hook import waiting
 from team_console.store.backends.sql.engines import postgres_connection
 from team_console.store.backends.sql.open_database import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.contract.presence import UNKNOWN
 from team_console.store.desk.caller import Caller, Received
 from team_console.store.desk.inbox import receive
 from team_console.store.desk.requests import approve, submit_plan
@@ -357,3 +359,24 @@ def test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_u
     team.close()
     line = CommandLine(tmp_path)
     assert line.ok("-t", str(path), "receive", "--agent", "architect", "--json").json["count"] == 1
+
+
+def test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left(
+    own_server: Server, home: str, opened: Open
+) -> None:
+    watch = waiting._Watch(opened(home))
+    assert not watch.is_gone()
+    own_server.kill()
+    assert [watch.is_gone() for _ in range(20)] == [False] * 20
+    own_server.start()
+    assert [watch.is_gone() for _ in range(2)] == [False, True]
+
+
+def test_a_hook_does_not_wait_without_end_for_a_server_that_may_never_say_who_is_there(
+    home: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = opened(home)
+    monkeypatch.setattr(team, "attendance", lambda presence: UNKNOWN)
+    watch = waiting._Watch(team)
+    assert [watch.is_gone() for _ in range(119)] == [False] * 119
+    assert watch.is_gone()

@@ -162,7 +162,9 @@ class Postgres(Dialect):
         state = getattr(error, "sqlstate", None)
         words = cover(" ".join(str(error).split()), self._passwords) or type(error).__name__
         if is_lost(state):
-            hint = "Nothing is lost on the server. Check the network, and that it runs; then try again."
+            full = "It has as many connections as it takes (max_connections). End some, or try again."
+            away = "Nothing is lost on the server. Check the network, and that it runs; then try again."
+            hint = full if state == "53300" else away
             return TeamError(Code.STORE_UNREADABLE, f"{self.location}: {words}", hint)
         code, hint = _REFUSALS.get(str(state), (Code.STORE_FAILED, "Nothing was changed."))
         facts = {SERVER_READ_ONLY: True} if state == _READ_ONLY and not self.read_only else {}
