@@ -18,7 +18,7 @@ class LossyLine:
     Attributes:
         port: Where clients connect.
         cuts: How often the line is still to be cut at a commit, if there is `when`.
-        when: `before` the server has the commit, or `after` it has answered.
+        when: `before` the server has the commit, `after` it has answered, or `meanwhile`: as soon as it has it.
         stays_down: Whether new connections are closed at once after a cut, until `is_down` is taken back.
         done: How often the line was cut.
     """
@@ -61,10 +61,10 @@ class LossyLine:
                     self.cuts -= 1
                     self.done += 1
                     self.is_down = self.stays_down
-                if not is_cut or self.when == "after":
+                if not is_cut or self.when != "before":
                     self._muted = is_cut
                     server.sendall(data)
-                if is_cut and self.when == "before":
+                if is_cut and self.when != "after":
                     break
         _cut(client, server)
 

@@ -20,8 +20,10 @@ from team_console.store.backends.sql.engines import postgres_connection
 from team_console.store.backends.sql.open_database import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.presence import UNKNOWN
+from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.desk.caller import Caller, Received
 from team_console.store.desk.inbox import receive
+from team_console.store.desk.mail import send
 from team_console.store.desk.requests import approve, submit_plan
 from team_console.store.desk.sessions.mail import hand_over
 from team_console.store.desk.waiting import Arrival, wait_for_messages
@@ -245,7 +247,7 @@ def test_what_was_not_taken_since_the_commit_never_came_waits_for_the_next(
     lossy.when, lossy.cuts = "before", 1
     with pytest.raises(TeamError) as refused:
         receive(Caller(far, "architect"), agent="architect", lease=lease)
-    assert refused.value.message.endswith("nothing was taken")
+    assert refused.value.message.endswith("nothing was changed")
     assert lossy.done == 1
     assert len(receive(Caller(opened(home), "architect"), agent="architect").messages) == 1
 
@@ -270,12 +272,64 @@ def test_a_wait_finds_out_what_it_took_once_the_server_is_back(
     assert receive(Caller(opened(home), "architect"), agent="architect").messages == ()
 
 
+@pytest.mark.parametrize("when", ["after", "before"])
+def test_a_send_whose_commit_nobody_answered_says_what_the_server_has(
+    home: str, far: SqlTeam, lossy: LossyLine, opened: Open, when: str
+) -> None:
+    lossy.when, lossy.cuts = when, 1
+    caller = Caller(far, "ceo")
+    if when == "after":
+        (sent,) = send(caller, to="architect", type="spec_ready").messages
+        assert ids(opened(home)) == [sent.message_id]
+        return
+    with pytest.raises(TeamError, match="nothing was changed") as refused:
+        send(caller, to="architect", type="spec_ready")
+    assert OUTCOME_UNKNOWN not in refused.value.facts
+    assert ids(opened(home)) == []
+
+
+def test_a_send_of_which_nobody_can_tell_whether_it_was_done_names_its_message(
+    home: str, far: SqlTeam, lossy: LossyLine, opened: Open
+) -> None:
+    lossy.cuts, lossy.stays_down = 1, True
+    with pytest.raises(TeamError) as refused:
+        send(Caller(far, "ceo", wait=0.1), to="architect", type="spec_ready")
+    assert refused.value.facts[OUTCOME_UNKNOWN] is True
+    assert refused.value.facts["ids"] == ids(opened(home))
+    assert refused.value.hint.endswith(f"team-console show {refused.value.facts['ids'][0]}")
+
+
+def test_a_commit_that_the_server_is_still_at_is_waited_for(
+    own_server: Server, home: str, far: SqlTeam, lossy: LossyLine, opened: Open
+) -> None:
+    """The line is cut while the server is at the commit: it is not taken for one that failed."""
+    execute(home, _SLOW_COMMIT)
+    lossy.when, lossy.cuts = "meanwhile", 1
+    sent = send(Caller(far, "ceo"), to="architect", type="spec_ready").messages
+    assert ids(opened(home)) == [message.message_id for message in sent]
+
+
+def test_a_commit_that_the_server_refuses_failed_for_the_reason_it_gives(home: str, opened: Open) -> None:
+    execute(home, _SLOW_COMMIT.replace("PERFORM pg_sleep(0.5)", "RAISE EXCEPTION ''not today''"))
+    with pytest.raises(TeamError, match="not today") as refused:
+        send(Caller(opened(home), "ceo"), to="architect", type="spec_ready")
+    assert (refused.value.code, OUTCOME_UNKNOWN in refused.value.facts) == (Code.STORE_FAILED, False)
+    assert ids(opened(home)) == []
+
+
+_SLOW_COMMIT = """
+CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
+CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON agent_message DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION slow()
+"""
+
+
 def test_mail_of_a_session_whose_commit_nobody_answered_is_said_rather_twice_than_never(
     home: str, far: SqlTeam, lossy: LossyLine, opened: Open
 ) -> None:
     put(opened(home), make_message(1, to="architect"))
-    lossy.cuts = 1
-    handed = hand_over(Caller(far, "architect"), session="s", room=1000, size=lambda message: 1)
+    lossy.cuts, lossy.stays_down = 1, True
+    handed = hand_over(Caller(far, "architect", wait=0.1), session="s", room=1000, size=lambda message: 1)
     assert [message.message_id for message in handed] == [make_message(1).message_id]
 
 

@@ -27,13 +27,18 @@ from team_console.store.model.message import Message
 
 
 class Writer:
-    """Writes one set of changes. The row of `team_console_state` is taken first and held until the commit."""
+    """Writes one set of changes. The row of `team_console_state` is taken first and held until the commit.
+
+    Attributes:
+        last_line: Number and hash of the last line that `write` put on the audit trail.
+    """
 
     def __init__(self, connection: Connection, tx: SqlTransaction) -> None:
         self._connection = connection
         self._tx = tx
         self._shape = tx.shape
         self._arrivals = 0
+        self.last_line = (0, "")
         self._inboxes: dict[str, str | None] = {}
 
     def write(self, changes: Changes, *, actor: str, at: str) -> int:
@@ -60,6 +65,7 @@ class Writer:
         lines = audit_rows(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
         self._insert(AUDIT, lines)
         end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}
+        self.last_line = (end["seq"], end["hash"])
         columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
         self._connection.change(f"UPDATE {STATE} SET {columns}", end)
         return int(lines[0]["seq"])

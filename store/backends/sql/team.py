@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from team_console.store.backends.sql.commit import Writer
+from team_console.store.backends.sql.committed import Written, commit
 from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Mode
 from team_console.store.backends.sql.engines.statement import containing
@@ -255,7 +256,7 @@ class SqlTeam(Team):
                 with self._reader.guard:
                     restore(tx, self._view.recorded(connection, shape, tx.config.key))
             yield tx
-            self._finish(connection, tx, actor, place=settings.place)
+            self._finish(connection, tx, actor, place=settings.place, wait=wait)
 
     def _restore_numbers(self, tx: SqlTransaction) -> None:
         arrivals = (entry.arrival for entry in tx.state.entries.values() if entry.arrival is not None)
@@ -264,7 +265,7 @@ class SqlTeam(Team):
             tx.notices.append(done)
             tx.record("heal", numbers=done.message)
 
-    def _finish(self, connection: Connection, tx: SqlTransaction, actor: str, *, place: str) -> None:
+    def _finish(self, connection: Connection, tx: SqlTransaction, actor: str, *, place: str, wait: float) -> None:
         """Commit what was written; a transaction that wrote nothing is rolled back and leaves no trace."""
         changes = tx.finish()
         if changes is None:
@@ -282,7 +283,8 @@ class SqlTeam(Team):
             self._dialect.announce(connection)
         except connection.error as error:
             raise self._failed(error) from error
-        self._dialect.commit(connection)
+        written = Written(*writer.last_line, ids=list(changes.added))
+        commit(self._dialect, connection, written, wait=wait)
 
     def _failed(self, error: Exception) -> TeamError:
         known = self._dialect.translate(error)

@@ -114,6 +114,8 @@ class Postgres(Dialect):
         try:
             connection.run("COMMIT")
         except psycopg.Error as error:
+            if connection.is_idle:  # the server lives and said no
+                raise
             text = f"{self.location}: the connection was lost during the commit; whether it was done is not known"
             hint = "Look at the team, or repeat with the same id."
             raise TeamError(Code.STORE_FAILED, text, hint, **{OUTCOME_UNKNOWN: True}) from error
