@@ -80,7 +80,7 @@ VERDICT_LINES = (
         _TRUST,
         "if not trouble and asked is not None and signed.payload.get(REQUEST) != digest_of(asked):",
         "if False:",
-        (f"{_FORGED}[yaml-no request-permission]",),
+        (f"{_FORGED}[yaml-no request-question]",),
     ),
     Line(
         "a signature is by a key of the human",

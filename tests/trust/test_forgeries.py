@@ -288,7 +288,6 @@ FORGERIES: Mapping[str, Forge] = {
     "clock ahead": _by_edit_in_the_future,
     "another key": _by_another_key,
     "another team": _for_another_team,
-    "no request": _for_no_request,
     "another purpose": _for_another_purpose,
     "another request": _of_another_request,
     "another request's signature": _of_another_request_under_its_id,
@@ -302,6 +301,7 @@ FORGERIES: Mapping[str, Forge] = {
     "archive edit": _in_the_archive,
     "trail edit": _in_the_trail,
     "line removed": _with_a_line_removed,
+    "no request": _for_no_request,
 }
 KINDS = ("plan", "permission", "question", "creation", "escalation")
 
