@@ -113,6 +113,7 @@ class ConsoleApp(FollowingApp[int]):
         self._keys = KeyQueue(self, super().on_event)
         self._ending: TimerHandle | None = None
         self._holding: TimerHandle | None = None
+        self._left_behind: TimerHandle | None = None
         for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
         self.stylesheet = PatientStylesheet(variables=self.theme_variables)
@@ -138,8 +139,6 @@ class ConsoleApp(FollowingApp[int]):
         self.call_after_refresh(self._tell_of_mistakes)
         self.begin_to_read()
         self.set_interval(TICK, self._tick)
-        if not self.read_only:
-            self.set_interval(LEFT_BEHIND, self._end_left_behind)
 
     def _tell_of_mistakes(self) -> None:
         """Say what is wrong in the user's settings; what is right in them holds all the same."""
@@ -240,6 +239,7 @@ class ConsoleApp(FollowingApp[int]):
         self.learned(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
         self._look_while_held(sight)
         self._look_when_one_ends(sight.view if sight.fresh else None, now)
+        self._look_for_left_behind()
         self._tell_news(sight.view)
         paint_now(self.main)
         if first:
@@ -302,14 +302,25 @@ class ConsoleApp(FollowingApp[int]):
         else:
             self.main.situation, self.main.now = self.situation, now
 
+    def _look_for_left_behind(self) -> None:
+        """Look soon, and again and again, while requests wait whose askers may end; at rest no clock runs for them."""
+        if self._left_behind is None and self._waiting_askers():
+            self._left_behind = later(self, LEFT_BEHIND, self._end_left_behind)
+
     def _end_left_behind(self) -> None:
         """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list."""
-        view = self.main.view
-        rows = view.requests if view is not None and not self.main.cannot_write else ()
-        waiting = takewhile(lambda row: row.is_open, rows)
-        questions = {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
+        self._left_behind = None
+        questions = self._waiting_askers()
         if questions:
             self._withdraw(questions)
+        self._look_for_left_behind()
+
+    def _waiting_askers(self) -> Mapping[str, StoreMessage]:
+        """The open requests whose asker is present under a name, and is gone once nobody has that any more."""
+        view = self.main.view
+        rows = view.requests if view is not None and not (self.read_only or self.main.cannot_write) else ()
+        waiting = takewhile(lambda row: row.is_open, rows)
+        return {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
     def _withdraw(self, questions: Mapping[str, StoreMessage]) -> None:
