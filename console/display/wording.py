@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.words import first_of
 from team_console.widgets.standing import Stopped
 
 _HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
@@ -45,10 +46,7 @@ def quoted(text: str, most: int = 160) -> str:
 
 def listed(names: Iterable[str], most: int = 6) -> str:
     """Names in a sentence, the many cut short; safe text."""
-    safe = [safe_line(name, 64) for name in names]
-    if len(safe) > most:
-        return ", ".join(safe[:most]) + f" and {len(safe) - most} more"
-    return ", ".join(safe)
+    return first_of([safe_line(name, 64) for name in names], most)
 
 
 def error_text(error: BaseException) -> str:

@@ -146,13 +146,17 @@ def _receive(
             # Of a slice that was not written, everything would be handed out again. Where nobody can tell whether it
             # was, twice is better than never.
             taken += fresh if error.facts.get(OUTCOME_UNKNOWN) else []
-            # What is read already must reach its reader, so the rest waits for the next receive.
-            what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
-            notices.append(Problem(error.code, "warning", caller.team.location, what, error.hint))
+            notices.append(_cut_short(caller.team, taken, error))
             break
         notices += tx.notices
     taken = marked_as_taken(caller.team, taken, config)
     return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(notices), damaged=damaged)
+
+
+def _cut_short(team: Team, taken: Sequence[Message], error: TeamError) -> Problem:
+    """What is read already must reach its reader, so the rest waits for the next receive."""
+    what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
+    return Problem(error.code, "warning", team.location, what, error.hint)
 
 
 def _hand_out(tx: Transaction, agent: str, waiting: Sequence[Message], lease: float | None) -> list[Message]:

@@ -14,6 +14,7 @@ from team_console.store.desk.caller import Caller, Received
 from team_console.store.desk.delivery.handing_on import marked_as_taken
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
+from team_console.store.model.words import first_of
 from team_console.store.settings.team_config import TeamConfig
 
 _PAUSE = 0.1
@@ -32,9 +33,10 @@ class UnsureError(TeamError):
 
     def __init__(self, cause: TeamError, received: Received, config: TeamConfig) -> None:
         ids = [message.message_id for message in received.messages]
-        named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
         hint = f"Look whether {received.agent} has read it before you go on: team-console show {ids[0]}"
-        super().__init__(cause.code, f"{cause.message}; it was to take {named}", hint, **{**cause.facts, "ids": ids})
+        super().__init__(
+            cause.code, f"{cause.message}; it was to take {first_of(ids, _NAMED)}", hint, **cause.facts | {"ids": ids}
+        )
         self._received, self._config = received, config
 
     def found(self, caller: Caller) -> Received | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def counted(number: int, name: str, many: str | None = None) -> str:
     """`1 delivery`, `2 deliveries`, `5,000 messages`.
@@ -11,6 +13,12 @@ def counted(number: int, name: str, many: str | None = None) -> str:
         many: The word for several; made from `name` when it is regular.
     """
     return f"{number:,} {name if number == 1 else many or plural(name)}"
+
+
+def first_of(items: Sequence[str], most: int) -> str:
+    """`a, b and 3 more`: at most so many of them by name."""
+    left = len(items) - most
+    return ", ".join(items[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def plural(word: str) -> str:

@@ -14,6 +14,7 @@ from team_console.console.cli.printing.message_text import payload_lines, summar
 from team_console.store.desk.delivery.handing_on import TRUST
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
+from team_console.store.model.words import first_of
 from team_console.store.protocol.verdicts.trust import MEANINGS, Mark
 
 if TYPE_CHECKING:
@@ -104,9 +105,8 @@ def _name_delivered(call: Call, received: Received) -> None:
     left = received.delivered
     if not left or call.options.delivered:
         return
-    names = ", ".join(f"{message.message_id} from {message.sender}" for message in left[:_NAMED])
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    call.out.note(safe_line(f"delivered and not acknowledged: {len(left):,} ({names}{more})"))
+    names = [f"{message.message_id} from {message.sender}" for message in left]
+    call.out.note(safe_line(f"delivered and not acknowledged: {len(left):,} ({first_of(names, _NAMED)})"))
     take = f"team-console receive --agent {received.agent} --delivered"
     call.out.note(safe_line(f"  They count as unread. Read them with: {take}"))
 

@@ -11,6 +11,7 @@ from team_console.store.backends.sql.engines.dialect import Dialect, Mode
 from team_console.store.backends.sql.tables import AUDIT, STATE, numbers
 from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.words import first_of
 
 _PAUSE = 0.1
 """Seconds from one try to ask the server to the next."""
@@ -70,7 +71,6 @@ def _with_ids(error: TeamError, ids: Sequence[str]) -> TeamError:
     """The same error, with what was to be added."""
     if not ids:
         return error
-    named = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
     facts = {**error.facts, "ids": list(ids)}
     hint = f"Look for it once the server is back: team-console show {ids[0]}"
-    return TeamError(error.code, f"{error.message}; it was to write {named}", hint, **facts)
+    return TeamError(error.code, f"{error.message}; it was to write {first_of(ids, _NAMED)}", hint, **facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from team_console.store.model.message import Priority
+from team_console.store.model.words import first_of
 from team_console.store.views.rows import Need
 
 _WEIGHTS = {
@@ -44,11 +45,9 @@ def explain(
     need: Need, blocks: Sequence[str], *, priority: str = "", overdue: bool = False, plan_mode: bool = False
 ) -> str:
     """The same in words, without any age."""
-    more = len(blocks) - _SHOWN
-    named = ", ".join(blocks[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
     parts = [
         _WORDS.get(need, ""),
-        f"blocks {named}" if blocks else "",
+        f"blocks {first_of(blocks, _SHOWN)}" if blocks else "",
         "works only after its plan is approved" if plan_mode else "",
         f"{priority} priority" if priority in (Priority.CRITICAL, Priority.HIGH) else "",
         "overdue" if overdue else "",
