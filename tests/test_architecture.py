@@ -13,7 +13,6 @@ import pytest
 from team_console.console.cli.registry import VERBS
 
 from tests.conftest import COMMAND, ROOT, CommandLine, clean_environment
-from tests.late_imports import LATE
 
 OURS = "team_console."
 """What the import names of our packages begin with; their folders lack it."""
@@ -114,40 +113,6 @@ def test_no_imports_form_a_circle() -> None:
             assert target not in trail, " -> ".join([*trail[trail.index(target) :], target])
             if target not in done:
                 stack.append((target, iter(sorted(arrows[target]))))
-
-
-def late_imports(path: Path) -> set[str]:
-    """What the functions of a module import when they are called."""
-    functions = [
-        node
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    inside = [node for function in functions for node in ast.walk(function)]
-    names = {node.names[0].name for node in inside if isinstance(node, ast.Import)}
-    names |= {node.module for node in inside if isinstance(node, ast.ImportFrom) and node.module}
-    return {name.removeprefix(OURS) for name in names}
-
-
-def test_imports_inside_functions_are_those_that_were_measured() -> None:
-    paths = [path for package in PACKAGES for path in modules(package)]
-    late = {str(path.relative_to(ROOT)): names for path in paths if (names := late_imports(path))}
-    assert late == {path: set(names) for path, names in LATE.items()}
-
-
-WIDE = {"verbs"}
-"""Folders that hold one module for each of many equals, and are as wide as there are of them."""
-
-
-def test_no_folder_is_too_wide_to_be_looked_through() -> None:
-    folders = {path.parent for package in PACKAGES for path in modules(package)}
-    beside = {folder: len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) for folder in folders}
-    assert {folder.name: number for folder, number in beside.items() if number > 14 and folder.name not in WIDE} == {}
-
-
-def test_no_module_is_too_long_to_be_read_in_one_go() -> None:
-    lines = {path: path.read_text(encoding="utf-8").count("\n") for package in PACKAGES for path in modules(package)}
-    assert {str(path): number for path, number in lines.items() if number > 400} == {}
 
 
 def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
