@@ -35,7 +35,7 @@ _LONGEST, _HEAD, _TAIL = 40, 24, 8
 _OURS = str(Path(sys.executable).parent / _PROGRAM)
 """The program under test, as what it writes into settings names it."""
 _ID = re.compile(
-    r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown|question|permission)-\d{13}@[\w.@-]*\w|(?<=--seen )[0-9a-f]{16}"
+    r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown|question|permission)-\d{13}@[\w.@-]*\w|(?<=--seen )[0-9a-f]{64}"
 )
 """What a later command quotes of an earlier output."""
 _PROCESS = """

@@ -9,9 +9,9 @@ from team_console.console.cli.call import Call
 from team_console.store.contract.changed import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import Face, Seen, fingerprint, seen_of
+from team_console.store.protocol.seen import Face, Seen, digest_of, seen_of
 
-_WORD = re.compile(r"[0-9a-f]{16}")
+_WORD = re.compile(r"[0-9a-f]{64}")
 
 
 def add_seen(parser: ArgumentParser) -> None:
@@ -34,13 +34,13 @@ def seen_by(call: Call, question: Message | None = None) -> Seen:
 
     word = call.options.seen
     if word is None:
-        return Seen(fingerprint(question) if question is not None else "", face=Face.NAMED)
+        return Seen(digest_of(question) if question is not None else "", face=Face.NAMED)
     if not _WORD.fullmatch(word):
         hint = f"team-console show {call.options.request} prints it."
-        raise TeamError(Code.INVALID_FIELD, "--seen takes 16 hexadecimal digits", hint)
+        raise TeamError(Code.INVALID_FIELD, "--seen takes the whole word that show prints, 64 hexadecimal digits", hint)
     question = question or live_question(call.snapshot(), call.options.request, word)
     if question is None:
         return Seen(word, face=Face.PRINTED)
-    if fingerprint(question) != word:
+    if digest_of(question) != word:
         raise ChangedError(call.options.request, question)
     return seen_of(question, face=Face.PRINTED)

@@ -19,7 +19,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.seen import Seen, digest_of
 from team_console.store.views.rows import RequestRow
 
 
@@ -71,7 +71,7 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     row = subject.selection.request
     if row is None:
         return
-    if not subject.selection.token or subject.selection.token != requests.fingerprint(row.question):
+    if not subject.selection.token or subject.selection.token != digest_of(row.question):
         workspace.toast("It changed since it was drawn. Look at it, then decide.", severity="warning")
         return
     shown = SeenRequest(workspace, row, subject.selection.seen or subject.selection.token)

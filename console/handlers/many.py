@@ -20,7 +20,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
 from team_console.store.protocol.client_requests import modes_of
 from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.seen import Seen, seen_title
+from team_console.store.protocol.seen import Seen, digest_of, seen_title
 from team_console.store.views.rows import RequestRow
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def decide_many(workspace: Workspace, subject: Subject, *, approving: bool) -> N
     from team_console.widgets.forms.many import Item
 
     rows = {row.request_id: row for row in subject.to_decide(approving=approving)}
-    looked = {key: requests.fingerprint(row.question) in subject.selection.looked_at for key, row in rows.items()}
+    looked = {key: digest_of(row.question) in subject.selection.looked_at for key, row in rows.items()}
     items = [
         Item(key, str(row.kind), safe_line(row.asker, 64), safe_line(row.title, 200), looked[key])
         for key, row in rows.items()
@@ -63,7 +63,7 @@ def read_many(workspace: Workspace, subject: Subject) -> None:
             "message",
             safe_line(letter.sender, 64),
             safe_line(letter.summary, 200),
-            requests.fingerprint(letter) in subject.selection.looked_at,
+            digest_of(letter) in subject.selection.looked_at,
         )
         for key, letter in letters.items()
     ]
@@ -143,7 +143,7 @@ def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
 
 def _seen_before(row: RequestRow, subject: Subject) -> Seen:
     """All that was on the screen of a request when it was looked at; its title in the list where it never was."""
-    shown = subject.selection.looked_at.get(requests.fingerprint(row.question))
+    shown = subject.selection.looked_at.get(digest_of(row.question))
     return shown or seen_title(row.question, safe_line(row.title, 200))
 
 

@@ -45,12 +45,12 @@ class Selection(Struct, frozen=True):
         messages: What a delivery action would treat: the marked ones, else the one under the cursor.
         letters: What `done` would mark as read: the marked ones, else the one under the cursor.
         marked: How many rows are marked.
-        token: The fingerprint of the question as it was last drawn, for answers.
+        token: The digest of the question as it was last drawn, for answers.
         seen: All that was drawn of it and beside it.
         incomplete: A part of the text is not on the screen, because it is still being read.
         requests: The requests of the marked rows, else of the one under the cursor.
         listed: What waits, as far as the list shows it: neither filtered away nor put aside.
-        looked_at: Fingerprint of everything that was on the screen so far -> all that was shown of it; None for what
+        looked_at: Digest of everything that was on the screen so far -> all that was shown of it; None for what
             is no request.
     """
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.model.reuse.last_result import LastResult
-from team_console.store.protocol.seen import fingerprint
+from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.widgets.details.delivery import delivery_document
 from team_console.widgets.details.document import Document
@@ -49,7 +49,7 @@ class DeliveriesPane(ListPane[DeliveryRow]):
     def document_of(self, row: DeliveryRow) -> Document | None:
         """Its clock and the message."""
         content = self.content_of(row.message)
-        token, seal = fingerprint(row.message), self.seal_of(row.message)
+        token, seal = digest_of(row.message), self.seal_of(row.message)
         return delivery_document(row, now=self.now, content=content, token=token, seal=seal)
 
     def subject_of(self, row: DeliveryRow | None, marked: tuple[DeliveryRow, ...]) -> Selection:

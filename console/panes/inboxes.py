@@ -19,7 +19,7 @@ from team_console.console.panes.list_pane import ListPane
 from team_console.store.model.message import Message
 from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.seen import fingerprint
+from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
@@ -118,7 +118,7 @@ class InboxesPane(ListPane[Message]):
             row,
             now=self.now,
             content=content,
-            token=fingerprint(row),
+            token=digest_of(row),
             problems=self.problems_of(row),
             seal=self.seal_of(row),
             seen=around.seen if around is not None else None,

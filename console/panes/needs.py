@@ -16,7 +16,7 @@ from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.seen import fingerprint
+from team_console.store.protocol.seen import digest_of
 from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of, to_do
 from team_console.store.views.rows import AttentionItem, Need, RequestRow, View
 from team_console.widgets.details.document import Document, Fact, Lines
@@ -132,7 +132,7 @@ class NeedsPane(ListPane[AttentionItem]):
                 now=self.now,
                 earlier=earlier_plans(row.request, view.requests) if view else (),
                 content=self.content_of(row.request.question),
-                token=fingerprint(row.request.question),
+                token=digest_of(row.request.question),
                 item=row,
                 seal=self.seal_of(row.request.question),
                 me=view.me if view else "",
@@ -146,7 +146,7 @@ class NeedsPane(ListPane[AttentionItem]):
                 row.message,
                 now=self.now,
                 content=content,
-                token=fingerprint(row.message),
+                token=digest_of(row.message),
                 problems=self.problems_of(row.message),
                 seal=self.seal_of(row.message),
                 below=beside_report(self, row.message, content),

@@ -9,7 +9,7 @@ from team_console.console.display.pane_titles import unwritten
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.beside import beside
 from team_console.console.panes.list_pane import ListPane
-from team_console.store.protocol.seen import fingerprint
+from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details.document import Document
 from team_console.widgets.details.request import earlier_plans, request_document
@@ -54,7 +54,7 @@ class RequestsPane(ListPane[RequestRow]):
             now=self.now,
             earlier=earlier_plans(row, view.requests) if view else (),
             content=self.content_of(row.question),
-            token=fingerprint(row.question),
+            token=digest_of(row.question),
             seal=self.seal_of(row.question),
             me=view.me if view else "",
             seen=around.seen,

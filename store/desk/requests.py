@@ -20,13 +20,12 @@ from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.stops import REQUEST
-from team_console.store.protocol.seen import Seen, fingerprint
+from team_console.store.protocol.seen import Seen
 
 __all__ = [
     "Verdict",
     "answer",
     "approve",
-    "fingerprint",
     "foresee",
     "live_question",
     "reject",
@@ -106,7 +105,7 @@ def approve(
 
     Args:
         agent_name: The name of the agent to be created; without it the agent type and a number.
-        seen: What was shown of it, or the `fingerprint` of the question alone; when it changed since, it is refused.
+        seen: What was shown of it, or the `digest_of` of the question alone; when it changed since, it is refused.
         scope: For a permission: `once`, or `always` with a suggestion of the client.
         suggestion: Which of the client's suggestions is allowed always, from 1; implied where it has one.
         mode: For a plan: one of the modes it offers to go on in.

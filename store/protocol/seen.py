@@ -23,7 +23,6 @@ REQUEST, SHOWN, EVIDENCE, SHOWN_BY = "request_sha256", "shown_sha256", "evidence
 the digest of all that was shown, the evidence that was shown, one line a piece, and what showed it (`Face`)."""
 _MOST_PIECES = 40
 _LONGEST_PIECE = 240
-_SHORT = 16
 
 
 class Face(StrEnum):
@@ -40,7 +39,7 @@ class Seen(Struct, frozen=True):
     """What was shown when a request was decided.
 
     Attributes:
-        question: `fingerprint` of the question; empty where none was shown.
+        question: `digest_of` the question; empty where none was shown.
         before: Request id and `digest_of` the message, for each message of another request that was shown beside it:
             the former version it was compared with, and the words of its refusal.
         evidence: What was shown beside it, one line a piece.
@@ -80,11 +79,6 @@ def given_on(answer: Message) -> str:
     return text_in(answer.payload, REQUEST)
 
 
-def fingerprint(message: Message) -> str:
-    """Names what a human saw of a request, so that an answer to something else can be refused."""
-    return digest_of(message)[:_SHORT]
-
-
 def seen_of(
     question: Message,
     *,
@@ -102,13 +96,13 @@ def seen_of(
     pieces = tuple(evidence)
     whole = json.dumps([digest_of(question), others, pieces])
     heads = tuple(piece.partition("\n")[0] for piece in pieces)
-    return Seen(fingerprint(question), others, heads, hashlib.sha256(whole.encode()).hexdigest(), face)
+    return Seen(digest_of(question), others, heads, hashlib.sha256(whole.encode()).hexdigest(), face)
 
 
 def seen_title(question: Message, title: str) -> Seen:
     """What is shown of a request of which only the title stands in a list."""
     digest = hashlib.sha256(json.dumps([str(Face.TITLE), title]).encode()).hexdigest()
-    return Seen(fingerprint(question), (), (f"title: {title}",), digest, Face.TITLE)
+    return Seen(digest_of(question), (), (f"title: {title}",), digest, Face.TITLE)
 
 
 class Shown(Struct, frozen=True):

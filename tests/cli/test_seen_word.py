@@ -26,6 +26,7 @@ def test_what_show_printed_is_what_is_answered_and_the_ledger_says_so(team: Comm
     kept = decision(team)
     assert kept["shown_by"] == "team-console show: the request, no evidence"
     assert len(kept["shown_sha256"]) == 64
+    assert word == kept["request_sha256"]  # all of it: half a digest can be made to fit another request
     assert "whether whoever decided read it cannot be proved" in " ".join(kept["gaps"])
     assert team.ok("show", request, "--json").json["seen"] is None
 
@@ -53,9 +54,10 @@ def test_a_request_that_is_not_what_was_shown_is_not_answered(team: CommandLine,
     assert team.ok("decisions", "--json").json["count"] == 0
 
 
-@pytest.mark.parametrize("word", ["", "0", "5F3A5F3A5F3A5F3A", "0123456789abcdef0123"])
+@pytest.mark.parametrize("word", ["", "0", "5F3A5F3A5F3A5F3A", "0123456789abcdef0123", "{:.16}", "{:.63}", "{}0"])
 def test_a_word_that_show_never_prints_is_refused(team: CommandLine, word: str) -> None:
     request = team.ok(*PLAN).out.strip()
-    refused = team("approve", request, "--seen", word, "--json")
+    whole = team.ok("show", request, "--json").json["seen"]
+    refused = team("approve", request, "--seen", word.format(whole), "--json")
     assert (refused.status, refused.json["error"]) == (1, "INVALID_FIELD")
     assert request in refused.json["hint"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.store.desk import inbox, mail, requests
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.seen import digest_of
 
 from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
@@ -127,7 +128,7 @@ def test_an_unknown_request_is_refused(caller: SeatOf) -> None:
 def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
     request_id = _plan(caller)
     question = team.snapshot().messages[0]
-    seen = requests.fingerprint(question)
+    seen = digest_of(question)
     with team.transaction(actor="x", action="edit", wait=1.0) as tx:
         live = tx.everything()[0]
         tx.replace(live, live.with_changes(payload={**live.payload, "content": "rm -rf /"}))

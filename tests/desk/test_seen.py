@@ -15,7 +15,6 @@ from team_console.store.protocol.seen import (
     Seen,
     Shown,
     digest_of,
-    fingerprint,
     seen_of,
     shown_in,
 )
@@ -46,7 +45,7 @@ def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, call
 
 def test_who_says_nothing_of_what_was_seen_leaves_it_unknown(team: MemoryTeam, caller: SeatOf) -> None:
     request_id, question = plan(team, caller, "1. Split")
-    receipt = requests.reject(caller("ceo"), request_id=request_id, reason="no", seen=fingerprint(question))
+    receipt = requests.reject(caller("ceo"), request_id=request_id, reason="no", seen=digest_of(question))
     assert shown_in(receipt.messages[0].payload) == Shown()
 
 
@@ -68,6 +67,14 @@ def test_another_question_is_refused_and_given_back(team: MemoryTeam, caller: Se
     assert refused.value.now is not None
     assert refused.value.now.content == "1. Delete"
     assert len(team.snapshot().messages) == 1
+
+
+@pytest.mark.parametrize("digits", [16, 63])
+def test_a_part_of_a_digest_names_nothing(team: MemoryTeam, caller: SeatOf, digits: int) -> None:
+    request_id, question = plan(team, caller, "1. Split")
+    for seen in (digest_of(question)[:digits], Seen(digest_of(question)[:digits], sha256="0" * 64)):
+        with pytest.raises(ChangedError):
+            requests.approve(caller("ceo"), request_id=request_id, seen=seen)
 
 
 def test_another_former_version_beside_it_is_refused(team: MemoryTeam, caller: SeatOf) -> None:

@@ -157,7 +157,7 @@ VERDICT_LINES = (
     Line(
         "what show printed is what is answered",
         "console/cli/seen.py",
-        "    if fingerprint(question) != word:\n        raise ChangedError(call.options.request, question)\n",
+        "    if digest_of(question) != word:\n        raise ChangedError(call.options.request, question)\n",
         "",
         ("tests/cli/test_seen_word.py::test_a_request_that_is_not_what_was_shown_is_not_answered",),
     ),
@@ -172,7 +172,7 @@ VERDICT_LINES = (
         "a title is not taken for a text",
         "console/handlers/many.py",
         "return shown or seen_title(row.question, safe_line(row.title, 200))",
-        "return shown or Seen(requests.fingerprint(row.question), sha256='0' * 64)",
+        "return shown or Seen(digest_of(row.question), sha256='0' * 64)",
         (f"{_SHOWN}::test_of_several_each_keeps_whether_its_text_or_only_its_title_was_shown",),
     ),
     *(

@@ -31,6 +31,11 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
         "type": "plan_approval_request",
         "payload": {"request_id": "MSG-1", "summary": "Drop the database of production", "content": "1. Drop it"},
     },
+    "twin plan": {
+        "message_id": "MSG-twin",
+        "type": "plan_approval_request",
+        "payload": {"request_id": "MSG-1", "summary": "Read the database of production", "content": "1. Read it"},
+    },
     "browser": {
         "message_id": "MSG-3",
         "type": "message",
@@ -71,12 +76,19 @@ def states(team: CommandLine) -> dict[str, str]:
 
 def word(team: CommandLine, message_id: str) -> str:
     """What `show` prints for an answer to exactly this."""
-    return str(team.ok("show", message_id, "--json").json["seen_words"][message_id])
+    found = str(team.ok("show", message_id, "--json").json["seen_words"][message_id])
+    below = team.ok("show", message_id).out.partition(f"  {message_id}\n")[2]
+    assert below.partition("--seen ")[2].startswith(f"{found}\n")
+    return found
 
 
 @pytest.mark.parametrize(
     ("first", "second", "request_id"),
-    [("clarification", "plan", "MSG-1"), ("plan", "clarification", "MSG-1"), ("browser", "another browser", "B-1")],
+    [
+        ("clarification", "plan", "MSG-1"),
+        ("plan", "clarification", "MSG-1"),
+        ("browser", "another browser", "B-1"),
+    ],
 )
 def test_an_id_alone_that_two_requests_have_is_refused_and_each_can_be_decided(
     team: CommandLine, first: str, second: str, request_id: str
@@ -90,6 +102,16 @@ def test_an_id_alone_that_two_requests_have_is_refused_and_each_can_be_decided(
     assert states(team) == {ids[0]: "open", ids[1]: "rejected"}
     team.ok("approve", request_id, "--seen", word(team, ids[0]))
     assert states(team) == {ids[0]: "approved", ids[1]: "rejected"}
+    assert "FORGED" not in team("check").out
+
+
+def test_each_of_two_plans_with_one_id_is_shown_with_its_own_word(team: CommandLine) -> None:
+    write(team, "plan", "twin plan")
+    assert team("approve", "MSG-1").status == 1
+    assert word(team, "MSG-2") != word(team, "MSG-twin")
+    told = team.ok("approve", "MSG-1", "--seen", word(team, "MSG-twin"), "--json").json
+    (verdict,) = team.ok("receive", "--agent", "dev", "--json").json["messages"]
+    assert verdict["message_id"] == told["message_id"]
     assert "FORGED" not in team("check").out
 
 

@@ -17,6 +17,7 @@ from team_console.store.desk import asking, inbox, mail, requests
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.seen import digest_of
 from team_console.store.protocol.verdicts import ssh_keygen, verification
 from team_console.store.protocol.verdicts.ssh_keygen import verify
 from team_console.store.protocol.verdicts.trust import objection
@@ -86,7 +87,7 @@ def every_verdict(desk: Desk) -> dict[str, Callable[[], str]]:
 
     def plan() -> str:
         request = desk.plan()
-        requests.approve(ceo, request_id=request, note="go", seen=requests.fingerprint(desk.row(request).question))
+        requests.approve(ceo, request_id=request, note="go", seen=digest_of(desk.row(request).question))
         return request
 
     def escalation() -> str:

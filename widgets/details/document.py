@@ -76,7 +76,7 @@ class Document(Struct, frozen=True):
         facts: The line below: who, when, how late; each part is one fact.
         more: Facts that are shown on demand: ids and the like.
         blocks: From top to bottom.
-        token: What an answer must quote (the fingerprint of what is shown); empty when nothing can be answered.
+        token: What an answer must quote (the digest of what is shown); empty when nothing can be answered.
         source: What `y` copies and the plain view shows; stored text, not made safe.
         seen: All that is shown of a request, for the record of whoever decides on it.
     """

@@ -15,7 +15,7 @@ from team_console.store.desk.delivery.handing_on import Trust, trust_in
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.seen import fingerprint
+from team_console.store.protocol.seen import digest_of
 from team_console.store.views.board import view_of
 from team_console.store.views.history import past
 from team_console.store.views.looking import ARCHIVED
@@ -70,10 +70,19 @@ def _versions(thread: Thread, view: View) -> list[RequestRow]:
 
 
 def seen_words(thread: Thread, view: View) -> dict[str, str]:
-    """Message id of each open request that is shown -> what an answer to exactly this one quotes."""
-    words = {fingerprint(row.question) for row in view.requests if row.is_open and row.request_id == thread.request_id}
-    shown = ((message.message_id, fingerprint(message)) for message in (thread.message, *thread.messages) if words)
-    return {message_id: word for message_id, word in shown if word in words}
+    """Message id of each open request that is shown -> what an answer to exactly this one quotes.
+
+    Several messages may claim one request id, and the view has a row for the first alone: an answer can be on each.
+    """
+    rows = [row for row in view.requests if row.request_id == thread.request_id]
+    closed = {digest_of(row.question) for row in rows if not row.is_open}
+    asked = [message for message in (thread.message, *thread.messages) if _asks(message, thread.request_id)]
+    words = {message.message_id: digest_of(message) for message in asked if len(closed) < len(rows)}
+    return {message_id: word for message_id, word in words.items() if word not in closed}
+
+
+def _asks(message: Message, request_id: str | None) -> bool:
+    return reading(message).opens is not None and reading(message).request_id == request_id
 
 
 def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
@@ -124,8 +133,8 @@ def _show_message(call: Call, message: Message, view: View, words: Mapping[str, 
     out.say(summary_line(message))
     for line in payload_lines(message, whole_content(call.team, message)):
         out.say(line)
-    if words.get(message.message_id) == fingerprint(message):
-        out.say(f"to decide on exactly this, answer it with --seen {fingerprint(message)}")
+    if words.get(message.message_id) == digest_of(message):
+        out.say(f"to decide on exactly this, answer it with --seen {digest_of(message)}")
 
 
 def _show_versions(call: Call, thread: Thread, view: View) -> None:

@@ -25,7 +25,7 @@ from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import REUSED_IDS, already_answered, answers, withdraws
 from team_console.store.protocol.relations.succession import superseders
-from team_console.store.protocol.seen import Face, Seen, digest_of, fingerprint
+from team_console.store.protocol.seen import Face, Seen, digest_of
 from team_console.store.protocol.verdicts.trust import objection
 
 _MOST_USES = 64
@@ -86,7 +86,7 @@ def open_question(
     """The question behind `request_id`, when `actor` may answer it now; judged under the lock.
 
     Args:
-        seen: What was shown of it: everything, or the `fingerprint` of the question alone; what was only named by its
+        seen: What was shown of it: everything, or the `digest_of` of the question alone; what was only named by its
             id may be whatever it is now, unless several have that id.
 
     Raises:
@@ -140,7 +140,7 @@ def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Se
     """Refuse what was not on the screen: another question, or another former version beside it."""
     wanted = seen if isinstance(seen, str) else seen.question
     is_named_alone = isinstance(seen, Seen) and seen.face is Face.NAMED and not wanted
-    if not is_named_alone and fingerprint(question) != wanted:
+    if not is_named_alone and digest_of(question) != wanted:
         raise ChangedError(request_id, question)
     for other, digest in () if isinstance(seen, str) else seen.before:
         if not any(digest_of(message) == digest for message in tx.thread(other)):
@@ -153,7 +153,7 @@ def find_question(
     """The question behind `request_id` with its kind and everything that carries the id, oldest first.
 
     Args:
-        wanted: `fingerprint` of the one that is meant where several have the id; else it is the first, and of those
+        wanted: `digest_of` of the one that is meant where several have the id; else it is the first, and of those
             whose ids are used again the first that waits.
         asker: Whose is meant where several agents have asked under the id; two may both call theirs `DBG-001`.
 
@@ -186,7 +186,7 @@ def _meant(
 ) -> Iterator[Message]:
     """Of several questions under one id those that may be meant, the likeliest first."""
     if wanted:
-        yield from (question for question in asked if fingerprint(question) == wanted)
+        yield from (question for question in asked if digest_of(question) == wanted)
         return
     for question in asked[:_MOST_USES]:
         kind = opened_kind(question)
@@ -300,7 +300,7 @@ def live_question(snapshot: Snapshot, request_id: str, wanted: str = "") -> Mess
     """The question of this id in the queue, of several that with the fingerprint `wanted`; None when there is none."""
     asked = _asked_under(request_id, snapshot.messages)
     first = asked[0] if asked else None
-    return next((question for question in asked if wanted and fingerprint(question) == wanted), first)
+    return next((question for question in asked if wanted and digest_of(question) == wanted), first)
 
 
 def refuse_damaged(snapshot: Snapshot, request_id: str) -> None:
