@@ -81,5 +81,4 @@ $(VENV)/.tested: $(VENV)/.installed
 
 $(VENV)/.checked: $(VENV)/.tested
 	$(BIN)/python -m pip install --quiet $(PINS) --group check
-	@mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/team_console
 	@touch $@

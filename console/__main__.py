@@ -7,8 +7,8 @@ import gc
 import os
 import sys
 
+from team_console import __version__
 from team_console.console.spared_imports import load_msgspec
-from team_console.store.version import VERSION
 
 _COLLECT_AFTER = 50_000
 
@@ -40,7 +40,7 @@ def main() -> int:
 def _say_version() -> bool:
     """Print it; False where standard output takes nothing, which the command line then tells."""
     try:
-        text = f"team-console {VERSION}\n".encode()
+        text = f"team-console {__version__}\n".encode()
         return os.write(1, text) == len(text)
     except OSError:
         return False

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from team_console.store.version import VERSION
+from team_console import __version__
 
 from tests.conftest import ROOT, CommandLine, clean_environment
 
@@ -95,26 +95,26 @@ def test_the_wheel_has_every_module_and_no_test(wheel: Path) -> None:
         if path.suffix in {".py", ".tcss", ".typed", ".json"}
     }
     assert wanted - names == set()
-    assert {name.split("/")[0] for name in names} == {"team_console", f"team_console-{VERSION}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"team_console", f"team_console-{__version__}.dist-info"}
 
 
 def test_the_page_of_the_release_shows_pictures_and_says_where_things_are(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
-        told = packed.read(f"team_console-{VERSION}.dist-info/METADATA").decode()
+        told = packed.read(f"team_console-{__version__}.dist-info/METADATA").decode()
     head, _, page = told.partition("\n\n")
     links = re.findall(r"\]\(([^)\s]+)\)", page)
-    ours = [link.partition(f"/v{VERSION}/") for link in links if "raw.githubusercontent.com" in link]
+    ours = [link.partition(f"/v{__version__}/") for link in links if "raw.githubusercontent.com" in link]
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
     assert [path for _, _, path in ours if not (ROOT / path.partition("#")[0]).is_file()] == []
     assert any(path.endswith(".svg") for _, _, path in ours)
     assert {"Repository", "Issues", "Changelog"} <= set(re.findall(r"^Project-URL: (\w+), https://", head, re.M))
-    assert f"Version: {VERSION}" in head.split("\n")
+    assert f"Version: {__version__}" in head.split("\n")
     assert "Classifier: Programming Language :: Python :: 3.14" in head
 
 
 def test_a_source_release_is_complete_and_the_same_every_time(tmp_path: Path) -> None:
     first, second = (build(tmp_path / name, "sdist") for name in ("first", "second"))
-    assert first.name == f"team_console-{VERSION}.tar.gz"
+    assert first.name == f"team_console-{__version__}.tar.gz"
     assert first.read_bytes() == second.read_bytes()
     with tarfile.open(first) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+from team_console import __version__
 from team_console.console.cli.printing.output import Output, OutputLost
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.version import VERSION
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -72,7 +72,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
 
 
 def _say_version(out: Output) -> int:
-    out.say(f"team-console {VERSION}")
+    out.say(f"team-console {__version__}")
     return 0
 
 

@@ -13,6 +13,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
+from team_console import __version__
 from team_console.console.app.faults import log, place_of
 from team_console.console.mcp import convert
 from team_console.console.mcp.acting_agent import ActingAgent
@@ -23,7 +24,6 @@ from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
 from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.version import VERSION
 from team_console.store.views.requests.verdicts import verdict_of
 
 NAME = "team-console"
@@ -109,7 +109,7 @@ def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
         agent.close()
 
     server = Server(
-        NAME, instructions=GUIDE, version=VERSION, lifespan=life, log_level="CRITICAL", extensions=[Tasks(agent)]
+        NAME, instructions=GUIDE, version=__version__, lifespan=life, log_level="CRITICAL", extensions=[Tasks(agent)]
     )
     for look in (tools.whoami, tools.roster):
         server.add_tool(look, annotations=_LOOKS)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console import __version__
 from team_console.console.clients.joining.hook_table import hook_command, hook_entries
-from team_console.store.version import VERSION
 
 from tests.conftest import ROOT, CommandLine, Result
 
@@ -377,7 +377,7 @@ def test_the_plugin_says_what_a_join_would_and_ships(desk: Desk) -> None:
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())
     assert hooks == {"hooks": hook_entries("claude-code", hook_command(["team-console"]))}
     plugin = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
-    assert (plugin["name"], plugin["version"]) == ("team-console", VERSION)
+    assert (plugin["name"], plugin["version"]) == ("team-console", __version__)
     server = json.loads((folder / ".mcp.json").read_text())["mcpServers"]["team-console"]
     assert server["args"] == ["mcp"]
     words = shlex.split(desk("join", "alice", "--for", "claude", "--plugin").out)

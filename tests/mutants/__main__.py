@@ -51,8 +51,7 @@ def copy_source(folder: Path) -> None:
     for name in ("store", "console", "widgets", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
-    (folder / "src").mkdir()
-    (folder / "src" / "team_console").symlink_to("..")
+    shutil.copytree(ROOT / "src", folder / "src", symlinks=True)
 
 
 def is_line_noticed(line: Line, folder: Path) -> bool:
