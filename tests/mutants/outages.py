@@ -122,16 +122,23 @@ OUTAGE_LINES = (
     Line(
         "a log that was taken away is not worked with",
         "store/backends/sql/engines/sqlite.py",
-        "        if self._has_lost_log():  # others",
+        "        if lost == self._log_path:  # others",
         "        if False:  # others",
         (f"{_SQL}::test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone",),
     ),
     Line(
         "whoever has a log that was taken away takes not away that of others",
         "store/backends/sql/engines/sqlite.py",
-        "if sqlite_file.identity(self.path) == self._identity and self._has_lost_log():",
+        "if self._held is None:",
         "if False:",
         (f"{_SQL}::test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone",),
+    ),
+    Line(
+        "an index of the log that was taken away is not worked with",
+        "store/backends/sql/engines/sqlite.py",
+        "if lost == self._index_path:",
+        "if False:",
+        (f"{_SQL}::test_what_others_wrote_since_the_index_of_the_log_was_taken_away_is_not_written_over",),
     ),
     Line(
         "a server that stands still is not waited for without end",

@@ -416,6 +416,28 @@ def test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_u
     assert line.ok("-t", str(path), "receive", "--agent", "architect", "--json").json["count"] == 1
 
 
+def test_what_others_wrote_since_the_index_of_the_log_was_taken_away_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "team.db"
+    line = CommandLine(tmp_path)
+    create_database(str(path), SETTINGS)
+    team = open_database(str(path))
+    put(team, make_message(1))
+    assert len(team.snapshot().messages) == 1
+    send_one = ("-t", str(path), "--as", "ceo", "send", "--to", "architect", "--type", "spec_ready", "--id")
+    for number in (2, 4):
+        Path(f"{path}-shm").unlink()
+        line.ok(*send_one, f"m-{number}")
+        put(team, make_message(number + 1))
+    known = {make_message(number).message_id for number in (1, 3, 5)} | {"m-2", "m-4"}
+    snapshot = team.snapshot()
+    assert {message.message_id for message in snapshot.messages} == known
+    assert [problem.code for problem in snapshot.problems] == ["LOG_INDEX_LOST"]
+    Path(f"{path}-shm").unlink()
+    line.ok(*send_one, "m-6")
+    team.close()  # nothing of theirs goes with the last to close
+    assert set(ids(open_database(str(path)))) == known | {"m-6"}
+
+
 def test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left(
     own_server: Server, home: str, opened: Open
 ) -> None:

@@ -58,7 +58,7 @@ class SnapshotView:
         self._config = TeamConfig()
         self._asked = -_ASK_SECONDS
         self._holder: LockHolder | None = None
-        self._place: tuple[Problem, ...] | None = None
+        self._place: tuple[int, tuple[Problem, ...]] = (-1, ())
         self._recorded = RecordedReader()
         self._nothing_recorded = RecordedFacts()
 
@@ -138,15 +138,15 @@ class SnapshotView:
         return self._made(_Seen(State(number=-1), self._config, None), condition, (problem,))
 
     def _made(self, seen: _Seen, condition: Condition, problems: tuple[Problem, ...]) -> Snapshot:
-        if self._place is None:
-            self._place = self._dialect.problems()
+        if self._place[0] != self._dialect.generation:
+            self._place = self._dialect.generation, self._dialect.problems()
         return Snapshot(
             revision=f"{seen.state.number}/{self._settings.number}/{condition}",
             taken_at=self._clock(),
             changed_at=seen.changed_at,
             config=seen.config,
             messages=tuple(distinct(seen.state.messages)),
-            problems=(*problems, *self._place),
+            problems=(*problems, *self._place[1]),
             condition=condition,
             missing=seen.missing,
             recorded=seen.recorded,

@@ -17,21 +17,6 @@ LEFT_ALONE: list[Connection] = []
 """Connections of the process that this one was forked from. They are its own: closed here, they would end there."""
 
 
-def keep_open(connections: list[Connection]) -> None:
-    """Leave connections open for good, beyond the end of the interpreter: a thread that never ends holds them.
-
-    Closed, the last one on a SQLite file writes its log into the file and takes away what is there under the log's
-    name, which may be another's.
-    """
-    if connections:
-        threading.Thread(target=_hold, args=(connections,), name="connections", daemon=True).start()
-
-
-def _hold(connections: list[Connection]) -> None:
-    threading.Event().wait()
-    connections.clear()
-
-
 class Pool:
     """Opens connections where none is free; safe to use from several threads and after a fork."""
 
@@ -72,16 +57,12 @@ class Pool:
 
     def close(self) -> None:
         """Close all connections; one that is in use closes when its user is done."""
-        for connection in self.taken_out():
-            connection.close()
-
-    def taken_out(self) -> list[Connection]:
-        """The connections that wait, now the caller's; one that is in use closes when its user is done."""
         self._follow_fork()
         with self._guard:
             self._closings += 1
             free, self._free = self._free, []
-        return free
+        for connection in free:
+            connection.close()
 
     def _follow_fork(self) -> None:
         if self._pid != os.getpid():

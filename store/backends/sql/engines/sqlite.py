@@ -15,7 +15,7 @@ from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.engines import sqlite_file
 from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress
-from team_console.store.backends.sql.engines.pool import LEFT_ALONE, keep_open
+from team_console.store.backends.sql.engines.pool import LEFT_ALONE
 from team_console.store.backends.sql.engines.sqlite_connection import SqliteConnection
 from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import MESSAGES, NOTES
@@ -61,8 +61,10 @@ class Sqlite(Dialect):
         self._readers = 0
         self._identity: tuple[int, int] | None = None
         self._prepared = False
-        self._log_path = path.with_name(f"{path.name}-wal")
-        self._log: tuple[int, int] | None = None
+        self._log_path, self._index_path = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "shm"))
+        self._beside: dict[Path, tuple[int, int] | None] = {}
+        self._held: int | None = None
+        self._lost_index = False
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -70,7 +72,7 @@ class Sqlite(Dialect):
         self._follow_file()
         with super().connect() as connection:
             yield connection
-            self._note_log()
+            self._note_beside()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -87,7 +89,7 @@ class Sqlite(Dialect):
                     self._readers += 1
                 self.begin(self._reader, Mode.READ, wait=0.0, label="")
                 yield self._reader
-                self._note_log()
+                self._note_beside()
             except sqlite3.Error as error:
                 self._forget()
                 raise self.translate(error) from error
@@ -150,14 +152,18 @@ class Sqlite(Dialect):
             time.sleep(_TURN_SECONDS)
         connection.run(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
         if sqlite_file.identity(self.path) != self._identity:
-            raise self._replaced("nothing was written")
+            raise self._replaced(self.path, "nothing was written")
+        if lost := self._lost_beside():
+            raise self._replaced(lost, "nothing was written")
+        self._note_beside()
 
     def commit(self, connection: Connection) -> None:
         """Durable when this returns: the log is synced at every commit."""
         connection.run("COMMIT")
-        if sqlite_file.identity(self.path) != self._identity:
+        lost = self.path if sqlite_file.identity(self.path) != self._identity else self._lost_beside()
+        if lost:
             outcome = "whether the change is in the new file is not known; repeat it with the same id"
-            raise self._replaced(outcome, **{OUTCOME_UNKNOWN: True})
+            raise self._replaced(lost, outcome, **{OUTCOME_UNKNOWN: True})
 
     def fetch(
         self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
@@ -205,12 +211,17 @@ class Sqlite(Dialect):
         return TeamError(Code.STORE_FAILED, f"{self.location}: {error}", "Nothing was changed.")
 
     def problems(self) -> tuple[Problem, ...]:
-        """A file that several machines see."""
-        if not sqlite_file.is_on_network(self.path):
-            return ()
-        text = "the database is on a network file system, where SQLite's locks and log do not work across machines"
-        hint = "Move it to a local disk, or the team to PostgreSQL: team-console migrate FROM TO"
-        return (Problem("NETWORK_FILE_SYSTEM", "warning", self.location, text, hint),)
+        """A file that several machines see; an index of the log that was taken away."""
+        found = []
+        if sqlite_file.is_on_network(self.path):
+            text = "the database is on a network file system, where SQLite's locks and log do not work across machines"
+            hint = "Move it to a local disk, or the team to PostgreSQL: team-console migrate FROM TO"
+            found.append(Problem("NETWORK_FILE_SYSTEM", "warning", self.location, text, hint))
+        if self._lost_index:
+            text = "it was taken away while this process used it; the database was opened again, nothing was lost"
+            hint = "Find out which program removes the files beside a database that is in use."
+            found.append(Problem("LOG_INDEX_LOST", "warning", str(self._index_path), text, hint))
+        return tuple(found)
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """By looking at the files."""
@@ -233,35 +244,61 @@ class Sqlite(Dialect):
         with self._guard:
             if found != self._identity or self._reader_pid != os.getpid():
                 self._forget()
-                self._identity, self._log = found, None
+                self._identity = found
                 self.generation += 1
+            lost = None if found is None else self._lost_beside()
+            if lost == self._index_path:
+                self._leave_index()
         if found is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
-        if self._has_lost_log():  # others do not see what is written there, nor does this process what they write
+        if lost == self._log_path:  # others do not see what is written there, nor does this process what they write
             text = f"{self._log_path} was taken away while this process used it; what is written since is not seen here"
             hint = "Put no hand to a database's log. Start this program again, then look with: team-console check"
             raise TeamError(Code.STORE_UNREADABLE, text, hint, **{PROCESS_LOST: True})
 
-    def _note_log(self) -> None:
-        """Remember the log that a connection made when it was first used."""
-        if self._log is None:
-            self._log = sqlite_file.identity(self._log_path)
+    def _leave_index(self) -> None:
+        """Open the database again: an index that others do not share would let this process write over their frames.
 
-    def _has_lost_log(self) -> bool:
-        """Whether the log that connections to the file have open is not the one that is there now."""
-        log = sqlite_file.identity(self._log_path)
-        if log == self._log:
-            return False
-        if self._log is not None and sqlite_file.has_open(self._log):
-            return True
-        self._log = log
-        return False
+        Raises:
+            TeamError: `STORE_UNREADABLE` while another thread still uses the old one, which SQLite would share.
+        """
+        before = self._beside[self._index_path]
+        self._forget()
+        self.generation += 1
+        self._lost_index = True
+        if before is not None and sqlite_file.has_open(before):
+            self._beside[self._index_path] = before
+            text = f"{self._index_path} was taken away while this process used it; the database is being opened again"
+            raise TeamError(Code.STORE_UNREADABLE, text, "Try again.")
+
+    def _note_beside(self) -> None:
+        """Remember the log and its index that a connection made when it was first used."""
+        for path in (self._log_path, self._index_path):
+            if self._beside.get(path) is None:
+                self._beside[path] = sqlite_file.identity(path)
+
+    def _lost_beside(self) -> Path | None:
+        """The log, or its index, when the one that connections have open is not the one that is there now.
+
+        SQLite's last connection would write such a log into the file, without the frames of others, and take away what
+        is there under its name; the lock keeps it from that to the end of the process.
+        """
+        self._files.leave_old_index()
+        for path in (self._log_path, self._index_path):
+            before, now = self._beside.get(path), sqlite_file.identity(path)
+            if before is None or before == now:
+                continue
+            if sqlite_file.has_open(before):
+                if self._held is None:
+                    self._held = sqlite_file.hold(self.path)
+                return path
+            self._beside[path] = now
+        return None
 
     def _forget(self) -> None:
-        if sqlite_file.identity(self.path) == self._identity and self._has_lost_log():
-            keep_open([*self._pool.taken_out(), *([] if self._reader is None else [self._reader])])
-            self._reader = None
-        reader, self._reader, self._prepared = self._reader, None, False
+        if sqlite_file.identity(self.path) == self._identity:
+            self._lost_beside()
+        reader, self._reader, self._prepared, self._beside = self._reader, None, False, {}
         if self._reader_pid != os.getpid():  # the pool sees for itself that it is in another process
             LEFT_ALONE.extend([] if reader is None else [reader])
             self._reader_pid = os.getpid()
@@ -278,8 +315,8 @@ class Sqlite(Dialect):
         finally:
             connection.driver.text_factory = str
 
-    def _replaced(self, outcome: str, **facts: bool) -> TeamError:
-        text = f"{self.location} was replaced by another file; {outcome}"
+    def _replaced(self, path: Path, outcome: str, **facts: bool) -> TeamError:
+        text = f"{path} was replaced by another file; {outcome}"
         hint = "Look which of the two files is the right one, then try again."
         return TeamError(Code.STORE_FAILED, text, hint, **facts)
 

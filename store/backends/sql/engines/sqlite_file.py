@@ -6,13 +6,16 @@ drops the locks that SQLite holds on it in this process.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sqlite3
 import stat
+import struct
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,6 +26,8 @@ from team_console.store.model.errors import Code, TeamError
 _PROC_LOCKS = Path("/proc/locks")
 _MOUNTS = Path("/proc/mounts")
 _WAL_WRITE_BYTE, _RESERVED_BYTE = 120, 0x40000001
+_SHARED_BYTES = (0x40000002, 510)
+"""Where they start, and how many."""
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "gpfs", "lustre", "fuse.sshfs", "afs", "ceph"})
 _LOOKING = ("query_only = ON", "temp_store = MEMORY")
 _YOUNG_NS = 100_000_000
@@ -63,14 +68,19 @@ class Files:
         """What is there now."""
         return Version(_stamp(self._path), _stamp(Path(f"{self._path}-wal")), self._header())
 
-    def _header(self) -> bytes:
+    def leave_old_index(self) -> bool:
+        """Close an index that is not there any more; returns whether there is one now."""
         found = _stamp(self._index_path)
         with self._guard:
             if self._index is not None and (found is None or found[0] != self._inode):
                 os.close(self._index)
                 self._index = None
-            if found is None:
-                return b""
+        return found is not None
+
+    def _header(self) -> bytes:
+        if not self.leave_old_index():
+            return b""
+        with self._guard:
             try:
                 if self._index is None:
                     self._index = os.open(self._index_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -159,6 +169,17 @@ def identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def hold(path: Path) -> int:
+    """Keep SQLite from closing the database as its last user, in this process too; to close the result would end that.
+
+    A lock of the open file, not of the process, on the bytes that SQLite locks to be alone.
+    """
+    held = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    with suppress(OSError):
+        fcntl.fcntl(held, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, *_SHARED_BYTES, 0))
+    return held
 
 
 def has_open(file: tuple[int, int]) -> bool:
