@@ -37,20 +37,21 @@ def file_text(path: str, *, what: str) -> str:
 
 
 def json_documents(text: str, *, hint: str) -> list[Any]:
-    """The JSON in `text`: one value over any number of lines, or JSON lines, one value each.
+    """Parse JSON values that follow one another, over any number of lines and with `// comments` (seed 001).
 
-    What cannot be read is its `TeamError` (`INVALID_FIELD` with the place) in its line's stead; only text that holds
-    nothing at all is raised.
+    In JSON lines a value that cannot be read is its `TeamError` (`INVALID_FIELD` with the place), and the others are
+    there. In any other text nobody can tell where the next value begins, so the error is all there is.
 
     Raises:
         TeamError: `INVALID_FIELD` when standard input is empty.
     """
-    from team_console.store.model.json_text import parse_json
+    from team_console.store.model.json_text import parse_json_sequence, without_comments
 
+    text = without_comments(text)
     if not text.strip():
         raise TeamError(Code.INVALID_FIELD, "standard input is empty", hint)
     try:
-        return [parse_json(text, what="standard input", hint=hint)]
+        return parse_json_sequence(text, what="standard input", hint=hint)
     except TeamError as error:
         # Not splitlines: a JSON text may hold U+2028, U+0085 and others that it takes for line ends.
         lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]

@@ -165,12 +165,14 @@ def put_request(
     id_parts: Sequence[str],
     linked: Linked | None = None,
     unchecked: Iterable[str] = (),
+    message_id: str | None = None,
 ) -> Receipt:
     """Write a request under an id of its own.
 
     Args:
         linked: Finds what it supersedes; what that one quotes, this one quotes too.
         unchecked: Fields made here, which no advice to the writer is about.
+        message_id: Id of the message that asks; None to make one.
 
     Raises:
         TeamError: As for a send.
@@ -183,13 +185,13 @@ def put_request(
         quoted = older.payload.get("in_reply_to") if older is not None else None
         more = {"in_reply_to": quoted} if quoted is not None else {}
         body = {"request_id": new_request_id(tx, *id_parts), **payload, **more}
-        messages, _ = write(tx, Draft(type, caller.actor, (to,), body), [to])
+        messages, _ = write(tx, Draft(type, caller.actor, (to,), body, message_id=message_id), [to])
         return messages[0], older
 
     signed = _signed(caller, action, put) if type == ORDER else None
     config = caller.team.config()
     told = {key: value for key, value in payload.items() if key not in unchecked}
-    warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}).check(config)
+    warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}, message_id=message_id).check(config)
     with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
         message, older = put(tx)
         if signed is not None:

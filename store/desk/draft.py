@@ -258,7 +258,12 @@ def _same(earlier: Message, draft: Draft, recipient: str, payload: Mapping[str, 
     same = (earlier.type, earlier.sender, earlier.recipients) == (draft.type, draft.sender, (recipient,))
     if same and dict(earlier.payload) == dict(payload):
         return earlier
-    raise TeamError(
+    raise duplicate_id(earlier)
+
+
+def duplicate_id(earlier: Message) -> TeamError:
+    """Make the error for an id that `earlier` has, which says something else."""
+    return TeamError(
         Code.DUPLICATE_ID,
         f"message id {earlier.message_id} already stands for another message "
         f"({earlier.type} from {earlier.sender} to {', '.join(earlier.recipients)})",

@@ -71,7 +71,9 @@ def submit_plan(
     )
 
 
-def request_shutdown(caller: Caller, *, agent: str, reason: str | None = None) -> Receipt:
+def request_shutdown(
+    caller: Caller, *, agent: str, reason: str | None = None, message_id: str | None = None
+) -> Receipt:
     """Ask `agent` to stop; its answer quotes the request id (requirements 64-68). Asking again supersedes the open one.
 
     Raises:
@@ -86,6 +88,7 @@ def request_shutdown(caller: Caller, *, agent: str, reason: str | None = None) -
         payload={"content": reason} if reason else {},
         id_parts=("shutdown", agent),
         linked=lambda tx: _open_stop(tx, caller.actor, agent),
+        message_id=message_id,
     )
 
 
@@ -100,6 +103,7 @@ def approve(
     suggestion: int | None = None,
     mode: str | None = None,
     updated: Mapping[str, Any] | str | None = None,
+    message_id: str | None = None,
 ) -> Receipt:
     """Say yes to an open request.
 
@@ -111,6 +115,7 @@ def approve(
         mode: For a plan: one of the modes it offers to go on in.
         updated: What is approved in place of what was asked for: the edited plan, or the edited part of a
             permission (`edits_before_approval.editable_part`) as text, or its whole input.
+        message_id: Id of the answer, for a request that one message answers; None to make one.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED`, `STORE_UNREADABLE`
@@ -118,11 +123,17 @@ def approve(
             console starts the agent, `SPAWN_FAILED`; `INVALID_FIELD` for what does not fit the request.
     """
     terms = Terms(scope, suggestion, mode, updated)
-    return answer_request(caller, request_id, Verdict(True, note, terms=terms), seen, agent_name)
+    return answer_request(caller, request_id, Verdict(True, note, terms=terms, message_id=message_id), seen, agent_name)
 
 
 def reject(
-    caller: Caller, *, request_id: str, reason: str, suggest: str | None = None, seen: Seen | str | None = None
+    caller: Caller,
+    *,
+    request_id: str,
+    reason: str,
+    suggest: str | None = None,
+    seen: Seen | str | None = None,
+    message_id: str | None = None,
 ) -> Receipt:
     """Say no to an open request, with the reason (requirements 92-94).
 
@@ -131,7 +142,7 @@ def reject(
     """
     if not reason.strip():
         raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Give it with --reason TEXT.")
-    return answer_request(caller, request_id, Verdict(False, reason, suggest), seen, None)
+    return answer_request(caller, request_id, Verdict(False, reason, suggest, message_id=message_id), seen, None)
 
 
 def answer(

@@ -6,6 +6,7 @@ from typing import Any
 
 from team_console.store.desk import mail, requests
 from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.desk.draft import check_known, duplicate_id
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.words import counted
@@ -37,24 +38,58 @@ def submit(caller: Caller, document: object) -> dict[str, Any]:
 
 
 def _sent(caller: Caller, form: Form) -> Receipt:
+    content, message_id = form.content, form.message_id
     if form.type == "message":
         return mail.send(
-            caller, to=form.recipient, content=form.content, summary=form.summary, in_reply_to=form.in_reply_to
+            caller,
+            to=form.recipient,
+            content=content,
+            summary=form.summary,
+            message_id=message_id,
+            in_reply_to=form.in_reply_to,
         )
     if form.type == "broadcast":
-        return mail.broadcast(caller, summary=form.summary or "", content=form.content or "")
+        return mail.broadcast(caller, summary=form.summary or "", content=content or "", message_id=message_id)
+    earlier = _repeated(caller, form)
+    if earlier is not None:
+        return Receipt(form.type, (earlier,), request_id=earlier.request_id, repeated=True)
     if form.type == "shutdown_request":
-        return requests.request_shutdown(caller, agent=form.recipient, reason=form.content)
+        return requests.request_shutdown(caller, agent=form.recipient, reason=content, message_id=message_id)
     _check_quoted(caller, form)
+    quoted, seen = form.request_id, Seen(face=Face.NAMED)
     if form.approve:
-        return requests.approve(caller, request_id=form.request_id, note=form.content, seen=Seen(face=Face.NAMED))
-    return requests.reject(caller, request_id=form.request_id, reason=form.content or "", seen=Seen(face=Face.NAMED))
+        return requests.approve(caller, request_id=quoted, note=content, seen=seen, message_id=message_id)
+    return requests.reject(caller, request_id=quoted, reason=content or "", seen=seen, message_id=message_id)
+
+
+def _repeated(caller: Caller, form: Form) -> Message | None:
+    """The order or verdict already written under the id that the sender gave it.
+
+    Raises:
+        TeamError: `DUPLICATE_ID` when that id stands for anything else.
+    """
+    if not form.message_id:
+        return None
+    with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
+        earlier = tx.known(form.message_id)
+    if earlier is None:
+        return None
+    same = (earlier.type, earlier.sender, earlier.content) == (form.type, caller.actor, form.content or "")
+    if form.recipient:
+        same = same and earlier.recipients == (form.recipient,)
+    if form.request_id:
+        same = same and (earlier.request_id, reading(earlier).approve) == (form.request_id, form.approve)
+    if same:
+        return earlier
+    raise duplicate_id(earlier)
 
 
 def _check_quoted(caller: Caller, form: Form) -> None:
     """The quoted id must be a request of the kind this verdict answers, by the agent it names."""
     wanted = KINDS[form.type].answers
     with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
+        if form.recipient:
+            check_known(tx, [form.recipient])
         question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
     if question is None:
         raise _invalid_id(form, "there is no such request")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
+
+_TEXT_OR_COMMENT = LazyPattern(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*')
+"""A text first, also one without an end: what looks like a comment in it is part of it."""
 
 _WORDS = {
     "Expecting value": "a value is missing",
@@ -33,10 +38,40 @@ def parse_json(text: str, *, what: str, hint: str) -> Any:
     Raises:
         TeamError: `INVALID_FIELD` with line and column, or saying that there is nothing at all.
     """
+    return _parsed(json.loads, text, what=what, hint=hint)
+
+
+def parse_json_sequence(text: str, *, what: str, hint: str) -> list[Any]:
+    """Parse the JSON values in `text`, one after the other over any number of lines; all of them or none.
+
+    Raises:
+        TeamError: As `parse_json`.
+    """
+    return list(_parsed(_sequence, text, what=what, hint=hint))
+
+
+def without_comments(text: str) -> str:
+    """Remove `// comments` outside of texts; lines and columns of what is left stay."""
+    return _TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else "", text) if "//" in text else text
+
+
+def _sequence(text: str) -> list[Any]:
+    values: list[Any] = []
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        if text[at] in " \t\r\n":
+            at += 1
+            continue
+        value, at = decoder.raw_decode(text, at)
+        values.append(value)
+    return values
+
+
+def _parsed(parse: Callable[[str], Any], text: str, *, what: str, hint: str) -> Any:
     if not text.strip():
         raise TeamError(Code.INVALID_FIELD, f"{what} is empty", hint)
     try:
-        return json.loads(text)
+        return parse(text)
     except json.JSONDecodeError as error:
         raise TeamError(Code.INVALID_FIELD, f"{what}, {json_trouble(error)}", hint) from None
     except RecursionError:

@@ -9,9 +9,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.stdin import json_documents, read
 from team_console.store.model.errors import TeamError
 
-_WANTED = (
-    'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or one such object a line.'
-)
+_WANTED = 'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or several such objects.'
 
 
 _DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
@@ -21,10 +19,11 @@ _DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
 def add_arguments(parser: ArgumentParser) -> None:
     """Explain what stands on standard input."""
     parser.description = (
-        "Reads one JSON object with the fields of SendMessage (type, recipient, content, summary, request_id,\n"
-        "approve, and in_reply_to for a message), or JSON lines, one object each, and acts as --as NAME. The reply to\n"
-        "each is always JSON, one line each: success, message, routing, and the ids it made. A refused line does not\n"
-        "stop the others; the exit status is that of the first refusal."
+        "Reads JSON objects with the fields of SendMessage (type, recipient, content, summary, request_id, approve,\n"
+        "and in_reply_to for a message), one or several over any number of lines, with // comments, and acts as --as\n"
+        "NAME. With a message_id of your own a repetition writes nothing twice. The reply to each is JSON, one line\n"
+        "each where there are several: success, message, routing, and the ids it made. A refused object does not stop\n"
+        "the others; the exit status is that of the first refusal."
     )
 
 
@@ -50,8 +49,9 @@ def _submit_line(call: Call, document: Any) -> int:
 
 def _submit(call: Call, document: Any) -> dict[str, Any]:
     from team_console.store.desk.sendmessage import submit
+    from team_console.store.protocol.checks.sendmessage_form import read_form
 
     if isinstance(document, TeamError):
         raise document
-    decides = isinstance(document, dict) and document.get("type") in _DECIDING
+    decides = read_form(document).type in _DECIDING
     return submit(call.decider if decides else call.caller, document)

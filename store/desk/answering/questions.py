@@ -58,6 +58,7 @@ class Verdict(Struct, frozen=True):
         suggestion: What would be accepted instead (requirement 94).
         terms: How far a yes goes.
         answers: Question text -> label, labels or own words.
+        message_id: Id given by the answerer; None to make one.
     """
 
     approve: bool | None
@@ -65,6 +66,7 @@ class Verdict(Struct, frozen=True):
     suggestion: str | None = None
     terms: Terms = Terms()
     answers: Mapping[str, str | Sequence[str]] | None = None
+    message_id: str | None = None
 
     @property
     def action(self) -> str:

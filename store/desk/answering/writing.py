@@ -237,8 +237,9 @@ def _say(
     verdict = words_as_answer(question, kind, verdict)
     head = answer_type(kind), caller.actor, (question.sender,)
     body = {**answer_body(question, kind, verdict), **shown, REQUEST_DIGEST: digest_of(question)}
-    warnings = Draft(*head, payload=body).check(tx.config)
-    draft = Draft(*head, payload={**body, "summary": answer_preview(question, kind, verdict)})
+    warnings = Draft(*head, payload=body, message_id=verdict.message_id).check(tx.config)
+    summary = answer_preview(question, kind, verdict)
+    draft = Draft(*head, payload={**body, "summary": summary}, message_id=verdict.message_id)
     messages, _ = write(tx, draft, draft.to)
     close_question(tx, question, actor=caller.actor)
     return _Answered(messages, warnings)

@@ -19,7 +19,7 @@ from team_console.store.protocol.checks.fields import (
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.registry import KINDS
 
-_FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve", "in_reply_to")
+_FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve", "in_reply_to", "message_id")
 
 
 class Form(Struct, frozen=True):
@@ -30,6 +30,7 @@ class Form(Struct, frozen=True):
         recipient: Empty where the type has none.
         request_id: Empty where the type has none.
         in_reply_to: Id of the message that this one answers; None when it answers none. Only a `message` has it.
+        message_id: The sender's own id, which makes a repetition safe; None to have one made.
         ignored: Fields of the document that SendMessage does not know.
     """
 
@@ -40,6 +41,7 @@ class Form(Struct, frozen=True):
     request_id: str = ""
     approve: bool = False
     in_reply_to: str | None = None
+    message_id: str | None = None
     ignored: tuple[str, ...] = field(default=())
 
 
@@ -62,7 +64,7 @@ def read_form(document: object) -> Form:
         check_text_fields(kind, fields)
     if kind != "message" and fields.get("in_reply_to") is not None:
         raise forbidden(kind, "in_reply_to")
-    for name in ("content", "summary", "in_reply_to"):
+    for name in ("content", "summary", "in_reply_to", "message_id"):
         if fields.get(name) is not None and not isinstance(fields[name], str):
             text = f"{name}: {named(fields[name])} is not a text"
             raise TeamError(Code.INVALID_FIELD, text, f"Send {name} as a text.")
@@ -74,6 +76,7 @@ def read_form(document: object) -> Form:
         request_id=fields.get("request_id") or "",
         approve=bool(fields.get("approve")),
         in_reply_to=fields.get("in_reply_to") or None,
+        message_id=fields.get("message_id"),
         ignored=tuple(str(name) for name in fields if name not in _FIELDS),
     )
 
