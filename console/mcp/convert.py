@@ -10,9 +10,8 @@ from team_console.store.attachments import attached_content
 from team_console.store.backends.redact import redact
 from team_console.store.contract.team import Team
 from team_console.store.desk.caller import Receipt
-from team_console.store.desk.delivery.handing_on import TRUST
 from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import TRUST, Message
 from team_console.store.protocol.verdicts.trust import MEANINGS, Mark
 from team_console.store.views.requests.verdicts import Outcome
 from team_console.store.views.rows import RosterRow, View

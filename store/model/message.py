@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 from team_console.store.model.clock import from_text
-from team_console.store.model.names import ALL
+from team_console.store.model.names import ALL, USER
 
 
 class Status(StrEnum):
@@ -50,13 +50,17 @@ _ADDRESS_KEYS = ("to", "to_agents", "recipient", "to_agent")
 ADDRESS_KEYS = frozenset(_ADDRESS_KEYS)
 """Keys of a record that say whom it is for."""
 _OTHER_ADDRESS_KEYS = ADDRESS_KEYS - {"to"}
+UNADDRESSED: Mapping[str, tuple[str, ...]] = {"escalate": (USER,), "notify": (ALL,)}
+"""Whom a kind is for whose record names nobody: BMAD's own writer leaves the recipient of these two out (000-c)."""
+TRUST = "trust"
+"""The key that a record handed on has when something is wrong with it; what a writer put there is taken out."""
 ENVELOPE_KEYS = frozenset(
     {key for keys in _ALIASES.values() for key in keys}
     | set(_ADDRESS_KEYS)
     | {"priority", "status", "payload", "broadcast_id", "delivered_at", "read_at", "read_by"}
     | {"attempts", "retry_count", "max_retries", "next_attempt_at", "error_message"}
     | {"recalled_at", "ended_at", "signature", "claimed_by", "claimed_at", "lease_until", "token"}
-    | {"delivered_to", "handed_to", "redirected_from"}
+    | {"delivered_to", "handed_to", "redirected_from", TRUST}
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
 
@@ -257,11 +261,11 @@ def from_record(record: Mapping[str, Any], *, is_letter: bool = False) -> Messag
     Raises:
         ValueError: The record has no id, type, sender or recipient to work with; the text names which.
     """
-    recipients = _recipients(record)
     envelope = {
         name: value if (value := record.get(name)).__class__ is str else _first(record, keys)
         for name, keys in _ALIASES.items()
     }
+    recipients = _recipients(record) or UNADDRESSED.get(envelope["type"], ())
     missing = [name for name in ("message_id", "type", "from") if not envelope[name]]
     if not recipients:
         missing.append("to")

@@ -15,11 +15,12 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds.kind import Family, RequestKind
 from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.seen import REQUEST, SHOWN, SHOWN_BY
 from team_console.store.views.nested_text import structure
 
 _LIMIT = 200
-_REFERRING = frozenset({"request_id", "in_reply_to", "approve"})
-"""Keys that say what a message belongs to, not what it is about."""
+_REFERRING = frozenset({"request_id", "in_reply_to", "approve", REQUEST, SHOWN, SHOWN_BY})
+"""Keys that say what a message belongs to and on what it rests, not what it is about."""
 _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason", "spec_id", "task_id")
 """Keys whose text says what a message without summary and content is about."""
 
@@ -87,7 +88,7 @@ def _telling(payload: Mapping[str, Any]) -> str:
     told = next((text for key in _TELLING if (text := text_at(payload, key))), "")
     if told or not payload:
         return told
-    key = next((key for key in payload if key not in _REFERRING), "")
+    key = next((key for key in payload if key not in _REFERRING), "approve" if "approve" in payload else "")
     return structure({key: payload[key]}) if key else ""
 
 

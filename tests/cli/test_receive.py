@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
+import pytest
 import yaml
 from team_console.store.model.clock import to_text
 
@@ -44,7 +45,6 @@ def test_the_display_is_that_of_the_source(team: CommandLine) -> None:
         "Received: 2026-02-24T10:30:03.000Z\n"
         "summary 3\n"
         "  content 3\n"
-        "  request_id: MSG-3\n"
         "---\n"
         "---\n"
         "[medium] message from schedule-manager\n"
@@ -178,3 +178,43 @@ def test_a_queue_that_cannot_be_read_is_never_reported_as_empty(team: CommandLin
     result = team("receive", "--agent", "task-manager", "--json")
     assert (result.status, result.json["error"]) == (4, "STORE_UNREADABLE")
     assert "message-queue.yaml" in result.json["message"]
+
+
+@pytest.mark.parametrize("filler", [0, 400], ids=["short queue", "long queue"])
+def test_what_names_no_recipient_reaches_the_default_one(team: CommandLine, filler: int) -> None:
+    read = [record(9, message_id=f"old-{number}", status="read") for number in range(filler)]
+    unaddressed = [
+        record(number, type=kind, to=None) for number, kind in ((1, "escalate"), (2, "notify"), (3, "notify"))
+    ]
+    put(team, *read, *unaddressed)
+    team.ok("send", "--as", "task-manager", "--to", "ceo", "--summary", SUMMARY, "--content", "now the ledger knows it")
+    ids = [message["message_id"] for message in team.ok("receive", "--agent", "user", "--json").json["messages"]]
+    assert ids == ["MSG-1", "MSG-2", "MSG-3"]
+    assert team.ok("receive", "--agent", "task-manager", "--json").json["count"] == 2
+    notices = [finding for finding in team("check", "--json").json["findings"] if finding["code"] == "NO_RECIPIENT"]
+    assert [(finding["place"], finding["severity"]) for finding in notices] == [
+        ("MSG-1", "notice"),
+        ("MSG-2", "notice"),
+    ]
+    assert "the first of 2 messages" in notices[1]["message"]
+
+
+def test_a_mark_stands_below_the_lines_of_the_source_and_machine_fields_are_not_shown(team: CommandLine) -> None:
+    plan = team.ok("plan", "--as", "task-manager", "--content", "1. Do it", "--json").json["request_id"]
+    shown = {"shown_by": "nothing", "request_sha256": "0", "shown_sha256": "0"}
+    verdict = {"request_id": plan, "approve": True}
+    put(
+        team,
+        record(1, type="plan_approval_response", **{"from": "ceo"}, payload={**verdict, **shown}),
+        record(2, payload={"content": "It is evidence", "evidence": ["kept"], "in_reply_to": "MSG-0"}),
+    )
+    lines = team.ok("receive", "--agent", "task-manager", "--peek").out.splitlines()
+    assert lines[2:6] == [
+        "[medium] plan_approval_response from ceo",
+        "ID: MSG-1",
+        "Received: 2026-02-24T10:30:01.000Z",
+        "approve: true",
+    ]
+    assert lines[6].startswith("TRUST: ")
+    assert lines[7:10] == [f"  request_id: {plan}", "  approve: true", "---"]
+    assert lines[14:] == ["It is evidence", "  evidence:", "    - kept", "  in_reply_to: MSG-0", "---"]

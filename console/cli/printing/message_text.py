@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 from team_console.store.attachments import attached_content
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.protocol.client_requests import permission_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN_BY
+from team_console.store.protocol.seen import SHOWN as SHOWN_DIGEST
+from team_console.store.protocol.verdicts.statement import SIGNATURE
 from team_console.store.views.nested_text import structure
+from team_console.store.views.proposals import proposal_of
+from team_console.store.views.suggestions import suggestion_words
 from team_console.store.views.titles import message_title, text_at
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Team
-    from team_console.store.model.message import Message
-from typing import TYPE_CHECKING
-
-from team_console.store.protocol.client_requests import permission_of
-from team_console.store.views.proposals import proposal_of
-from team_console.store.views.suggestions import suggestion_words
-
-if TYPE_CHECKING:
     from team_console.store.model.message import Message
 
 _FRAME = "---"
 _INDENT = "  "
 _APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
 """Payload keys that have lines of their own."""
+MACHINE_FIELDS = frozenset({REQUEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SIGNATURE})
+"""What a verdict keeps for whoever checks it later; it is no part of what the agent is told."""
 
 
 def payload_summary(message: Message) -> str:
@@ -50,24 +50,25 @@ def summary_line(message: Message) -> str:
     return _INDENT + line if line.startswith(_FRAME) else line
 
 
-def payload_lines(message: Message, content: str | None = None) -> list[str]:
+def payload_lines(message: Message, content: str | None = None, *, apart: frozenset[str] = frozenset()) -> list[str]:
     """The rest of the payload below `summary_line`: content, the id an answer must quote, and every other field.
 
     Indented, so that no content can pretend to be a further message. `content` replaces a content of which the
-    message itself holds only the beginning.
+    message itself holds only the beginning. Of a verdict the fields `apart` are left out.
     """
-    return [_INDENT + line if line else "" for line in _lines(message, reading(message), content)]
+    is_verdict = not message.payload.keys().isdisjoint((REQUEST, SHOWN_BY))
+    lines = _lines(message, reading(message), content, _APART | apart if is_verdict else _APART)
+    return [_INDENT + line if line else "" for line in lines]
 
 
-def _lines(message: Message, read: Reading, content: str | None) -> Iterator[str]:
+def _lines(message: Message, read: Reading, content: str | None, apart: frozenset[str]) -> Iterator[str]:
     carried = _carries_fields(read)
     if not carried:
         yield from _content_lines(message, message.content if content is None else content)
-    if read.request_id is not None:
-        yield f"request_id: {safe_line(read.request_id)}"
-    apart = _APART
+    if message.request_id is not None:
+        yield f"request_id: {safe_line(message.request_id)}"
     if read.opens is RequestKind.PERMISSION:
-        apart = _APART | SHOWN
+        apart |= SHOWN
         yield from permission_lines(message)
     fields = {key: value for key, value in message.payload.items() if key not in apart}
     if carried:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
-from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
-from team_console.store.desk.delivery.handing_on import TRUST
+from team_console.console.cli.printing.message_text import MACHINE_FIELDS, payload_lines, summary_line, whole_content
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import TRUST
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import first_of
 from team_console.store.protocol.verdicts.trust import MEANINGS, Mark
@@ -123,7 +123,7 @@ def display(received: Received, whole: Callable[[Message], str | None] = lambda 
 
 
 def _warning(message: Message) -> list[str]:
-    """What is wrong with it, before anything it says."""
+    """What is wrong with it, below the four lines of the source and before its content."""
     mark = message.record.get(TRUST)
     return [f"TRUST: {mark}: {MEANINGS[Mark(mark)]}"] if mark is not None else []
 
@@ -131,9 +131,8 @@ def _warning(message: Message) -> list[str]:
 def _block(message: Message, content: str | None) -> str:
     lines = [
         f"[{message.priority}] {message.type} from {message.sender}",
-        *_warning(message),
         f"ID: {message.message_id}",
         f"Received: {message.created}",
     ]
-    payload = [summary_line(message), *payload_lines(message, content)]
+    payload = [summary_line(message), *_warning(message), *payload_lines(message, content, apart=MACHINE_FIELDS)]
     return "\n".join(["---", *(safe_line(line) for line in lines), *payload, "---"])

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import TRUST, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
@@ -18,9 +18,6 @@ from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.verdicts.recognition import ORDER, may_be_verdict
 from team_console.store.protocol.verdicts.trust import Mark, mark_of
 from team_console.store.settings.team_config import TeamConfig
-
-TRUST = "trust"
-"""The key that a record handed on has when something is wrong with it; what a writer put there is taken out."""
 
 
 class Trust(Struct, frozen=True):

@@ -7,7 +7,8 @@ from typing import Any
 
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import USER, nearest
+from team_console.store.model.message import UNADDRESSED
+from team_console.store.model.names import nearest
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.client_requests import questions_of
 from team_console.store.protocol.kinds.kind import Family, Kind
@@ -79,7 +80,7 @@ EXPECTED: Mapping[str, tuple[str, ...]] = {
 
 def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:
     """The recipients, or the human when an escalation names none (000-c)."""
-    return tuple(to) if to or type != "escalate" else (USER,)
+    return tuple(to) if to or type != "escalate" else UNADDRESSED[type]
 
 
 _SENDABLE = tuple(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from team_console.store.model.message import Message
+from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.fields import ASKED, EXPECTED, REQUIRED, WANTED
 from team_console.store.protocol.client_requests import answers_of, expiry_of
@@ -35,7 +35,7 @@ def record_problems(read: Reading) -> tuple[Problem, ...]:
     message, kind = read.message, read.message.type
     if message.is_letter and kind in CARRIERS:
         return ()
-    found = [*_required(message), *_expected(message)]
+    found = [*_unaddressed(message), *_required(message), *_expected(message)]
     if kind in CARRIERS:
         found += _texts(message)
     elif kind in _VERDICTS:
@@ -67,11 +67,17 @@ def _required(message: Message) -> Iterator[Problem]:
             yield _departure(message, name, "is missing" if value is None else f"is not {WANTED[check]}", "warning")
 
 
+def _unaddressed(message: Message) -> Iterator[Problem]:
+    if message.type in UNADDRESSED and not any(message.record.get(key) for key in ADDRESS_KEYS):
+        text = f"{message.type} names no recipient; it is taken as one to {', '.join(message.recipients)}"
+        yield Problem("NO_RECIPIENT", "notice", message.message_id, text, "Give it a recipient if another is meant.")
+
+
 def _expected(message: Message) -> Iterator[Problem]:
-    for name in EXPECTED.get(message.type, ()):
-        if message.payload.get(name) is None:
-            what = f"is missing; it usually carries {', '.join(EXPECTED[message.type])}"
-            yield _departure(message, name, what, "notice")
+    usual = EXPECTED.get(message.type, ())
+    lacking = ", ".join(name for name in usual if message.payload.get(name) is None)
+    if lacking:
+        yield _departure(message, lacking, f"is missing; it usually carries {', '.join(usual)}", "notice")
 
 
 def _texts(message: Message) -> Iterator[Problem]:

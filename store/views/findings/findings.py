@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
 from team_console.store.model.names import nearest
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.kinds.kind import RequestKind
@@ -45,10 +46,21 @@ def findings(board: BoardState, roster: Sequence[RosterRow]) -> tuple[Problem, .
     ]
     listed: list[Problem] = []
     for severity in SEVERITIES:
+        single = violations.frozen(severity)
         listed += (problem for problem in general if problem.severity == severity)
-        listed += violations.frozen(severity)
+        listed += _counted(single) if severity == "notice" else single
     listed += (problem for problem in general if problem.severity not in SEVERITIES)
     return tuple(listed)
+
+
+def _counted(notices: Iterable[Problem]) -> Iterator[Problem]:
+    """Notices that say the same of several messages, once: many of them would bury what is worse."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for notice in notices:
+        alike.setdefault((notice.code, notice.message), []).append(notice)
+    for first, *more in alike.values():
+        also = f" (the first of {len(more) + 1:,} messages that do so)" if more else ""
+        yield replace(first, message=f"{first.message}{also}")
 
 
 def _twins(board: BoardState) -> Iterator[Problem]:

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 from team_console.store.backends.yaml.codec.cutting.checks import BOM
 from team_console.store.backends.yaml.codec.cutting.frame import has_other_breaks
-from team_console.store.model.message import ADDRESS_KEYS
+from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED
 from team_console.store.model.names import ALL
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
-_ADDRESS_KEYS = frozenset(key.encode() for key in ADDRESS_KEYS)
+_ADDRESS_KEYS = frozenset(key.encode() for key in (*ADDRESS_KEYS, "type", "message_type"))
+"""Keys of a recipient, and of a kind that has its recipient by default."""
 _LAST_KEY = re.compile(rb"""(?P<key>[A-Za-z_]+)["']?[ \t]*:\Z""")
 """The key right before a value: `to:`, `"to" :`, of what stands before a name."""
 _LOOK_BACK = 64
@@ -33,7 +34,10 @@ def may_be_addressed(data: bytes, agent: str) -> list[int] | None:
     if _has_alias(data) or has_other_breaks(data) or (not data.isascii() and data.find(BOM, len(BOM)) >= 0):
         return None
     names = (agent.encode("utf-8", "replace"), ALL.encode())
-    return sorted({*(place for name in names for place in _named(data, name)), *_escapes(data), *_tags(data)})
+    kinds = (kind.encode() for kind, to in UNADDRESSED.items() if ALL in to or agent in to)
+    return sorted(
+        {*(place for name in (*names, *kinds) for place in _named(data, name)), *_escapes(data), *_tags(data)}
+    )
 
 
 def _has_alias(data: bytes) -> bool:
