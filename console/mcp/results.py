@@ -9,6 +9,7 @@ from typing import Any
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict, Field
 from team_console.store.model.clock import to_text
+from team_console.store.model.safe import UNSAFE
 
 
 class Result(BaseModel):
@@ -25,9 +26,11 @@ def told(result: Result) -> CallToolResult:
 
 def as_json(result: Result) -> str:
     """The same as text. Half a character, as another program may leave one in a database, becomes a question mark: the
-    protocol's writer would end over it, and no call would be answered any more."""
+    protocol's writer would end over it, and no call would be answered any more. What JSON lets stand and breaks a line,
+    steers a terminal or cannot be seen is escaped, so that all a message says stays between its quotes."""
     structured = result.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return json.dumps(structured, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
+    text = json.dumps(structured, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
+    return UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
 class Me(Result):

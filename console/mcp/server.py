@@ -24,6 +24,7 @@ from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
 from team_console.store.desk import inbox
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line
 from team_console.store.views.requests.verdicts import verdict_of
 
 NAME = "team-console"
@@ -190,7 +191,7 @@ def _failure(refusal: dict[str, Any]) -> CallToolResult:
 
 
 def _words(refusal: dict[str, Any]) -> str:
-    return f"{refusal['error']}: {refusal['message']}. {refusal['hint']}".strip()
+    return safe_line(f"{refusal['error']}: {refusal['message']}. {refusal['hint']}".strip())
 
 
 def serve(name: str, location: str | None) -> int:

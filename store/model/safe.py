@@ -77,6 +77,11 @@ def safe_line(text: object, limit: int | None = None) -> str:
     return safe_text(plain).replace("\n", "⏎").replace("\t", " ")
 
 
+def fenced(text: object, fence: str = "> ") -> list[str]:
+    """Quote foreign text as safe lines that each begin with `fence`: none of them passes for a line of ours."""
+    return [fence + line if line else fence.rstrip() for line in safe_text(text).split("\n")]
+
+
 def cut_piles(text: str, rest: Callable[[str], str]) -> str:
     """`text` with four marks at most on one character; in place of those that would cover the lines around, `rest`."""
     return _MAY_PILE.sub(lambda match: "".join(_low(match.group(), rest)), text)

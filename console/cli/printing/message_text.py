@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from team_console.store.attachments import attached_content
 from team_console.store.model.errors import TeamError
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.reuse.lazy_pattern import LazyPattern
+from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import permission_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import Reading, reading
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from team_console.store.contract.team import Team
     from team_console.store.model.message import Message
 
-_FRAME = "---"
 _INDENT = "  "
+_HEAD = LazyPattern(r"\W|_|(?:ID|Received|TRUST|Messages for)\b", re.IGNORECASE)
+"""Begins a line that could be taken for one around a message."""
 _APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
 """Payload keys that have lines of their own."""
 MACHINE_FIELDS = frozenset({REQUEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SIGNATURE})
@@ -45,9 +48,9 @@ def whole_content(team: Team, message: Message) -> str | None:
 
 
 def summary_line(message: Message) -> str:
-    """`payload_summary` as a safe line that nobody can take for the frame around a message."""
+    """`payload_summary` as a safe line that nobody can take for one of the frame around a message."""
     line = safe_line(payload_summary(message))
-    return _INDENT + line if line.startswith(_FRAME) else line
+    return _INDENT + line if _HEAD.match(line) else line
 
 
 def payload_lines(message: Message, content: str | None = None, *, apart: frozenset[str] = frozenset()) -> list[str]:
@@ -58,7 +61,7 @@ def payload_lines(message: Message, content: str | None = None, *, apart: frozen
     """
     is_verdict = not message.payload.keys().isdisjoint((REQUEST, SHOWN_BY))
     lines = _lines(message, reading(message), content, _APART | apart if is_verdict else _APART)
-    return [_INDENT + line if line else "" for line in lines]
+    return [line for text in lines for line in fenced(text, _INDENT)]
 
 
 def _lines(message: Message, read: Reading, content: str | None, apart: frozenset[str]) -> Iterator[str]:
