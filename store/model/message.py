@@ -88,7 +88,8 @@ class WholeRecord(Struct, frozen=True, eq=False, gc=False):
 
 
 class Message(Struct, frozen=True, eq=False, gc=False):
-    """One message. Compare with `is` or by `record`: a backend hands out the same object until the record changes.
+    """One message. Two readings of the same record are equal; as a key in a dict or set each object is itself, because
+    a transaction tells records apart that say the same.
 
     The collector need not look at messages (`gc=False`): nothing a message holds leads back to it.
 
@@ -117,6 +118,13 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     more: Mapping[str, Any]
     source: Source
     is_letter: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Message):
+            return self is other
+        return (self.message_id, self.status) == (other.message_id, other.status) and self.record == other.record
+
+    __hash__ = object.__hash__
 
     @property
     def record(self) -> Mapping[str, Any]:

@@ -180,7 +180,7 @@ class RowList(Scrolled, Generic[RowT], can_focus=True):
         self._keep_in_place(old_screen_line if had is not None else None)
         self._refresh_changed(before)
         own_left = self._chosen.take_left()
-        if had is not None and (changed or self._screen_line() != old_screen_line) and not own_left:
+        if had is not None and changed and not own_left:
             self._disturbed_at = self._clock()
             self._lost = old_row if self.cursor_key != had else None
         if changed or self.cursor_row != old_row:
