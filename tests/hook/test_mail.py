@@ -346,14 +346,37 @@ def test_what_the_client_denied_may_be_allowed_once(client: Client, office: Comm
     said = client.tell(USED, **tried).reply["hookSpecificOutput"]
     assert (said["hookEventName"], said["permissionDecision"]) == ("PreToolUse", "allow")
     assert client.tell(USED, **tried).out == ""
+    hint = json.dumps({"request_id": request["request_id"]})
+    (session_files(client) / "allowed-0").write_text(hint)
+    assert client.tell(USED, **tried).out == ""
+    assert office.ok("requests", "--json").json["requests"][0]["state"] == "approved"
+    assert office("check").out.count("\n") == 1
+
+
+def test_what_was_allowed_in_one_folder_is_not_allowed_in_another(client: Client, office: CommandLine) -> None:
+    allowed_later(client, office)
+    tried = {**DENIED, "hook_event_name": "PreToolUse", "reason": None}
+    assert client.tell(USED, **tried, cwd="/home/you").out == ""
+    assert client.tell(USED, **tried).out
+
+
+@pytest.mark.parametrize("store", ["files", "SQLite"])
+def test_of_equal_calls_at_once_one_passes(client: Client, office: CommandLine, tmp_path: Path, store: str) -> None:
+    if store == "SQLite":
+        client.location = str(tmp_path / "team.db")
+        office.ok("migrate", str(office.folder), client.location)
+    allowed_later(client, office)
+    calls = [client.begin(USED, **{**DENIED, "hook_event_name": "PreToolUse", "reason": None}) for _ in range(4)]
+    assert sorted(bool(client.end(call).out) for call in calls) == [False, False, False, True]
 
 
 def allowed_later(client: Client, office: CommandLine, *edited: str) -> str:
     """Have the human allow what the client denied; what the model is told then."""
     client.tell("claude: UserPromptSubmit (plan mode)")
     client.tell(USED, **DENIED)
-    (request,) = office.ok("requests", "--open", "--json").json["requests"]
-    office.ok("approve", request["request_id"], *edited)
+    team = ("-t", client.location or str(client.folder))
+    (request,) = office.ok(*team, "requests", "--open", "--json").json["requests"]
+    office.ok(*team, "--as", "ceo", "approve", request["request_id"], *edited)
     reason: str = client.tell(STOP).reply["reason"]
     return reason
 
@@ -411,7 +434,8 @@ def test_a_hint_that_comes_back_is_worth_nothing_once_the_offer_is_over(
 ) -> None:
     then = datetime.now(UTC) - age
     team = open_team(str(office.folder), clock=lambda: then)
-    call = {"tool": DENIED["tool_name"], "input": DENIED["tool_input"], "denied": "it deletes files"}
+    call: dict[str, Any] = {"tool": DENIED["tool_name"], "input": DENIED["tool_input"], "denied": "it deletes files"}
+    call["directory"] = str(client.folder)
     asked = ask_permission(Caller(team, "alice"), **call, expires=then + timedelta(hours=1)).request_id
     assert asked is not None
     approve(Caller(team, "ceo"), request_id=asked)

@@ -187,8 +187,8 @@ HOOK_LINES = (
     Line(
         "allowed once is once",
         "console/clients/hook/allowing.py",
-        "            session.files.remove(name)\n            session.say(",
-        "            session.say(",
+        "if reply is not None and session.use_once(request_id):",
+        "if reply is not None:",
         (f"{_MAIL}::test_what_the_client_denied_may_be_allowed_once",),
     ),
     Line(

@@ -15,7 +15,7 @@ from team_console.store.desk.asking import ask_permission
 from team_console.store.desk.delivery.handing_on import trust_in
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, permission_of
+from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
 from team_console.store.views.requests.verdicts import verdict_of
@@ -54,19 +54,22 @@ def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
 
 
 def allow_once(session: ClientSession) -> None:
-    """Let a call pass that the human allowed, in the form that was allowed; the permission is used up by it.
+    """Let a call pass that the human allowed, in the form and the folder that was shown; the store uses it up.
 
-    The file is a hint: whoever can write one allows nothing by it, because the store says what was allowed.
+    The file is a hint: whoever can write one allows nothing by it, because the store says what was allowed and used.
     """
     event = session.event
     for name in session.files.names(ALLOWED):
-        allowed = _allowed(session, str((session.files.read(name) or {}).get("request_id", "")))
+        request_id = str((session.files.read(name) or {}).get("request_id", ""))
+        allowed = _allowed(session, request_id)
         if allowed is None or allowed.is_over(session.team.clock()):
             session.files.remove(name)
-        elif allowed.call == _name_of(event.tool, event.input):
+        elif allowed.call == _name_of(event.tool, event.input, event.directory):
             session.files.remove(name)
-            session.say(session.client.allow_reply(event, allowed.instead))
-            return
+            reply = session.client.allow_reply(event, allowed.instead)
+            if reply is not None and session.use_once(request_id):
+                session.say(reply)
+                return
 
 
 class _Allowed(Struct, frozen=True):
@@ -101,9 +104,10 @@ def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
         return None
     asked, instead = permission_of(question.payload), verdict.payload.get("updated_input")
     changed = instead if isinstance(instead, Mapping) else None
-    return _Allowed(_name_of(asked.tool, asked.input), changed, row.expires_at)
+    directory = origin_of(question.payload).directory
+    return _Allowed(_name_of(asked.tool, asked.input, directory), changed, row.expires_at)
 
 
-def _name_of(tool: str, given: Mapping[str, Any]) -> str:
+def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:
     """Tells one call from every other: here a yes rests on it, so nobody may be able to make another call with it."""
-    return hashlib.sha256(json.dumps([tool, dict(given)], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([tool, dict(given), directory], sort_keys=True).encode()).hexdigest()

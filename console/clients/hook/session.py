@@ -17,7 +17,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.presence import new_name
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.sessions.mail import is_urgent, mail_waiting
-from team_console.store.desk.sessions.notes import note_session
+from team_console.store.desk.sessions.notes import note_session, use_once
 from team_console.store.model.names import ALL, USER, check_name, is_name
 from team_console.store.protocol.relations.membership import known
 from team_console.store.protocol.relations.sessions import Doing
@@ -85,6 +85,11 @@ class ClientSession:
         )
         if self.event.teammate is not None:
             self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})
+
+    def use_once(self, request_id: str) -> bool:
+        """Use up what was allowed once under this id; False when another call did."""
+        event, caller = self.event, self.caller(self.me)
+        return use_once(caller, request_id, session=event.session, client=event.client, teammate=self.teammate)
 
     def meet_teammate(self) -> None:
         """Make sure that a teammate is known before it acts: its start may not have been told."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
@@ -39,16 +40,34 @@ def note_session(
     note = SessionNote(caller.actor, session, doing, client, teammate, words)
     with caller.team.transaction(actor=caller.actor, action="session", wait=caller.wait) as tx:
         check_known(tx, [caller.actor])
-        known = tx.select(recipient=caller.actor, types=(SESSION,))
-        if not _is_news(note, known):
+        if not _is_news(note, tx.select(recipient=caller.actor, types=(SESSION,))):
             return False
-        message = _written(tx, note)
-        tx.add(message)
-        tx.archive(caller.actor, message)
-        facts = {"agent": teammate} if teammate else {}
-        tx.record("session", session=session, state=str(doing), **facts)
-        compact(tx, keep=[message.message_id])
+        _put(tx, note)
     return True
+
+
+def use_once(caller: Caller, request_id: str, *, session: str, client: str = "", teammate: str | None = None) -> bool:
+    """Use up what was allowed once under this id, by a note that the agent goes on; False when it was used before.
+
+    Raises:
+        TeamError: As for `note_session`.
+    """
+    note = SessionNote(caller.actor, session, Doing.WORKING, client, teammate)
+    with caller.team.transaction(actor=caller.actor, action="session", wait=caller.wait) as tx:
+        check_known(tx, [caller.actor])
+        if any(message.type == SESSION and message.sender == caller.actor for message in tx.thread(request_id)):
+            return False
+        _put(tx, note, {"request_id": request_id, "used": True})
+    return True
+
+
+def _put(tx: Transaction, note: SessionNote, more: Mapping[str, Any] = {}) -> None:
+    message = _written(tx, note, more)
+    tx.add(message)
+    tx.archive(note.member, message)
+    facts = {"agent": note.teammate} if note.teammate else {}
+    tx.record("session", session=note.session, state=str(note.doing), **facts, **more)
+    compact(tx, keep=[message.message_id])
 
 
 def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:
@@ -64,10 +83,10 @@ def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:
     return note.doing is not Doing.ENDED
 
 
-def _written(tx: Transaction, note: SessionNote) -> Message:
+def _written(tx: Transaction, note: SessionNote, more: Mapping[str, Any]) -> Message:
     """The note as a message of the member to itself, read already: nobody has to be told."""
-    facts = {"session": note.session, "state": str(note.doing), "client": note.client}
-    facts |= {"agent": note.teammate or "", "last_words": note.last_words}
+    facts: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
+    facts |= {"agent": note.teammate or "", "last_words": note.last_words, **more}
     at = to_text(tx.now)
     message_id = new_message_id(tx.now)
     while tx.known(message_id) is not None:
