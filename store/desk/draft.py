@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -236,10 +237,22 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
         if wanted_id:
             _refuse_id_of_request(tx, wanted_id)
         message = _message(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
-        check_permission(tx.config, sender=draft.sender, recipient=name, type=reading(message).name)
+        is_answer = partial(_is_answer, tx, message)
+        kind = reading(message).name
+        check_permission(tx.config, sender=draft.sender, recipient=name, type=kind, is_answer=is_answer)
         tx.add(message)
         written.append(message)
     return written, repeated == len(written)
+
+
+def _is_answer(tx: Transaction, message: Message) -> bool:
+    """Whether its recipient asked its sender for it; checked only for senders whose rights are narrowed."""
+    read = reading(message)
+    asked = tx.thread(read.request_id) if read.opens is None and read.request_id is not None else ()
+    return any(
+        reading(item).opens is not None and item.sender in message.recipients and item.is_addressed_to(message.sender)
+        for item in asked
+    )
 
 
 def _refuse_id_of_request(tx: Transaction, message_id: str) -> None:

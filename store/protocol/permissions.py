@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.directions import check_direction
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.protocol.reading import reading
 from team_console.store.settings.loss import HINT
 from team_console.store.settings.team_config import TeamConfig
 
@@ -33,25 +37,26 @@ DECIDED_BY_LEAD = frozenset(
 """Requests that only the lead answers, whomever they name."""
 
 
-def check_permission(config: TeamConfig, *, sender: str, recipient: str, type: str) -> None:
+def check_permission(
+    config: TeamConfig, *, sender: str, recipient: str, type: str, is_answer: Callable[[], bool] = lambda: False
+) -> None:
     """Let the message pass, or refuse it; `type` is the kind's name, the carried one for sprint messages.
+
+    Args:
+        is_answer: Whether the recipient asked for it; whoever is asked may answer.
 
     Raises:
         TeamError: `NOT_PERMITTED`, naming the rule and where it stands; `INVALID_FIELD` for a sprint message whose
             direction does not fit the configured roles.
     """
-    agent = config.agent(sender)
     if config.lost and (type in LEAD_ONLY or type == "broadcast" or (sender == config.lead and type.isupper())):
         check_settings(config, f"send {type}")
     broken = lead_rule(config, sender=sender, recipient=recipient, type=type)
     if broken is not None:
         _refuse(*broken)
-    if agent.may_send is not None and type not in agent.may_send and not _takes_back(type):
-        allowed = ", ".join(sorted(agent.may_send)) or "nothing"
-        _refuse(f"{sender} may not send {type}", f"Its may_send in the team settings allows: {allowed}.")
-    if agent.may_message is not None and recipient not in agent.may_message:
-        allowed = ", ".join(sorted(agent.may_message)) or "nobody"
-        _refuse(f"{sender} may not write to {recipient}", f"Its may_message in the team settings allows: {allowed}.")
+    narrowed = _own_rule(config, sender=sender, recipient=recipient, type=type)
+    if narrowed is not None and not is_answer():
+        _refuse(*narrowed)
     if type.isupper():
         roles = {name: agent.role for name, agent in config.agents.items()}
         check_direction(type, sender=sender, recipient=recipient, roles=roles, lead=config.lead)
@@ -65,6 +70,34 @@ def check_settings(config: TeamConfig, act: str) -> None:
     """
     if config.lost:
         _refuse(f"nobody may {act} now: {config.lost}", HINT)
+
+
+def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None = None) -> tuple[str, str] | None:
+    """What a stored message breaks of its sender's rights, and the next step; None when it breaks nothing.
+
+    What team-console wrote was checked then: it may be an answer, and rights may have been narrowed since.
+    """
+    if not config.declared or (recorded is not None and recorded.is_by_desk(message.message_id)):
+        return None
+    sender, kind = message.sender, reading(message).name
+    for recipient in message.recipients:
+        broken = lead_rule(config, sender=sender, recipient=recipient, type=kind)
+        broken = broken or _own_rule(config, sender=sender, recipient=recipient, type=kind)
+        if broken is not None:
+            return broken
+    return None
+
+
+def _own_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
+    """What a message breaks of the rights that its sender has in the settings."""
+    agent = config.agent(sender)
+    if agent.may_send is not None and type not in agent.may_send and not _takes_back(type):
+        allowed = ", ".join(sorted(agent.may_send)) or "nothing"
+        return f"{sender} may not send {type}", f"Its may_send in the team settings allows: {allowed}."
+    if agent.may_message is not None and recipient not in agent.may_message:
+        allowed = ", ".join(sorted(agent.may_message)) or "nobody"
+        return f"{sender} may not write to {recipient}", f"Its may_message in the team settings allows: {allowed}."
+    return None
 
 
 def lead_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> tuple[str, str] | None:

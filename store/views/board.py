@@ -117,7 +117,7 @@ class Board:
         self._queue = Queue()
         self._inboxes = Inboxes(config.ranks)
         self._deliveries = Deliveries()
-        self._violations = Violations(config)
+        self._violations = Violations(config, self._recorded)
         self._attention = Attention(names_of(config, self._me))
         self._unanswered = Unanswered()
         self._roster = Roster()

@@ -31,8 +31,11 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import is_name
 from team_console.store.protocol.checks.secrets import secret_warnings
 from team_console.store.protocol.checks.values import named
+from team_console.store.protocol.kinds.directions import direction_problems
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.reading import reading, text_of
+from team_console.store.protocol.relations.membership import known
 from team_console.store.protocol.relations.stops import REQUEST
 from team_console.store.protocol.seen import REQUEST as REQUEST_DIGEST
 from team_console.store.protocol.seen import Seen, digest_of
@@ -104,6 +107,8 @@ def _answer(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
 def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, RequestKind]:
     question, kind = open_question(tx, wish.request_id, actor=caller.actor, seen=wish.seen)
     _refuse_nameless(question)
+    if wish.verdict.approve:
+        _refuse_forbidden(tx, question, kind)
     check_name_fits(kind, wish.agent_name, wish.request_id)
     return question, kind
 
@@ -114,6 +119,23 @@ def _refuse_nameless(question: Message) -> None:
         text = f"{question.message_id} comes from {named(question.sender)}, which is no name, so nobody can be answered"
         hint = f"Take it out of what waits: team-console recall {shlex.quote(question.message_id)}"
         raise TeamError(Code.INVALID_NAME, text, hint)
+
+
+def _refuse_forbidden(tx: Transaction, question: Message, kind: RequestKind) -> None:
+    """Refuse a yes to what its sender may not ask for: it would stop or end somebody on the word of nobody.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`.
+    """
+    broken = breach(tx.config, question)
+    if broken is None and kind in (RequestKind.CREATE, RequestKind.DESTROY):
+        roles = known(tx.config, tx.everything())
+        problems = direction_problems(question, roles=roles, lead=tx.config.lead)
+        broken = (problems[0].message, "") if problems else None
+    if broken is not None:
+        request_id = reading(question).request_id
+        text = f"{request_id} asks for what {question.sender} may not ask: {broken[0]}"
+        raise TeamError(Code.NOT_PERMITTED, text, "It needs no answer; reject it with a reason.", request_id=request_id)
 
 
 def check_name_fits(kind: RequestKind | None, agent_name: str | None, request_id: str) -> None:

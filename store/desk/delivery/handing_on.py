@@ -12,6 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import answers
 from team_console.store.protocol.seen import digest_of, given_on
@@ -67,7 +68,7 @@ def trust_in(team: Team, messages: Iterable[Message]) -> Trust:
 
 
 def _trust(team: Team, config: TeamConfig, messages: Iterable[Message]) -> Trust:
-    verdicts = [message for message in messages if may_be_verdict(config, message)]
+    verdicts = [message for message in messages if may_be_verdict(config, message) or breach(config, message)]
     if not verdicts:
         return Trust(config)
     snapshot = team.snapshot()

@@ -14,7 +14,6 @@ from team_console.store.model.names import USER
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.directions import DIRECTED, direction_problems
-from team_console.store.protocol.permissions import lead_rule
 from team_console.store.protocol.reading import Reading
 from team_console.store.protocol.relations.membership import CREATED, DESTROYED, is_master
 from team_console.store.settings.team_config import TeamConfig
@@ -101,17 +100,6 @@ def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> 
     return f"{agent} is on no roster" if role is None and config.declared else None
 
 
-def _lead_only(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
-    """A shutdown_request that stops nobody: not from the lead, or to the lead or the human."""
-    message, config = read.message, facts.config
-    for recipient in message.recipients if config.declared else ():
-        broken = lead_rule(config, sender=message.sender, recipient=recipient, type=read.name)
-        if broken is not None:
-            text = f"{broken[0]}; it stops nobody"
-            hint = f"Ask {message.sender} why; {recipient} need not answer it."
-            yield Problem("NOT_PERMITTED", "error", message.message_id, text, hint)
-
-
 def _report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
     targets, message = facts.report_to.get(read.message.sender), read.message
     for recipient in message.recipients if targets else ():
@@ -154,7 +142,6 @@ def _contacts(read: Reading) -> Mapping[str, str]:
 
 
 _RULES: Mapping[str, Callable[[Reading, TeamFacts], Iterator[Problem]]] = {
-    "shutdown_request": _lead_only,
     "TASK_ASSIGNMENT": _assignment,
     "AGENT_COMPLETE": _report,
     "AGENT_DESTROY_REQUEST": _destruction,

@@ -55,8 +55,9 @@ class _Asked(Struct):
 def stops(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> dict[str, Stop]:
     """The standing stop of each agent that has one.
 
-    A request by anybody but the lead, or to the lead or the human, stops nobody (decision D10). An answer counts
-    although its clock says that it came before the question; the first answer to a request counts (D14).
+    A request by anybody but the lead, or to the lead or the human, stops nobody, nor does a yes to it (decision D10).
+    An answer counts although its clock says that it came before the question; the first answer to a request counts
+    (D14).
 
     Args:
         facts: Shutdown requests and responses, in order; forged ones stop nobody.
@@ -64,6 +65,11 @@ def stops(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> dict[
     facts = [entry for entry in facts if not objection(config, entry.message)]
     answers = _first_answers(facts)
     agents: dict[str, _Asked] = {}
+    allowed: dict[tuple[str, str | None], bool] = {}
+    for entry in facts:
+        for name in entry.message.recipients if entry.read.name == REQUEST else ():
+            key = name, entry.read.request_id
+            allowed[key] = allowed.get(key, False) or is_master(config, entry.message.sender)
     for entry in facts:
         request_id = entry.read.request_id
         if entry.read.name == REQUEST and request_id is not None and is_master(config, entry.message.sender):
@@ -72,6 +78,8 @@ def stops(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> dict[
                     answered = (name, request_id) in answers
                     agents.setdefault(name, _Asked()).open = None if answered else entry.order
         elif answers.get((entry.message.sender, request_id or "")) is entry and entry.read.approve:
+            if not allowed.get((entry.message.sender, request_id), True):
+                continue
             agent = agents.setdefault(entry.message.sender, _Asked())
             agent.open, agent.agreed = None, entry.order
     standing = {name: stop for name, agent in agents.items() if (stop := _standing(agent)) is not None}

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from team_console.store.model.message import Status
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.reuse.memo import Multimap
 from team_console.store.model.reuse.tally import Tally
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
@@ -18,7 +19,9 @@ from team_console.store.protocol.checks.team_rules import TeamFacts, is_judged_b
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds.configured import missing_fields
 from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.relations.sessions import SESSION
+from team_console.store.protocol.verdicts.recognition import ORDER
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.ordered import Ordered
 
@@ -29,8 +32,9 @@ _BODY, _TEAM = 0, 1
 class Violations:
     """Problems of single messages, judged when a message comes; by the team's rules again when the team changes."""
 
-    def __init__(self, config: TeamConfig) -> None:
+    def __init__(self, config: TeamConfig, recorded: RecordedFacts | None = None) -> None:
         self._config = config
+        self._recorded = recorded
         self._facts = TeamFacts(config)
         self._now = EARLIEST
         self._problems: dict[str, Ordered[Problem]] = {severity: Ordered() for severity in SEVERITIES}
@@ -54,7 +58,7 @@ class Violations:
             self._untold.add(entry)
         if _is_sprint(entry):
             self._unjudged.add(entry)
-            self._note(entry, _BODY, (*entry.read.frame_problems, *_of_record(entry, self._config)))
+            self._note(entry, _BODY, (*entry.read.frame_problems, *self._of_record(entry)))
         else:
             self._judge_body(entry)
 
@@ -119,7 +123,15 @@ class Violations:
             )
 
     def _judge_body(self, entry: Entry) -> None:
-        self._note(entry, _BODY, (*problems_of(entry.read), *_of_record(entry, self._config)))
+        self._note(entry, _BODY, (*problems_of(entry.read), *self._of_record(entry)))
+
+    def _of_record(self, entry: Entry) -> Iterator[Problem]:
+        broken = breach(self._config, entry.message, self._recorded)
+        if broken is not None:
+            text = f"{broken[0]}; {'it stops nobody' if entry.read.name == ORDER else 'another program wrote it'}"
+            hint = f"Ask {entry.message.sender} why; nobody need answer it."
+            yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
+        yield from _of_record(entry, self._config)
 
     def _note(self, entry: Entry, part: int, problems: tuple[Problem, ...]) -> None:
         key = entry.place, part
@@ -145,7 +157,8 @@ def _names_concerned(entry: Entry) -> Iterable[str]:
 def _is_blameless(entry: Entry, config: TeamConfig) -> bool:
     """Whether nothing can be odd about a message by itself, as about nearly every message; False says nothing."""
     message = entry.message
-    if config.key or message.type in config.kinds:
+    sender = config.agent(message.sender)
+    if config.key or message.type in config.kinds or sender.may_message is not None or sender.may_send is not None:
         return False
     return entry.is_mail and message.recipients != (message.sender,)
 
