@@ -29,8 +29,10 @@ COMMAND = (sys.executable, "-P", "-m", "team_console.console")
 def pytest_configure() -> None:
     """Draw the same examples in every run, whatever the time; and let programs under test hear SIGINT.
 
-    A shell that starts the tests in the background has it ignored.
+    A shell that starts the tests in the background has it ignored. Local times are those of UTC everywhere.
     """
+    os.environ["TZ"] = "UTC"
+    time.tzset()
     hypothesis.settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
     hypothesis.settings.load_profile("same every time")
     # It would draw from the constants of whatever modules a worker happens to have loaded, and search them for 8 s.

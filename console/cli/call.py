@@ -150,6 +150,12 @@ class Call:
         if not is_in_settings(config, name):
             self.out.warn(unheard_actor(snapshot or self.team.snapshot(), name))
 
+    def tell_zone(self) -> None:
+        """Say on standard error in which zone the times of a listing are, where it is not UTC."""
+        zone = self.team.clock().astimezone().isoformat()[-6:]
+        if zone != "+00:00":
+            self.out.note(f"times are local, UTC{zone} (with TZ=UTC: UTC)")
+
     def tell_outage(self, words: str) -> None:
         """Say on standard error, while a verb waits, that its store is away or back."""
         self.out.note(f"team-console: {safe_line(words)}")

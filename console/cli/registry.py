@@ -91,7 +91,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("recall", _ROUTE, "take back messages that nobody has got yet", "remedies:recall"),
     Verb("clear", _ROUTE, "archive and remove what ended long ago", "clear"),
     Verb("route", _TOOLS, "take one orchestrator JSON document on standard input", "route"),
-    Verb("sendmessage", _TOOLS, "take one SendMessage JSON document on standard input", "sendmessage"),
+    Verb("sendmessage", _TOOLS, "take SendMessage JSON on standard input, one document or several", "sendmessage"),
     Verb("mcp", _TOOLS, "serve the tools of an agent to an MCP client", "mcp"),
     Verb("hook", _TOOLS, "answer one event of Claude Code or Codex on standard input", "hook"),
     Verb("config", _TOOLS, "show or check your own settings: theme, keys, columns, notices", "config"),

@@ -28,6 +28,7 @@ from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.kinds.routes import routes_of
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
+from team_console.store.views.titles import said_in
 
 if TYPE_CHECKING:
     from team_console.widgets.forms.compose import Handoff, Written
@@ -145,7 +146,7 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
 
 def _quote_of(message: Message | None) -> str:
     """The beginning of what a letter answers, as safe text."""
-    return f"answers {quoted_words(message.content or message.summary)}" if message is not None else ""
+    return f"answers {quoted_words(message.content or said_in(message))}" if message is not None else ""
 
 
 def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
@@ -276,7 +277,7 @@ def _first_draft(subject: Subject, quoted: Message | None) -> Mapping[str, str]:
     names = (quoted.sender,) if quoted else subject.selection.agents
     summary = ""
     if quoted:
-        former = safe_line(quoted.summary, 120)
+        former = safe_line(said_in(quoted), 120)
         summary = former if former.startswith("Re: ") else f"Re: {former}"
     return {"to": ", ".join(safe_line(name, 64) for name in names), "summary": summary}
 

@@ -18,6 +18,7 @@ from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.reading import reading
+from team_console.store.views.titles import said_in
 
 CSV_FIELDS = (
     *("message_id", "created", "from", "to", "type", "priority", "status"),
@@ -120,7 +121,7 @@ def wanted(
     type: str | None = None,
     grep: str | None = None,
 ) -> HistoryFilter:
-    """Filters as people write them: `since` is a date, a time, or an age such as 30m, 12h or 7d.
+    """Filters as people write them: `since` is a date, a time (local without a zone), or an age: 30m, 12h, 7d.
 
     Raises:
         TeamError: `USAGE` for a time or a regular expression that is none.
@@ -182,11 +183,11 @@ def history(
 def log_line(message: Message, agent: str | None = None) -> str:
     """One line in the format of seed 001 section 4.5, seen by `agent` (requirements 98, 99); safe to print.
 
-    `[YYYY-MM-DD HH:MM:SS] OUTGOING -> peer: "..."` or `INCOMING <- peer: "..."`, in UTC. Without an agent the line
-    names both ends: `[...] sender -> peer: "..."`.
+    `[YYYY-MM-DD HH:MM:SS] OUTGOING -> peer: "..."` or `INCOMING <- peer: "..."`, in local time. Without an agent the
+    line names both ends: `[...] sender -> peer: "..."`.
     """
     moment = message.created_at
-    at = f"{moment:%Y-%m-%d %H:%M:%S}" if moment else "????-??-?? ??:??:??"
+    at = f"{moment.astimezone():%Y-%m-%d %H:%M:%S}" if moment else "????-??-?? ??:??:??"
     peers = ", ".join(message.recipients)
     if agent is None:
         who = f"{message.sender} -> {peers}"
@@ -194,15 +195,6 @@ def log_line(message: Message, agent: str | None = None) -> str:
         who = f"OUTGOING -> {peers}" if message.sender == agent else f"INCOMING <- {message.sender}"
     said = said_in(message).replace('"', '\\"')
     return f'[{at}] {safe_line(who)}: "{safe_line(said)}"'
-
-
-def said_in(message: Message) -> str:
-    """What a message says in a few words: its summary, its content, or its kind and verdict."""
-    if message.summary:
-        return message.summary
-    read = reading(message)
-    verdict = {True: "yes", False: "no", None: ""}[read.approve]
-    return f"{read.name}: {verdict}" if verdict else read.name
 
 
 def history_json(messages: Sequence[Message]) -> dict[str, Any]:
@@ -220,7 +212,7 @@ def csv_row(message: Message) -> dict[str, str]:
         "type": reading(message).name,
         "priority": message.priority,
         "status": message.status,
-        "summary": message.summary,
+        "summary": said_in(message),
         "content": message.content,
         "request_id": reading(message).request_id,
         "payload": json.dumps(message.payload, ensure_ascii=False, default=str),
@@ -261,11 +253,20 @@ def _since(text: str, now: datetime) -> datetime:
             return now - timedelta(**{_UNITS[age.group(2)]: int(age.group(1))})
     except (OverflowError, ValueError):  # also for more digits than Python makes a number of
         return datetime.min.replace(tzinfo=UTC)
-    moment = from_text(text)
+    moment = _local(text) or from_text(text)
     if moment is None:
         hint = "Give a date or time (2026-02-24, 2026-02-24T10:30:00Z) or an age (30m, 12h, 7d)."
         raise TeamError(Code.USAGE, f"--since {text!r:.80} is not a time", hint)
     return moment
+
+
+def _local(text: str) -> datetime | None:
+    """Read a time without a zone as the local time that `log_line` prints; None for any other text."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return None if moment.tzinfo is not None else moment.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _texts(message: Message) -> Iterator[str]:

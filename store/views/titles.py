@@ -19,7 +19,7 @@ from team_console.store.protocol.seen import REQUEST, SHOWN, SHOWN_BY
 from team_console.store.views.nested_text import structure
 
 _LIMIT = 200
-_REFERRING = frozenset({"request_id", "in_reply_to", "approve", REQUEST, SHOWN, SHOWN_BY})
+_REFERRING = frozenset({"request_id", "in_reply_to", "approve", "approved", "trust", REQUEST, SHOWN, SHOWN_BY})
 """Keys that say what a message belongs to and on what it rests, not what it is about."""
 _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason", "spec_id", "task_id")
 """Keys whose text says what a message without summary and content is about."""
@@ -42,6 +42,19 @@ def _fields(read: Reading) -> Mapping[str, Any]:
 def message_title(message: Message) -> str:
     """See `title_of`."""
     return title_of(reading(message))
+
+
+def said_in(message: Message) -> str:
+    """Say a message in one line: its summary as it is, else what it is about; of a verdict first yes or no."""
+    summary = text_at(message.payload, "summary")
+    if summary:
+        return summary
+    read = reading(message)
+    title = title_of(read)
+    if read.carried is not None or read.approve is None:
+        return title
+    verdict = f"{read.name}: {'yes' if read.approve else 'no'}"
+    return verdict if title == read.name else f"{verdict}, {title}"
 
 
 def reason_of(answer: Message) -> str:

@@ -80,7 +80,7 @@ def test_a_document_repeated_under_its_own_id_is_written_once(team: CommandLine,
 
 @pytest.mark.parametrize("kind", ["message", "shutdown_request", "plan_approval_response"])
 def test_an_unknown_agent_is_not_found_in_every_type(team: CommandLine, kind: str) -> None:
-    fields = {
+    fields: dict[str, dict[str, Any]] = {
         "message": {"content": "c", "summary": "s"},
         "plan_approval_response": {"request_id": "x", "approve": True},
     }

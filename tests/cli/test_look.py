@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,52 @@ def test_the_log_of_an_agent_has_the_line_format_of_the_source(team: CommandLine
     stamp = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]"
     assert re.fullmatch(stamp + r' OUTGOING -> task-manager: "创建新任务：财务报表生成"', lines[0])
     assert re.fullmatch(stamp + r' INCOMING <- task-manager: "任务已创建，ID: TASK-001"', lines[1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "said"),
+    [
+        ("notify", {"message": "deploy at four"}, "deploy at four"),
+        (
+            "handoff",
+            {"artifact_path": "a", "context_summary": "for the report", "next_actions": ["x"]},
+            "for the report",
+        ),
+        ("review", {"artifact_path": "plan.md", "review_type": "code"}, "artifact_path: plan.md"),
+        ("clarify", {"question": "Which one?", "context": "c"}, "Which one?"),
+        ("escalate", {"issue": "No disk", "severity": "high", "recommendation": "r"}, "No disk"),
+        ("collaborate", {"topic": "The export", "deadline": "2026-02-24T10:30:00Z"}, "The export"),
+        ("task_complete", {"task_id": "T-1"}, "T-1"),
+        ("message", {"content": "first\nsecond"}, "first"),
+        ("shutdown_response", {"request_id": "r", "approve": True}, "shutdown_response: yes"),
+        ("shutdown_response", {"request_id": "r", "approve": False, "content": "Busy"}, "shutdown_response: no, Busy"),
+    ],
+)
+def test_a_message_without_a_summary_says_its_text_in_every_list(
+    team: CommandLine, kind: str, payload: dict[str, object], said: str
+) -> None:
+    record = {"message_id": "M", "type": kind, "from": "ceo", "to": "task-manager", "status": "pending"}
+    more = {"priority": "high", "created": "2026-02-24T10:30:15Z", "payload": payload}
+    text = f"messages:\n- {json.dumps({**record, **more})}\n"
+    (team.folder / "message-queue.yaml").write_text(text, "utf-8")
+    line = f'[2026-02-24 10:30:15] INCOMING <- ceo: "{said}"'
+    assert team.ok("history", "--agent", "task-manager").out.splitlines() == [line]
+    [row] = csv.DictReader(io.StringIO(team.ok("history", "--format", "csv").out, newline=""))
+    assert row["summary"] == said
+    assert said in team.ok("inbox", "task-manager").out
+    assert said in team.ok("receive", "--agent", "task-manager").out.splitlines()
+
+
+def test_times_are_local_and_their_zone_is_said(showcase: CommandLine) -> None:
+    here, there = (showcase("history", env={"TZ": zone}) for zone in ("UTC", "Asia/Shanghai"))
+    first = here.out.splitlines()[0]
+    moved = datetime.fromisoformat(first[1:20]) + timedelta(hours=8)
+    assert there.out.splitlines()[0] == f"[{moved}{first[20:]}"
+    assert (here.err, "UTC+08:00" in there.err) == ("", True)
+    since = showcase("history", "--since", f"{moved}", env={"TZ": "Asia/Shanghai"})
+    assert since.out == there.out
+    assert "UTC+08:00" in showcase("decisions", env={"TZ": "Asia/Shanghai"}).err
+    assert showcase("history", "--json", env={"TZ": "Asia/Shanghai"}).json == showcase("history", "--json").json
 
 
 def test_history_joins_archive_and_queue_each_message_once(team: CommandLine) -> None:

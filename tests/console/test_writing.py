@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -45,15 +46,22 @@ async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) ->
         await desk.until(lambda: any("Sent to file-manager" in toast for toast in desk.toasts), "whom it was sent to")
 
 
-async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam) -> None:
-    asked = mail.send(
-        Caller(team, AUTHOR), to=LEAD, summary="Which of the two formats is wanted", content="CSV?"
-    ).messages[0]
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"summary": "Which of the two formats is wanted", "content": "CSV?"},
+        {"type": "notify", "payload": {"message": "Which of the two formats is wanted"}},
+    ],
+    ids=["with a summary", "of a kind without one"],
+)
+async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam, said: dict[str, Any]) -> None:
+    asked = mail.send(Caller(team, AUTHOR), to=LEAD, **said).messages[0]
     async with opened(team) as desk:
         await desk.press("m")
         form = await desk.form()
         assert form.query_one("#to", Field).value == AUTHOR
         assert form.query_one("#summary", Field).value == "Re: Which of the two formats is wanted"
+        assert said.get("content", "Which of the two formats is wanted") in desk.text
         form.query_one("#content", Letter).text = "CSV."
         await desk.press("ctrl+s")
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the reply")

@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.clock import to_text
+from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
+from team_console.store.views.titles import said_in
 from team_console.store.views.truth import State, judge
 
 _HEALTHY = {State.OK, State.EMPTY}
@@ -31,8 +32,9 @@ class TeamChange(Struct, frozen=True):
     facts: dict[str, Any]
 
     def line(self) -> str:
-        """One safe line."""
-        return safe_line(f"[{self.at[:19].replace('T', ' ')}] {self.text}")
+        """One safe line, in local time."""
+        moment = from_text(self.at)
+        return safe_line(f"[{moment.astimezone():%Y-%m-%d %H:%M:%S}] {self.text}" if moment else self.text)
 
     def as_json(self) -> dict[str, Any]:
         """One JSON object."""
@@ -60,7 +62,7 @@ def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]
     for message in after.dropped:
         if message.message_id not in known:
             text = f"in drop/, to be taken in: {_about(message)}"
-            yield TeamChange(at, "dropped", text, {**_facts(message), "summary": message.summary})
+            yield TeamChange(at, "dropped", text, {**_facts(message), "summary": said_in(message)})
 
 
 def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
@@ -74,7 +76,7 @@ def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange
         if id(message) in stayed:
             continue
         if not (known := by_id.get(message.message_id)):
-            facts = {"status": message.status, "priority": message.priority, "summary": message.summary}
+            facts = {"status": message.status, "priority": message.priority, "summary": said_in(message)}
             yield TeamChange(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
         else:
             yield from _progress(at, known.pop(), message)
@@ -99,7 +101,7 @@ def _progress(at: str, was: Message, message: Message) -> Iterator[TeamChange]:
 
 def _about(message: Message) -> str:
     who = f"{message.sender} -> {', '.join(message.recipients)}"
-    return f'{message.message_id} {who} {message.type}: "{message.summary}"'
+    return f'{message.message_id} {who} {message.type}: "{said_in(message)}"'
 
 
 def _facts(message: Message) -> dict[str, Any]:

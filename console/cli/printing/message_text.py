@@ -19,7 +19,7 @@ from team_console.store.protocol.verdicts.statement import SIGNATURE
 from team_console.store.views.nested_text import structure
 from team_console.store.views.proposals import proposal_of
 from team_console.store.views.suggestions import suggestion_words
-from team_console.store.views.titles import message_title, text_at
+from team_console.store.views.titles import said_in, text_at
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Team
@@ -34,11 +34,6 @@ MACHINE_FIELDS = frozenset({REQUEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SIGNATURE
 """What a verdict keeps for whoever checks it later; it is no part of what the agent is told."""
 
 
-def payload_summary(message: Message) -> str:
-    """One line for the payload: its summary as it is, or else its title."""
-    return text_at(message.payload, "summary") or message_title(message)
-
-
 def whole_content(team: Team, message: Message) -> str | None:
     """The content that was stored beside the queue because of its size; None when there is none to be had."""
     try:
@@ -48,8 +43,8 @@ def whole_content(team: Team, message: Message) -> str | None:
 
 
 def summary_line(message: Message) -> str:
-    """`payload_summary` as a safe line that nobody can take for one of the frame around a message."""
-    line = safe_line(payload_summary(message))
+    """`said_in` as a safe line that nobody can take for one of the frame around a message."""
+    line = safe_line(said_in(message))
     return _INDENT + line if _HEAD.match(line) else line
 
 
@@ -96,7 +91,7 @@ def _content_lines(message: Message, content: str) -> list[str]:
     A title may be cut, or made of another field; then nothing of the content stands there.
     """
     text = safe_text(content).strip("\n").rstrip()
-    above = safe_text(payload_summary(message))
+    above = safe_text(said_in(message))
     if text.strip() == above:
         return []
     first, _, rest = text.lstrip().partition("\n")

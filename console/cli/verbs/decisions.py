@@ -18,8 +18,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.description = (
         "List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.\n"
-        "PROOF is signed (by the key of who decided), recorded (the audit trail has it, and its chain holds),\n"
-        "unverified (no desk wrote it) or not known. --json, --csv and --md say all: words, digests, evidence, gaps."
+        "AT is local time. PROOF is signed (by the key of who decided), recorded (the audit trail has it, and its\n"
+        "chain holds), unverified (no desk wrote it) or not known. --json, --csv and --md say all: words, digests,\n"
+        "evidence, gaps."
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="as comma-separated values")
@@ -49,6 +50,7 @@ def run(call: Call) -> int:
     if options.csv:
         _print_csv(call, ledger)
     elif ledger.decisions:
+        call.tell_zone()
         heads = ("AT", "VERDICT", "BY", "KIND", "AFTER", "PROOF", "REQUEST", "WHAT")
         print_table(call.out, heads, [_cells(decision) for decision in ledger.decisions])
     else:

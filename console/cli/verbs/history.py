@@ -20,7 +20,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.description = (
         "Print archived and live messages, oldest first, each once. With --agent the log lines say OUTGOING and\n"
-        "INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored."
+        "INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored.\n"
+        "Times of log lines, and of --since without a zone, are local; JSON and CSV say theirs. TZ=UTC gives UTC."
     )
     add_completed(parser, "agents", "--agent", metavar="A", help="only what this agent sent or got")
     parser.add_argument("--since", metavar="T", help="2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d")
@@ -64,6 +65,8 @@ def _tell_slips(call: Call, snapshot: Snapshot) -> None:
 def _print_log(call: Call, messages: Sequence[Message]) -> None:
     from team_console.store.views.history import log_line
 
+    if messages:
+        call.tell_zone()
     for message in messages:
         call.out.say(log_line(message, call.options.agent))
 

@@ -6,13 +6,13 @@ from argparse import ArgumentParser
 
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
-from team_console.console.cli.printing.message_text import payload_summary
 from team_console.console.cli.printing.table import age_since, print_table
 from team_console.store.desk.delivery.handing_on import marked
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
 from team_console.store.views.rows import View
+from team_console.store.views.titles import said_in
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def _nothing(call: Call, agent: str) -> str:
 def _cells(message: Message, agent: str, view: View) -> tuple[str, ...]:
     status = "read" if agent in message.read_by else message.status
     waited = age_since(message.created_at, view.now)
-    about = (message.sender, message.type, message.message_id, payload_summary(message))
+    about = (message.sender, message.type, message.message_id, said_in(message))
     return status, message.priority, waited, *about
 
 

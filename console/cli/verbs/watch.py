@@ -18,7 +18,9 @@ from team_console.store.views.truth import judge
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare what bounds a watch in scripts."""
-    parser.description = "Print one line per change (one JSON object per line with --json). Nothing is written."
+    parser.description = (
+        "Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written."
+    )
     parser.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="leave after this long")
 
 
@@ -33,6 +35,9 @@ def run(call: Call) -> int:
     last = watched(team)
     state = judge(last, last.taken_at).state
     call.out.note(safe_line(f"watching {team.location}: {state}, {counted(len(last.messages), 'message')}"))
+
+    if not call.out.as_json:
+        call.tell_zone()
 
     def look() -> None:
         nonlocal last
