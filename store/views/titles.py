@@ -101,7 +101,7 @@ def _telling(payload: Mapping[str, Any]) -> str:
     told = next((text for key in _TELLING if (text := text_at(payload, key))), "")
     if told or not payload:
         return told
-    key = next((key for key in payload if key not in _REFERRING), "approve" if "approve" in payload else "")
+    key = next((key for key in payload if key not in _REFERRING), "")
     return structure({key: payload[key]}) if key else ""
 
 

@@ -213,7 +213,7 @@ def test_a_mark_stands_below_the_lines_of_the_source_and_machine_fields_are_not_
         "[medium] plan_approval_response from ceo",
         "ID: MSG-1",
         "Received: 2026-02-24T10:30:01.000Z",
-        "approve: true",
+        "plan_approval_response: yes",
     ]
     assert lines[6].startswith("TRUST: ")
     assert lines[7:10] == [f"  request_id: {plan}", "  approve: true", "---"]
