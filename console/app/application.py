@@ -56,9 +56,7 @@ _COLLECT_AFTER = (2_000, 10, 10)
 LOCK_WAIT = 2.0
 """Seconds a write in the console waits for the lock (decision D7)."""
 TICK = 5.0
-"""Seconds between two looks at the clock, for ages."""
-REJUDGE = 15.0
-"""Seconds after which the store is looked at even when nothing told of a change, and clocks are judged anew."""
+"""Seconds between two looks at the clock, for ages, and at the store: nothing tells that somebody takes its lock."""
 _TURN = 0.001
 """Seconds after which a reading in its thread lets a key have its turn; Python's own five are felt with each key."""
 LEFT_BEHIND = 1.0
@@ -180,8 +178,14 @@ class ConsoleApp(FollowingApp[int]):
         super()._handle_exception(error)
 
     def write_decided(self) -> list[str]:
-        """Write what was decided and waits for the end of its grace; what could not be written, and why."""
-        return self.main.unwritten.flush()
+        """Write what was decided and waits for the end of its grace, and drafts; what could not be written, and why."""
+        lost = self.main.unwritten.flush()
+        self.drafts.flush()
+        return lost
+
+    def action_help_quit(self) -> None:
+        """Say how to leave: the toolkit would say it in its own words, and they lie over the text."""
+        self.main.toast("ctrl+q leaves; what you typed is kept")
 
     def where(self) -> str:
         """The mode that is shown."""
@@ -330,13 +334,10 @@ class ConsoleApp(FollowingApp[int]):
             end_left_behind(self.main.caller, questions)
 
     def _tick(self) -> None:
-        now = self.team.clock()
-        view = self.main.view
-        if view is None or (now - view.now).total_seconds() > REJUDGE:
-            self.look()
+        self.look()
         if self.main.is_mounted:
             with suppress(NoMatches):
-                self.main.tick(now)
+                self.main.tick(self.team.clock())
 
 
 def run_console(

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any
 
 from team_console.store.model.home import home
@@ -29,6 +30,9 @@ class Drafts:
 
     def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
         self._mine: dict[str, dict[str, str]] = {}
+        self._unwritten: dict[str, dict[str, str]] = {}
+        self._writer: Thread | None = None
+        self._lock = Lock()
         self._enabled = enabled
         digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
         self._path = state_folder() / "drafts" / f"{digest}.json"
@@ -41,14 +45,23 @@ class Drafts:
         return typed
 
     def keep(self, purpose: str, draft: Draft) -> None:
-        """Keep `draft` for `purpose`, at once on disk; an empty one is thrown away."""
+        """Keep `draft` for `purpose`; an empty one is thrown away. A thread writes it: who types never waits for it."""
         typed = {name: text for name, text in draft.items() if text}
-        if typed == self.get(purpose):
+        if typed == self._mine.get(purpose):
             return
         self._mine[purpose] = typed
-        if self._enabled:
-            with suppress(OSError):
-                self._write(purpose, typed)
+        if not self._enabled:
+            return
+        with self._lock:
+            self._unwritten[purpose] = typed
+            if self._writer is None:
+                self._writer = Thread(target=self._write_all, name="keeping drafts", daemon=True)
+                self._writer.start()
+
+    def flush(self) -> None:
+        """Wait until all that was kept is on disk."""
+        if (writer := self._writer) is not None:
+            writer.join()
 
     def purposes(self, beginning: str) -> list[str]:
         """Purposes on disk whose names begin so."""
@@ -64,12 +77,27 @@ class Drafts:
         found = stored.items() if isinstance(stored, dict) else ()
         return {purpose: item for purpose, item in found if _is_draft(item) and item["kept"] > oldest}
 
-    def _write(self, purpose: str, typed: Draft) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    def _write_all(self) -> None:
+        """In the thread: one write for all that was kept since the one before, until there is no more."""
+        while True:
+            with self._lock:
+                kept, self._unwritten = self._unwritten, {}
+                if not kept:
+                    self._writer = None
+                    return
+            with suppress(OSError):
+                self._write(kept)
+
+    def _write(self, kept: Mapping[str, Draft]) -> None:
         drafts = self._stored()
-        drafts.pop(purpose, None)
-        if typed:
-            drafts[purpose] = {"kept": time.time(), "typed": typed}
+        changed = {purpose: typed for purpose, typed in kept.items() if typed or purpose in drafts}
+        if not changed:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for purpose, typed in changed.items():
+            drafts.pop(purpose, None)
+            if typed:
+                drafts[purpose] = {"kept": time.time(), "typed": typed}
         if not drafts:
             self._path.unlink(missing_ok=True)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from team_console.console.display.wording import quoted as quoted_words
 from team_console.console.handlers.agreeing import agree, ask, nothing, single, told_of_many
 from team_console.console.handlers.watching import watch_stops
 from team_console.console.input.subject import MESSAGE, Mode, Subject
-from team_console.store.desk import mail, requests
+from team_console.store.desk import inbox, mail, requests
 from team_console.store.desk.agents.creation import trigger_course_correction
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
@@ -126,8 +127,12 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
             Code.INVALID_FIELD, "a message is for some, not for all", "Leave with esc; b writes to everybody."
         )
 
+    request = subject.selection.request if quoted is not None else None
+    is_done = request is None or not request.is_open or subject.wants_words
+    reader = subject.reader_of(quoted) if quoted is not None and is_done else None
+
     def do(caller: Caller) -> Receipt:
-        return mail.send(
+        receipt = mail.send(
             caller,
             to=letter.to,
             type=kind,
@@ -137,8 +142,11 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
             payload={name: _value(kind, name, text) for name, text in letter.fields.items()},
             in_reply_to=quoted.message_id if quoted else None,
         )
+        if quoted is not None and reader is not None:
+            with suppress(TeamError):  # the answer is written, whatever became of the question meanwhile
+                inbox.read_message(caller, agent=reader, message_id=quoted.message_id, seen=quoted)
+        return receipt
 
-    request = subject.selection.request if quoted is not None else None
     about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
     words = f"message to {listed(letter.to or ('the human',))}"
     return single(about, MESSAGE, words, do, told=partial(written, "sent"), purpose=purpose)

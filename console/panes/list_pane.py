@@ -267,6 +267,10 @@ class ListPane(HoldingPane[RowT]):
         """The line in which words to filter by are typed."""
         return self.query_one(FilterLine)
 
+    def end_asking(self, *, keep: bool) -> None:
+        """Ask for no more words to filter by; without `keep`, show all rows again."""
+        self._close_filter(self.query_text if keep else "")
+
     def toggle_raw(self) -> bool:
         """Show texts as they were written, and back; returns whether they are plain now."""
         return self.detail.toggle_raw()
@@ -321,7 +325,8 @@ class ListPane(HoldingPane[RowT]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The filter is as it should be."""
         event.stop()
-        self._close_filter(event.value)
+        self.set_filter(event.value)
+        self.end_asking(keep=True)
 
     def _close_filter(self, text: str) -> None:
         self.set_filter(text)

@@ -355,6 +355,9 @@ class MainScreen(Guarded, Layered, Screen[None]):
 
     @on(KeyBar.Pressed)
     def _pressed(self, event: KeyBar.Pressed) -> None:
+        if self.pane.is_asking and isinstance(self.pane, ListPane):
+            self.pane.end_asking(keep=event.key == "enter")
+            return
         here = actions_in(self.mode, read_only=self.cannot_write)
         action = next((action for action in here if shown_key(action) == event.key), None)
         if action is not None:

@@ -216,6 +216,7 @@ async def opened(
         await desk.until(lambda: app.main.view is None or app.main.panes.shown_in_front is app.situation, "rows")
         await pilot.pause()
         yield desk
+        app.drafts.flush()
         assert faults is None or [fault.kind for fault in app.faults.all] == list(faults)
 
 

@@ -64,11 +64,19 @@ def test_half_of_an_export_does_not_stay(
     assert write_export(messages, str(tmp_path / "a.csv")).exists()
 
 
-def test_a_read_only_team_gets_no_file(messages: tuple[Message, ...], tmp_path: Path) -> None:
-    with pytest.raises(TeamError) as caught:
-        write_export(messages, str(tmp_path / "sub" / ".." / "a.csv"), forbidden=tmp_path)
-    assert caught.value.code is Code.READ_ONLY
-    assert not (tmp_path / "a.csv").exists()
+@pytest.mark.anyio
+async def test_a_read_only_console_writes_no_file_and_says_so(
+    team: MemoryTeam, messages: tuple[Message, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(team, read_only=True) as desk:
+        await desk.press("6")
+        await desk.until(lambda: len(desk.rows) == 3, "the history")
+        await desk.press("w")
+        await desk.until(lambda: desk.toasts == ["export: the console is read-only and writes no file"], "why not")
+        assert desk.app.screen is desk.app.main
+        await desk.press("enter")
+    assert not (tmp_path / "history.csv").exists()
 
 
 @pytest.mark.anyio

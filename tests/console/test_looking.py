@@ -113,6 +113,12 @@ async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam)
         assert desk.app.screen is desk.app.main
 
 
+async def test_ctrl_c_says_in_our_words_how_to_leave(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        await desk.press("ctrl+c")
+        await desk.until(lambda: desk.toasts == ["ctrl+q leaves; what you typed is kept"], "how to leave")
+
+
 async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:

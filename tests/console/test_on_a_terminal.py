@@ -80,6 +80,16 @@ def test_the_mouse_chooses_tabs_rows_and_agents_and_turns_pages(tmp_path: Path) 
         terminal.wait_for("Agents ·", "architect · 2 · failing")
 
 
+def test_a_click_on_keep_these_rows_keeps_them_and_opens_none(tmp_path: Path) -> None:
+    with on_team(tmp_path / "team", tmp_path) as terminal:
+        terminal.wait_for("LIVE", "Escalation")
+        terminal.send("/plan")
+        click(terminal, "keep these rows")
+        terminal.wait_gone("keep these rows")
+        terminal.send("j")  # a key of the list again, and not of the reader
+        terminal.wait_for("a approve", "/ plan")
+
+
 def test_an_editor_takes_the_terminal_and_what_it_leaves_stands_in_the_form(tmp_path: Path) -> None:
     script = editor(tmp_path, 'read answer < /dev/tty; [ "$answer" = fail ] && exit 3; printf "%s" "$answer" > "$1"')
     with on_team(tmp_path / "team", tmp_path, EDITOR=script) as terminal:

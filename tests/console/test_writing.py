@@ -66,6 +66,32 @@ async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam, said: dic
         await desk.press("ctrl+s")
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the reply")
         assert team.snapshot().messages[-1].payload["in_reply_to"] == asked.message_id
+        await desk.until(lambda: desk.rows == [], "a list without what was answered")
+        assert team.snapshot().messages[0].status == "read"
+
+
+async def test_a_question_to_a_plan_leaves_the_plan_where_it_is(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("m")
+        form = await desk.form()
+        form.query_one("#content", Letter).text = "Why now?"
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the question")
+        assert team.snapshot().messages[0].status == "pending"
+
+
+async def test_a_letter_that_is_kept_opens_where_it_was_left_and_its_fields_have_names(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        for keys in (("tab",), ()):
+            await desk.press("b")
+            form = await desk.form()
+            assert "text " in desk.text
+            assert form.focused is not None
+            assert form.focused.id == ("summary" if keys else "content")
+            await desk.press(*keys)
+            await desk.type("Half a thought")
+            await desk.press("escape")
 
 
 async def test_an_unknown_recipient_is_refused_and_the_letter_stays(team: MemoryTeam) -> None:

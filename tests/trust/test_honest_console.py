@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -221,7 +222,7 @@ class Hanging(Feed):
         return super().read(progress)
 
 application = team_console.console.app.application
-team_console.store.views.truth.SILENT, application.TICK, application.REJUDGE = 1.0, 0.2, 0.5
+team_console.store.views.truth.SILENT, application.TICK = 1.0, 0.5
 team = open_team(sys.argv[1])
 sys.exit(run_console(team, me="ceo", feed=Hanging(team, "ceo")))
 """
@@ -240,6 +241,15 @@ def test_a_store_that_does_not_answer_makes_the_screen_stale_until_it_does(folde
         terminal.wait_until(lambda: is_well(terminal) and "STALE" not in terminal.text, "a store that answers")
         terminal.send("q")
         assert terminal.wait_exit() == 0
+
+
+def test_a_lock_that_another_program_holds_is_said_with_who_holds_it(folder: Path) -> None:
+    with console(folder, "--as", "ceo") as terminal:
+        terminal.wait_for("● LIVE", PLAN[:20])
+        with next(folder.glob("*.lock")).open("r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            terminal.wait_for("⊠ LOCKED", f"by process {os.getpid()}", "since")
+        terminal.wait_until(lambda: is_well(terminal), "a store that is free")
 
 
 def test_a_console_whose_store_does_not_answer_can_be_left(folder: Path, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ class Compose(Form[ResultT]):
         yield Container(*self._extra(), classes="compose--extra")
         letter = Letter(get("content", ""), id="content")
         letter.add_class("compose--letter")
-        yield letter
+        yield labelled("text", letter)
         yield Static("", classes="form--note", id="preview", markup=False)
 
     def _choices(self) -> Iterator[Container]:
@@ -172,12 +172,14 @@ class Compose(Form[ResultT]):
         typed = self.typed()
         order = ("to", "summary", "content") if self._to is None else ("summary", "content")
         first = next((name for name in order if not typed[name]), "content")
-        self.query_one(f"#{first}").focus()
+        left_in = self.draft.get("at", "")
+        self.query_one(f"#{left_in if left_in in order else first}").focus()
 
     def typed(self) -> Draft:
-        """What stands in the fields."""
+        """What stands in the fields, and in which of them the cursor is."""
         fixed = self._to is not None
         return {
+            "at": (self.focused.id or "") if self.focused is not None else "",
             "to": "" if fixed else self.query_one("#to", Field).value,
             "kind": self._chosen("kind"),
             "handoff": self._chosen("handoff"),

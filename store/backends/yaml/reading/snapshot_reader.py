@@ -37,7 +37,7 @@ _LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
 _MANY_BYTES = 1 << 20
 """Size of a queue from which on its first picture does not wait until all of it is cut into entries."""
-ASK_KERNEL_SECONDS = 5.0
+ASK_KERNEL_SECONDS = 4.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
 
