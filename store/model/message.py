@@ -137,6 +137,11 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return self.source.payload
 
     @property
+    def handed_on(self) -> Any:
+        """The payload as its writer gave it, any JSON value; with the keys beside it, as `payload`."""
+        return self.record.get("payload") if self.record.keys() <= ENVELOPE_KEYS else dict(self.payload)
+
+    @property
     def rank(self) -> int:
         """1 (critical) to 4 (low); 5 for a word we do not know."""
         return _RANKS.get(self.priority, 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -14,6 +15,7 @@ from team_console.store.contract.team import Condition
 from team_console.store.desk import inbox, mail
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.failures import discard
+from team_console.store.desk.delivery.orchestrator import route
 from team_console.store.desk.delivery.push import deliver
 from team_console.store.model.errors import Code, TeamError
 
@@ -255,12 +257,91 @@ def test_a_table_of_the_same_name_that_is_another_is_refused(empty_place: str, o
     assert "no column message_id" in snapshot.problems[0].message
 
 
+_FEWER = "CREATE TABLE agent_message (message_id TEXT PRIMARY KEY, sender TEXT, recipient TEXT, status TEXT)"
+
+
 def test_an_older_table_with_fewer_columns_works(empty_place: str, opened: Open, clock: FakeClock) -> None:
-    execute(empty_place, "CREATE TABLE agent_message (message_id TEXT, sender TEXT, recipient TEXT, status TEXT)")
+    execute(empty_place, _FEWER)
     execute(empty_place, "INSERT INTO agent_message VALUES ('old', 'a', 'b', 'pending')")
     team = opened(empty_place, clock=clock)
     got = inbox.receive(Caller(team, "b"), agent="b", lease=5)
     assert [message.message_id for message in got.messages] == ["old"]
+
+
+def test_a_table_whose_ids_need_not_be_unique_is_refused_with_what_mends_it(empty_place: str, opened: Open) -> None:
+    execute(empty_place, _FEWER.replace(" PRIMARY KEY", ""))
+    execute(empty_place, "INSERT INTO agent_message VALUES ('old', 'a', 'b', 'pending')")
+    (problem,) = opened(empty_place).snapshot().problems
+    assert "several rows have one message_id" in problem.message
+    execute(empty_place, problem.hint.partition(": ")[2])
+    assert [message.message_id for message in opened(empty_place).snapshot().messages] == ["old"]
+
+
+@pytest.mark.parametrize("kind", ["INTEGER", "BIGINT", "VARCHAR(9)"])
+def test_ids_that_are_numbers_are_understood_as_their_texts(empty_place: str, opened: Open, kind: str) -> None:
+    execute(empty_place, SEED.format(more="").replace("message_id TEXT", f"message_id {kind}"))
+    for number in range(1, 9):
+        execute(empty_place, _ROW.format(number))
+    bob = Caller(opened(empty_place), "b")
+    taken = [message.message_id for message in inbox.receive(bob, agent="b", limit=3, lease=60).messages]
+    inbox.acknowledge(bob, ids=taken[:2])
+    assert len(inbox.receive(bob, agent="b").messages) == 5
+    found = dict(execute(empty_place, "SELECT CAST(message_id AS TEXT), status FROM agent_message"))
+    assert found == {str(number): "claimed" if str(number) == taken[2] else "read" for number in range(1, 9)}
+
+
+_ROW = "INSERT INTO agent_message (message_id, sender, recipient, status) VALUES ({}, 'a', 'b', 'pending')"
+
+
+def test_a_row_whose_id_is_bytes_is_a_finding_and_stops_nobody(tmp_path: Path, opened: Open) -> None:
+    place = str(tmp_path / "odd.db")
+    execute(place, SEED.format(more=""))
+    for number in range(8):
+        execute(place, _ROW.format(f"'m{number}'"))
+    execute(place, _ROW.format("x'ff00'"))
+    team = opened(place)
+    assert len(inbox.receive(Caller(team, "b"), agent="b").messages) == 8
+    assert [problem.code for problem in team.snapshot().problems] == ["DAMAGED_ENTRY"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "polled"),
+    [
+        ("JSON", PAYLOAD, json.loads(PAYLOAD)),
+        ("JSON", "[1,  2.50]", [1, 2.5]),
+        ("JSON", '"text"', "text"),
+        ("TEXT", "plain words", "plain words"),
+        ("TEXT", None, None),
+        ("BYTEA", b'{"task_id":  "A"}', {"task_id": "A"}),
+        ("BYTEA", b"\xff\x00", "\ufffd\x00"),
+    ],
+)
+def test_a_payload_is_handed_on_as_it_came(empty_place: str, opened: Open, kind: str, stored: Any, polled: Any) -> None:
+    execute(empty_place, SEED.format(more="").replace("payload JSON", f"payload {kind}"))
+    execute(empty_place, f"CREATE TABLE b_inbox (message_id TEXT, payload {kind})")
+    add = _ROW.format("'m'").replace("status)", "status, payload)").replace("'pending'", "'pending', :payload")
+    execute(empty_place, add, payload=stored)
+    caller = Caller(opened(empty_place), "orchestrator")
+    reply = route(caller, {"ACTION": "poll", "RECIPIENT": "b"})
+    assert [message["payload"] for message in reply["messages"]] == [polled]
+    deliver(caller)
+    given = "CAST(payload AS TEXT)" if kind == "JSON" else "payload"
+    assert execute(empty_place, f"SELECT {given} FROM b_inbox") == [(stored,)]
+
+
+def test_what_we_send_has_its_payload_alone_and_is_handed_on_so(foreign: str, opened: Open) -> None:
+    execute(foreign, "CREATE TABLE architect_inbox (message_id TEXT, payload TEXT)")
+    caller = Caller(opened(foreign), "orchestrator")
+    given = {"task_id": "T", "spec_id": "S", "priority": "high"}
+    asked = {"ACTION": "send", "RECIPIENT": "architect", "MESSAGE_TYPE": "spec_ready", "PAYLOAD": given}
+    message_id = route(caller, asked)["message_id"]
+    select = "SELECT CAST(payload AS TEXT) FROM agent_message WHERE message_id = :id"
+    (row,) = execute(foreign, select, id=message_id)
+    assert json.loads(row[0]) == given
+    deliver(caller, only=["architect"])
+    assert json.loads(execute(foreign, "SELECT payload FROM architect_inbox")[0][0]) == given
+    (ours,) = (message for message in opened(foreign).snapshot().messages if message.message_id == message_id)
+    assert (ours.status, ours.priority, dict(ours.payload)) == ("delivered", "high", given)
 
 
 def test_places_that_are_no_database_are_refused_by_name(tmp_path: Path) -> None:

@@ -100,28 +100,6 @@ def test_damage_is_shown_as_problems_and_everything_else_is_usable(foreign: str,
     assert {"m-1", "m-2", "m-3", "m-4", "m-5", "m-6"} <= contents.keys()
 
 
-def test_a_table_without_a_key_hides_no_row_for_good(empty_place: str, opened: Open) -> None:
-    execute(empty_place, SEED.format(more="").replace(" PRIMARY KEY", ""))
-    add = "INSERT INTO agent_message (message_id, sender, recipient, status, error_message) VALUES "
-    execute(empty_place, add + "('m-1', 'a', 'b', 'pending', 'first'), (NULL, 'a', 'b', 'pending', 'x')")
-    team = opened(empty_place)
-    team.snapshot()
-    execute(empty_place, add + "('m-1', 'c', 'b', 'pending', 'second'), ('m-2', 'a', 'b', 'pending', 'x')")
-    execute(empty_place, "UPDATE agent_message SET status = 'retry' WHERE message_id IS NULL")
-    for _ in range(2):
-        snapshot = team.snapshot()
-        assert sorted(message.message_id for message in snapshot.messages) == ["m-1", "m-1", "m-2"]
-        assert len([problem for problem in snapshot.problems if "no message_id" in problem.message]) == 1
-    for gone, left in (("second", "first"), ("first", None)):
-        execute(empty_place, f"DELETE FROM agent_message WHERE error_message = '{gone}'")
-        snapshot = team.snapshot()
-        assert [message.envelope("error_message") for message in snapshot.messages if message.message_id == "m-1"] == (
-            [] if left is None else [left]
-        )
-        assert len({message.message_id for message in snapshot.messages}) == len(snapshot.messages)
-        assert len([problem for problem in snapshot.problems if "no message_id" in problem.message]) == 1
-
-
 def test_a_row_of_others_that_was_read_long_ago_is_not_taken_out_by_itself(
     foreign: str, opened: Open, clock: FakeClock
 ) -> None:

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_console.store.backends.sql.rows import COLUMNS, NOTE_KEY, Row, RowEntry, changed_row, new_row, read_row
+from team_console.store.backends.sql.rows import (
+    COLUMNS,
+    NOTE_KEY,
+    Row,
+    RowEntry,
+    changed_row,
+    new_row,
+    payload_text,
+    read_row,
+)
 from team_console.store.model.message import Message, from_record
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -36,7 +45,8 @@ _RECORDS = st.fixed_dictionaries(
 
 
 def _stored(message: Message, arrival: int = 1) -> RowEntry:
-    return read_row(Row(**new_row(message, arrival=arrival)), place="row 1")
+    columns, note = new_row(message, arrival=arrival)
+    return read_row(Row(**columns, note=note), place="row 1")
 
 
 def _after(old: RowEntry, new: Message) -> RowEntry:
@@ -77,6 +87,25 @@ def test_a_row_of_another_program_keeps_its_payload_whatever_we_change(payload: 
     back = read_row(Row(**{**row._asdict(), **changed, "note": note}), place="row 1")
     assert back.message is not None
     assert _same(back.message.record, new.record)
+
+
+@given(_RECORDS, _RECORDS)
+def test_a_row_of_0_5_0_is_read_and_leaves_its_payload_alone_once_it_changes(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    """Up to 0.5.0 the note stood in the payload of our own rows."""
+    columns, note = new_row(from_record(first), arrival=7)
+    payload = json.loads(columns["payload"] or "null")
+    body = payload if isinstance(payload, dict) else {}
+    more = {} if isinstance(payload, dict) or "payload" not in first else {"payload": first["payload"]}
+    row = Row(**{**columns, "payload": json.dumps({**body, NOTE_KEY: {**json.loads(note), **more}})})
+    old = read_row(row, place="row 1")
+    wanted = from_record({**second, "message_id": first["message_id"]})
+    back = _after(old, wanted)
+    assert old.arrival == back.arrival == 7
+    assert back.message is not None
+    assert _same(back.message.record, wanted.record)
+    assert back.row.payload == payload_text(wanted)
 
 
 def test_the_seeds_own_row_is_a_message() -> None:

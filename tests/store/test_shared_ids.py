@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,12 +22,11 @@ ONE, OTHER = "task-manager", "file-manager"
 Make = Callable[..., Team]
 
 
-@pytest.fixture(params=["yaml", "sqlite without a key"])
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
     """Opens a team in which another program wrote these messages."""
     clock = FakeClock()
     clock.advance(3600)
-    opened: list[Team] = []
 
     def yaml_team(*messages: Message) -> Team:
         with yaml_factory(tmp_path, clock) as factory:
@@ -38,42 +36,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
             (team.root / "message-queue.yaml").write_bytes(text)
             return team
 
-    def sqlite_team(*messages: Message) -> Team:
-        opened.append(_keyless(tmp_path / "team.db", messages, clock))
-        return opened[-1]
-
-    yield yaml_team if request.param == "yaml" else sqlite_team
-    for team in opened:
-        team.close()
-
-
-def _keyless(path: Path, messages: tuple[Message, ...], clock: FakeClock) -> Team:
-    import json
-
-    from team_console.store.backends.open import open_team
-    from team_console.store.backends.sql.open_database import create_database
-
-    create_database(str(path), "team: t\nlead: ceo\nagents:\n- {name: task-manager}\n- {name: file-manager}\n")
-    with sqlite3.connect(path) as connection:
-        (made,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'agent_message'").fetchone()
-        connection.execute("DROP TABLE agent_message")
-        connection.execute(made.replace(" PRIMARY KEY", ""))
-        for message in messages:
-            values = (
-                message.message_id,
-                message.sender,
-                message.recipients[0],
-                message.type,
-                json.dumps(dict(message.payload)),
-            )
-            row = (*values, message.status, message.created)
-            connection.execute(
-                "INSERT INTO agent_message (message_id, sender, recipient, message_type, payload, status, created_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
-    connection.close()
-    return open_team(str(path), clock=clock)
+    return yaml_team
 
 
 def _said(content: str, to: str = ONE, message_id: str = "X1") -> Message:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from team_console.store.backends.sql.engines.connection import Connection
 from team_console.store.backends.sql.engines.statement import insert
-from team_console.store.backends.sql.history import (
-    archive_key,
-    archived_row,
-    as_text,
-    audit_rows,
-    message_of,
-)
+from team_console.store.backends.sql.history import archived_row, as_text, audit_rows
 from team_console.store.backends.sql.recorded_reader import with_recorded
-from team_console.store.backends.sql.rows import RowEntry, changed_row, dump, new_row
+from team_console.store.backends.sql.rows import RowEntry, changed_row, dump, given_payload, new_row, payload_text
 from team_console.store.backends.sql.settings import write_settings
 from team_console.store.backends.sql.shape import find_inbox
 from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT, INBOX, NOTES, STATE, numbers
 from team_console.store.backends.sql.transaction import SqlTransaction
 from team_console.store.contract.transaction import Changes
-from team_console.store.model.copies import is_copy
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.message import ENVELOPE_KEYS, Message
+
+_NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
 
 
 class Writer:
@@ -75,21 +70,24 @@ class Writer:
         return self._arrivals
 
     def _add(self, changes: Changes) -> None:
-        rows = [new_row(message, arrival=self._number()) for message in changes.added.values()]
-        if rows:
+        made = [new_row(message, arrival=self._number()) for message in changes.added.values()]
+        if made:
+            rows = [columns for columns, _ in made]
             self._connection.change_all(self._shape.insertion(rows[0]), rows)
+            notes = [{"message_id": columns["message_id"], "note": note} for columns, note in made]
+            self._connection.change_all(_NO_NOTE, notes)  # of a row that another program took away
+            self._insert(NOTES, notes)
 
     def _replace(self, changes: Changes) -> None:
         """Only columns that change, rows with the same ones together."""
         groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
         for old, new in changes.replaced.items():
-            entry, is_shared = self._tx.entry(old), bool(self._tx.twins(old))
-            columns, note = changed_row(entry, new, shared=is_shared)
+            entry = self._tx.entry(old)
+            columns, note = changed_row(entry, new)
             given = {name: value for name, value in columns.items() if name in self._shape.types}
             if given:
                 groups.setdefault(tuple(given), []).append({**given, **_row_of(entry)})
-            if not is_shared:
-                self._note(entry, new.message_id, note)
+            self._note(entry, new.message_id, note)
         for names, rows in groups.items():
             self._check(self._connection.change_all(self._shape.change(names), rows), rows)
 
@@ -98,24 +96,17 @@ class Writer:
         if note == known and message_id == entry.row.message_id:
             return
         if known is not None:
-            old = {"message_id": entry.row.message_id}
-            self._connection.change(f"DELETE FROM {NOTES} WHERE message_id = :message_id", old)
+            self._connection.change(_NO_NOTE, {"message_id": entry.row.message_id})
         if note is not None:
             self._insert(NOTES, [{"message_id": message_id, "note": note}])
 
     def _remove(self, changes: Changes) -> None:
-        """Messages that leave, and further copies of those that changed or leave."""
-        gone = [self._tx.entry(message) for message in changes.removed]
-        for message in changes.merged:
-            twins = self._tx.twins(message)
-            gone += [twin for twin in twins if twin.message is not None and is_copy(twin.message, message)]
-        rows = [_row_of(entry) for entry in gone]
+        rows = [_row_of(self._tx.entry(message)) for message in changes.removed]
         if rows:
             self._keep_others(changes)
             self._check(self._connection.change_all(self._shape.removal(), rows), rows)
         for message in changes.removed:
-            if not self._tx.twins(message):
-                self._note(self._tx.entry(message), message.message_id, None)
+            self._note(self._tx.entry(message), message.message_id, None)
 
     def _keep_others(self, changes: Changes) -> None:
         """Archives hold messages; what else other programs had in the rows that go is kept on the audit trail."""
@@ -129,35 +120,28 @@ class Writer:
                 changes.records.append(("columns", {"ids": [message_id], "columns": held}))
 
     def _archive(self, changes: Changes) -> None:
-        rows: list[dict[str, Any]] = []
-        taken: set[tuple[str, str]] = set()
-        for agent, message in changes.archived:
-            key = self._free_key(ARCHIVE, agent, message, taken) if self._shape.place else message.message_id
-            taken.add((agent, key))
-            rows.append(archived_row(agent, message, n=self._number(), key=key))
-        self._insert(ARCHIVE, rows)
-
-    def _free_key(self, into: str, agent: str, message: Message, taken: Collection[tuple[str, str]] = ()) -> str:
-        """The message's id, or one made of its content where a different message of that id is there already."""
-        place = {"agent": agent, "message_id": message.message_id}
-        there = f"SELECT record FROM {into} WHERE agent = :agent AND message_id = :message_id"
-        held = self._connection.scalar(there, place)
-        other = message_of(held) if held is not None else None
-        is_taken = (agent, message.message_id) in taken or (other is not None and not is_copy(other, message))
-        return archive_key(message) if is_taken else message.message_id
+        self._insert(ARCHIVE, [archived_row(agent, message, n=self._number()) for agent, message in changes.archived])
 
     def _push(self, changes: Changes, at: str) -> None:
         """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""
         for agent, message in changes.pushed:
             own = self._own_inbox(agent)
             if own is not None:
-                row = {"message_id": message.message_id, "payload": dump(dict(message.payload))}
+                row = {"message_id": message.message_id, "payload": self._payload(message)}
                 self._insert_once(own, row, "message_id")
                 continue
             record = dump(dict(message.record))
-            key = self._free_key(INBOX, agent, message) if self._shape.place else message.message_id
-            row = {"agent": agent, "message_id": key, "pushed_at": at, "record": record}
+            row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
             self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id")
+
+    def _payload(self, message: Message) -> Any:
+        """To the letter as it stands in the row; with what the record handed on has beside it, where it has any."""
+        if not message.record.keys() <= ENVELOPE_KEYS:
+            return dump(dict(message.payload))
+        try:
+            return given_payload(self._tx.entry(message))
+        except LookupError:
+            return payload_text(message)
 
     def _own_inbox(self, agent: str) -> str | None:
         """Looked for at every write: agents make theirs when they start."""
@@ -182,5 +166,5 @@ class Writer:
 
 
 def _row_of(entry: RowEntry) -> dict[str, Any]:
-    """The parameters that tell which row `Shape.change` and `Shape.removal` mean."""
-    return {"old_id": entry.row.message_id, "old_place": entry.row.place}
+    """The parameter that tells which row `Shape.change` and `Shape.removal` mean."""
+    return {"old_id": entry.row.message_id}

@@ -14,7 +14,6 @@ from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
 from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, seal
 from team_console.store.contract.team import AuditLine, Page
 from team_console.store.model.clock import to_text
-from team_console.store.model.copies import digest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
@@ -28,18 +27,13 @@ _HIDDEN = frozenset({"recorded", "seal"})
 """Facts of an audit line that are not for people."""
 
 
-def archive_key(message: Message) -> str:
-    """Under what a message is archived where another one with its id has that place."""
-    return f"{message.message_id}~{digest(message)}"
-
-
-def archived_row(agent: str, message: Message, *, n: int, key: str | None = None) -> dict[str, Any]:
-    """The archive row of a message; `key` stands for its id where that is taken."""
+def archived_row(agent: str, message: Message, *, n: int) -> dict[str, Any]:
+    """The archive row of a message."""
     moment = message.created_at
     return {
         "n": n,
         "agent": agent,
-        "message_id": key or message.message_id,
+        "message_id": message.message_id,
         "request_id": None if message.request_id is None else storable(message.request_id),
         "created": "" if moment is None else to_text(moment),
         "record": dump(dict(message.record)),

@@ -2,14 +2,14 @@
 
 A row says what its columns say. What a record holds beyond them is its note: the keys that the columns do not give
 back, under `-` the keys they give and the record has not, under `#` the order of arrival, under `+` keys of these three
-names. Rows of ours carry the note in their payload as `_envelope`; rows of other programs keep their payload as it is
-and have the note in a table of ours.
+names. It is kept beside the row, in a table of ours: a payload is what its sender gave, and nothing else. Up to 0.5.0
+our own rows carried the note in their payload as `_envelope`; such a row is read, and written anew when it changes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -33,8 +33,7 @@ _STATUSES = frozenset(str(statu) for statu in Status)
 
 
 class Row(NamedTuple):
-    """The columns of seed 003 as read: texts, numbers or None, the note kept beside a foreign row, and its place
-    in a table where an id does not tell which row is meant."""
+    """The columns of seed 003 as read: texts, numbers or None, and the note kept beside the row."""
 
     message_id: Any
     sender: Any
@@ -48,10 +47,9 @@ class Row(NamedTuple):
     max_retries: Any
     error_message: Any
     note: Any = None
-    place: Any = None
 
 
-COLUMNS = Row._fields[:-2]
+COLUMNS = Row._fields[:-1]
 """Names of the columns, in the order of seed 003."""
 
 
@@ -68,28 +66,18 @@ class RowEntry(Struct, frozen=True):
     arrival: int | None
     problems: tuple[Problem, ...] = ()
 
-    @property
-    def key(self) -> str:
-        """See `row_key`."""
-        return row_key(self.row)
-
-
-def row_key(row: Sequence[Any]) -> str:
-    """What tells the row from all others: the id, with its place where that is needed; empty without an id."""
-    message_id, place = row[0] if isinstance(row[0], str) else "", row[-1]
-    return message_id if place is None or not message_id else f"{message_id}\0{place}"
-
 
 def read_row(row: Row, *, place: str) -> RowEntry:
     """Understand `row`; `place` names it in problems when it has no usable id. Never raises for its content."""
     if not isinstance(row.message_id, str) or not row.message_id:
-        hint = "Give it a message_id; until then nobody can receive or change it."
-        return RowEntry(row, None, None, (_problem("error", place, "the row has no message_id", hint),))
+        what = f"a message_id of bytes {row.message_id!r:.60}" if isinstance(row.message_id, bytes) else "no message_id"
+        hint = "Give it a message_id that is a text; until then nobody can receive or change it."
+        return RowEntry(row, None, None, (_problem("error", place, f"the row has {what}", hint),))
     payload, payload_problem = _parse(row.payload)
-    own = payload.get(NOTE_KEY) if isinstance(payload, dict) else None
-    note = own if isinstance(own, dict) else _side_note(row.note)
+    note = payload[NOTE_KEY] if _has_own_note(payload) else _side_note(row.note)
     problems = [] if payload_problem is None else [_damaged(row.message_id, payload_problem)]
-    problems += [_is_blob(row.message_id, name) for name, value in zip(COLUMNS, row, strict=False) if _is_bytes(value)]
+    odd = [name for name, value in zip(COLUMNS, row, strict=False) if name != "payload" and isinstance(value, bytes)]
+    problems += [_is_blob(row.message_id, name) for name in odd]
     try:
         record = _record(row, payload, note)
         _check_times(record)
@@ -101,7 +89,7 @@ def read_row(row: Row, *, place: str) -> RowEntry:
         text = f"status {message.status!r} is none the router knows; nobody will get this message"
         hint = "Set it to pending to send it."
         problems.append(Problem("UNKNOWN_STATUS", "warning", row.message_id, text, hint))
-    arrival = note.get(_ARRIVAL) if isinstance(own, dict) else None
+    arrival = note.get(_ARRIVAL)
     return RowEntry(row, message, arrival if isinstance(arrival, int) else None, tuple(problems))
 
 
@@ -125,13 +113,13 @@ def columns_of(message: Message) -> dict[str, Any]:
     }
 
 
-def new_row(message: Message, *, arrival: int) -> dict[str, Any]:
-    """All column values of a row of ours."""
-    columns = columns_of(message)
-    return {**columns, "payload": _own_payload(message, columns, arrival)}
+def new_row(message: Message, *, arrival: int) -> tuple[dict[str, Any], str]:
+    """All column values of a row of ours, and the note beside it."""
+    columns = {**columns_of(message), "payload": payload_text(message)}
+    return columns, _own_note(message, columns, arrival)
 
 
-def changed_row(old: RowEntry, new: Message, *, shared: bool = False) -> tuple[dict[str, Any], str | None]:
+def changed_row(old: RowEntry, new: Message) -> tuple[dict[str, Any], str | None]:
     """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
 
     Raises:
@@ -142,28 +130,43 @@ def changed_row(old: RowEntry, new: Message, *, shared: bool = False) -> tuple[d
     before, columns = columns_of(old.message), columns_of(new)
     changed = {name: value for name, value in columns.items() if before[name] != value}
     payload, _ = _parse(old.row.payload)
-    if isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict):
-        text = _own_payload(new, columns, old.arrival)
-        return {**changed, "payload": text} if text != old.row.payload else changed, None
-    if shared:
-        return {**changed, "payload": _own_payload(new, columns, None)}, None
+    if old.arrival is not None or _has_own_note(payload):
+        columns["payload"] = payload_text(new)
+        if columns["payload"] != old.row.payload:
+            changed["payload"] = columns["payload"]
+        return changed, _own_note(new, columns, old.arrival)
     kept = {**dict(zip(Row._fields, old.row, strict=True)), **changed, "note": None}
     note = _difference(new.record, _from_columns(Row(**kept), payload, foreign=True))
     return changed, dump(note) if note else None
 
 
-def _own_payload(message: Message, columns: Mapping[str, Any], arrival: int | None) -> str:
+def given_payload(entry: RowEntry) -> Any:
+    """The payload column as the writer of the row filled it; without the note that 0.5.0 put into its own."""
+    payload, _ = _parse(entry.row.payload)
+    if _has_own_note(payload) and entry.message is not None:
+        return payload_text(entry.message)
+    return entry.row.payload
+
+
+def payload_text(message: Message) -> str | None:
+    """The payload of the record for its column, None for none, and for one that would be read as a row of 0.5.0."""
     payload = message.record.get("payload")
-    body = payload if isinstance(payload, dict) and NOTE_KEY not in payload else {}
-    row = Row(**columns, payload=None)
-    note = _difference(message.record, _from_columns(row, {**body, NOTE_KEY: {}}, foreign=False))
-    return dump({**body, NOTE_KEY: {_ARRIVAL: arrival, **note}})
+    return None if payload is None or _has_own_note(payload) else dump(payload)
+
+
+def _own_note(message: Message, columns: Mapping[str, Any], arrival: int | None) -> str:
+    payload = None if columns["payload"] is None else message.record.get("payload")
+    base = _from_columns(Row(**columns), payload, foreign=True)
+    return dump({_ARRIVAL: arrival, **_difference(message.record, base)})
+
+
+def _has_own_note(payload: Any) -> bool:
+    return isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict)
 
 
 def _record(row: Row, payload: Any, note: Mapping[str, Any]) -> dict[str, Any]:
     """The record of the row; where the note contradicts what the columns name, another program changed them."""
-    foreign = not (isinstance(payload, dict) and isinstance(payload.get(NOTE_KEY), dict))
-    base = _from_columns(row, payload, foreign=foreign)
+    base = _from_columns(row, payload, foreign=not _has_own_note(payload))
     if not note:
         return base
     record = _apply(base, note, row)
@@ -260,9 +263,11 @@ def _moment(text: Any) -> str:
 
 
 def _parse(text: Any) -> tuple[Any, str | None]:
-    """The JSON value in `text`, or the text itself and why it is none."""
-    if text is None or not isinstance(text, str):
-        return text if not isinstance(text, bytes) else text.decode("utf-8", "replace"), None
+    """The JSON value in `text`, which may be bytes, or the text itself and why it is none."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    if not isinstance(text, str):
+        return text, None
     try:
         return json.loads(text, parse_constant=_refuse), None
     except RecursionError:
@@ -313,10 +318,6 @@ def _finite(value: Any) -> Any:
 def _damaged(message_id: str, why: str) -> Problem:
     hint = "It is shown as text and kept as it is; correct the payload of the row."
     return _problem("warning", message_id, f"the payload is not JSON: {why:.200}", hint)
-
-
-def _is_bytes(value: Any) -> bool:
-    return isinstance(value, (bytes, memoryview))
 
 
 def _is_blob(message_id: str, name: str) -> Problem:

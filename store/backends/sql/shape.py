@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 from team_console.store.backends.sql.engines.connection import Connection
@@ -13,6 +13,11 @@ from team_console.store.model.errors import Code, TeamError
 
 _REQUIRED = ("message_id", "sender", "recipient", "status")
 _NUMBERS = ("retry_count", "max_retries")
+_UNIQUE = {
+    True: f"ALTER TABLE {MESSAGES} ADD PRIMARY KEY (message_id);",
+    False: f"CREATE UNIQUE INDEX {MESSAGES}_message_id ON {MESSAGES} (message_id);",
+}
+"""What makes ids unique, in PostgreSQL and in SQLite, which adds no key to a table that is there."""
 
 
 class Shape(Struct, frozen=True):
@@ -23,14 +28,19 @@ class Shape(Struct, frozen=True):
         others: Columns we do not know.
         has_ours: Whether our own tables are there.
         is_strict: Whether values are read and written as text with a cast (PostgreSQL).
-        place: The system column that tells rows apart where several may have one id; empty where the id does.
     """
 
     types: Mapping[str, str]
     others: tuple[str, ...]
     has_ours: bool
     is_strict: bool
-    place: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of a row as text, whatever type other programs gave the column."""
+        column = f"{MESSAGES}.message_id"
+        is_text = any(word in self.types["message_id"].lower() for word in ("char", "clob", "text"))
+        return column if is_text else f"CAST({column} AS TEXT)"
 
     def insertion(self, columns: Iterable[str]) -> str:
         """The statement that adds a row with values for `columns`; those that are not there are left out."""
@@ -38,47 +48,44 @@ class Shape(Struct, frozen=True):
         return f"INSERT INTO {MESSAGES} ({', '.join(names)}) VALUES ({', '.join(self._bound(name) for name in names)})"
 
     def change(self, columns: Iterable[str]) -> str:
-        """The statement that changes `columns` of the row with `old_id`, and `old_place` where there is a `place`."""
+        """The statement that changes `columns` of the row with `old_id`."""
         values = ", ".join(f"{name} = {self._bound(name)}" for name in columns)
-        return f"UPDATE {MESSAGES} SET {values} WHERE {self._is_row()}"
+        return f"UPDATE {MESSAGES} SET {values} WHERE {self.id} = :old_id"
 
     def removal(self) -> str:
         """The statement that deletes that row."""
-        return f"DELETE FROM {MESSAGES} WHERE {self._is_row()}"
+        return f"DELETE FROM {MESSAGES} WHERE {self.id} = :old_id"
 
     def rows(self, condition: str = "", *, notes: bool = True) -> str:
         """The select of all columns of `Row`, in no order; `notes` False: there are none."""
         parts = [self._read(name) for name in COLUMNS]
-        place = self._row_place() if self.place else "NULL"
         where = f" WHERE {condition}" if condition else ""
         if not (self.has_ours and notes):
-            return f"SELECT {', '.join(parts)}, NULL, {place} FROM {MESSAGES}{where}"
-        joined = f"{MESSAGES} LEFT JOIN {NOTES} ON {NOTES}.message_id = {MESSAGES}.message_id"
-        return f"SELECT {', '.join(parts)}, {NOTES}.note, {place} FROM {joined}{where}"
+            return f"SELECT {', '.join(parts)}, NULL FROM {MESSAGES}{where}"
+        joined = f"{MESSAGES} LEFT JOIN {NOTES} ON {NOTES}.message_id = {self.id}"
+        return f"SELECT {', '.join(parts)}, {NOTES}.note FROM {joined}{where}"
 
     def other_columns(self) -> str:
         """The select of the id and the columns we do not know, as texts where that is needed, of ids that follow."""
         names = [quoted(name) for name in self.others]
         values = [f"CAST({name} AS TEXT)" for name in names] if self.is_strict else names
-        return f"SELECT {', '.join(['message_id', *values])} FROM {MESSAGES} WHERE message_id IN"
+        return f"SELECT {', '.join([self.id, *values])} FROM {MESSAGES} WHERE {self.id} IN"
 
     def _bound(self, name: str) -> str:
-        return f"CAST(:{name} AS {self.types[name]})" if self.is_strict and name not in _NUMBERS else f":{name}"
+        if not self.is_strict or name in _NUMBERS:
+            return f":{name}"
+        return f"convert_to(:{name}, 'UTF8')" if self.has_bytes(name) else f"CAST(:{name} AS {self.types[name]})"
 
     def _read(self, name: str) -> str:
         if name not in self.types:
             return "NULL"
-        value = f"{MESSAGES}.{name}"
-        return f"CAST({value} AS TEXT)" if self.is_strict and name not in _NUMBERS else value
+        value = self.id if name == "message_id" else f"{MESSAGES}.{name}"
+        as_it_is = not self.is_strict or name in _NUMBERS or self.has_bytes(name)
+        return value if as_it_is else f"CAST({value} AS TEXT)"
 
-    def _row_place(self) -> str:
-        """Where a row is, as text; only for a table with a `place`."""
-        return f"CAST({MESSAGES}.{self.place} AS TEXT)"
-
-    def _is_row(self) -> str:
-        """That a row is the one of the parameters `old_id` and, where needed, `old_place`."""
-        same_id = "message_id = :old_id"
-        return f"{same_id} AND {self._row_place()} = :old_place" if self.place else same_id
+    def has_bytes(self, name: str) -> bool:
+        """Whether the column holds bytes by its type, which are no text to a statement."""
+        return self.types.get(name) == "bytea"
 
 
 def find_shape(connection: Connection) -> Shape | None:
@@ -98,28 +105,18 @@ def find_shape(connection: Connection) -> Shape | None:
             f"table {MESSAGES} has no column {missing[0]}",
             "It is not the agent_message table of the orchestrator; name another database.",
         )
+    if not columns["message_id"].is_key:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"table {MESSAGES} lets several rows have one message_id, so that none of them can be told from the others",
+            f"Give rows that share one ids of their own, then run: {_UNIQUE[connection.is_strict]}",
+        )
     return Shape(
         types={name: columns[name].type for name in COLUMNS if name in columns},
         others=tuple(name for name in columns if name not in COLUMNS),
         has_ours=tables.issuperset(OURS),
         is_strict=connection.is_strict,
-        place="" if columns["message_id"].is_key else _place(connection, columns),
     )
-
-
-def _place(connection: Connection, columns: Collection[str]) -> str:
-    """The system column that tells rows apart; empty where there is none that is free."""
-    if connection.is_strict:
-        return "ctid"
-    taken = {column.lower() for column in columns}
-    free = [name for name in ("rowid", "_rowid_", "oid") if name not in taken]
-    if not free:
-        return ""
-    try:
-        connection.first(f"SELECT {free[0]} FROM {MESSAGES} LIMIT 1")
-    except connection.error:
-        return ""
-    return free[0]
 
 
 def find_inbox(connection: Connection, agent: str) -> str | None:

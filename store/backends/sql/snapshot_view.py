@@ -18,7 +18,6 @@ from team_console.store.backends.sql.shape import Shape, find_shape
 from team_console.store.backends.sql.tables import MESSAGES, Numbers, numbers, numbers_lost, our_tables
 from team_console.store.contract.team import LOG_LOST, PROCESS_LOST, Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, from_text, to_text
-from team_console.store.model.copies import copy_problems, distinct
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
@@ -69,8 +68,7 @@ class SnapshotView:
         except TeamError as error:
             return self._unreadable(error)
         condition = Condition.OK if seen.state.entries else Condition.EMPTY
-        copies = copy_problems(seen.state.messages)
-        return self._made(seen, condition, (*seen.problems, *seen.state.problems, *copies))
+        return self._made(seen, condition, (*seen.problems, *seen.state.problems))
 
     def shape(self, connection: Connection) -> Shape:
         """The tables as this connection finds them; remembered once ours are among them.
@@ -145,7 +143,7 @@ class SnapshotView:
             taken_at=self._clock(),
             changed_at=seen.changed_at,
             config=seen.config,
-            messages=tuple(distinct(seen.state.messages)),
+            messages=seen.state.messages,
             problems=(*problems, *self._place[1]),
             condition=condition,
             missing=seen.missing,

@@ -233,7 +233,7 @@ class SqlTeam(Team):
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self._dialect.connect() as connection:
             tables = self._view.shape(connection)
-            if tables.place or not tables.has_ours:  # an id that does not name one row cannot be kept from others
+            if not tables.has_ours:
                 mode = Mode.WRITE
             self._dialect.roll_back(connection)
             self._dialect.prepare(connection)

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from functools import cached_property
 
 from team_console.store.backends.sql.engines.connection import Connection, Values
 from team_console.store.backends.sql.engines.dialect import Dialect
 from team_console.store.backends.sql.engines.statement import listed
-from team_console.store.backends.sql.history import archive_key, archived_messages, message_of
+from team_console.store.backends.sql.history import archived_messages
 from team_console.store.backends.sql.ordering import State, in_order
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.rows import RowEntry, is_storable, storable
@@ -19,7 +18,6 @@ from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, NOTES
 from team_console.store.contract.transaction import Enough, Transaction
-from team_console.store.model.copies import Letters, distinct, is_copy
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
 from team_console.store.protocol.reading import carries
@@ -34,8 +32,8 @@ def to_recipient(recipient: str) -> Values:
     return {"recipient": recipient, "everybody": ALL}
 
 
-_ID, _CREATED = f"{MESSAGES}.message_id", f"{MESSAGES}.created_at"
-"""With their table: alone they would also mean the columns that a select gives, which are texts."""
+_CREATED = f"{MESSAGES}.created_at"
+"""With its table: alone it would also mean the column that a select gives, which is a text."""
 _TYPE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
 _OWNERS = f"SELECT message_id, agent FROM {ARCHIVE}"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
@@ -77,8 +75,6 @@ class SqlTransaction(Transaction):
         self._state: State | None = None
         self._entries: dict[str, RowEntry] = {}
         self._looks = 0
-        self._distinct: dict[str, Sequence[Message]] = {}
-        self._letters: dict[str, Letters] = {}
         self._archives: dict[str, AbstractSet[str]] = {}
         self._all_archives = False
 
@@ -88,28 +84,10 @@ class SqlTransaction(Transaction):
         Raises:
             LookupError: This transaction read no such row.
         """
-        if self.shape.place:
-            return self._rows[message]
         message_id = message.message_id
         found = self._entries.get(message_id) or (self._state.entries.get(message_id) if self._state else None)
         if found is None:
             raise LookupError(message_id)
-        return found
-
-    def twins(self, message: Message) -> list[RowEntry]:
-        """The rows that have the id of a stored message, in a table where several may; itself not included."""
-        return [self._rows[other] for other in self._same_id.get(message.message_id, ()) if other is not message]
-
-    @cached_property
-    def _rows(self) -> dict[Message, RowEntry]:
-        return {entry.message: entry for entry in self.state.entries.values() if entry.message is not None}
-
-    @cached_property
-    def _same_id(self) -> dict[str, list[Message]]:
-        """The messages of each id, where several rows may have one."""
-        found: dict[str, list[Message]] = {}
-        for message in self.state.messages if self.shape.place else ():
-            found.setdefault(message.message_id, []).append(message)
         return found
 
     @property
@@ -120,54 +98,42 @@ class SqlTransaction(Transaction):
         return self._state
 
     def stored(self) -> Sequence[Message]:
-        return distinct(self.state.messages)
+        return self.state.messages
 
     def prefetch(self, ids: Iterable[str]) -> None:
-        if self.shape.place:
-            return
         wanted = sorted(filter(is_storable, set(ids) - self._entries.keys()))
         for start in range(0, len(wanted), _CHUNK):
             some, values = listed("id", wanted[start : start + _CHUNK])
-            self._read(f"{_ID} IN {some}", values, order=_ID)
+            self._read(f"{self.shape.id} IN {some}", values, order=self.shape.id)
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
         """Rows of these types alone, while no more was read; with a row of others all, among which it has its place."""
-        is_whole = self._state is not None or self.shape.place or "message_type" not in self.shape.types
+        is_whole = self._state is not None or "message_type" not in self.shape.types
         if is_whole or not (types and self.alone):
             return self.everything()
         some, values = listed("type", types)
         entries = self._understood(self.shape.rows(f"{_TYPE} IN {some}"), values)
         if any(entry.arrival is None for entry in entries):
             return self.everything()
-        return self.changes.apply(distinct(in_order(entries)))
+        return self.changes.apply(in_order(entries))
 
     def asking(self, request_id: str) -> Sequence[Message]:
         """Rows alone whose payload, or our note on it, has the id in its text, or an escape that could hide it."""
-        is_whole = self._state is not None or self.shape.place or "payload" not in self.shape.types
+        is_whole = self._state is not None or "payload" not in self.shape.types or self.shape.has_bytes("payload")
         if is_whole or not self.alone or not _PLAIN_ID(request_id):
             return self.everything()
         texts = [f"CAST({MESSAGES}.payload AS TEXT)", *([f"{NOTES}.note"] if self.shape.has_ours else [])]
         condition = " OR ".join(f"{text} LIKE :id OR {text} LIKE :escape ESCAPE '!'" for text in texts)
         values = {"id": f"%{request_id}%", "escape": r"%\u00%"}
         entries = self._understood(self.shape.rows(condition), values)
-        return self.changes.apply(distinct([entry.message for entry in entries if entry.message is not None]))
+        return self.changes.apply([entry.message for entry in entries if entry.message is not None])
 
     def stored_named(self, message_id: str) -> Sequence[Message]:
-        if self.shape.place:
-            if message_id not in self._distinct:  # asked for again at each of many that share it
-                self._distinct[message_id] = distinct(self._same_id.get(message_id, ()))
-            return self._distinct[message_id]
         message = self._stored_message(message_id)
         return () if message is None else (message,)
 
     def stored_copies(self, message: Message) -> int:
-        message_id = message.message_id
-        among = self._same_id.get(message_id, ())
-        if len(among) < 2:
-            return 1
-        if message_id not in self._letters:
-            self._letters[message_id] = Letters(among)
-        return self._letters[message_id].copies(message)
+        return 1
 
     def _stored_message(self, message_id: str) -> Message | None:
         if message_id not in self._entries:
@@ -175,7 +141,7 @@ class SqlTransaction(Transaction):
                 return self.state.by_id.get(message_id)
             if not is_storable(message_id):
                 return None
-            self._read(f"{_ID} = :message_id", {"message_id": message_id})
+            self._read(f"{self.shape.id} = :message_id", {"message_id": message_id})
         found = self._entries.get(message_id)
         return None if found is None else found.message
 
@@ -198,7 +164,10 @@ class SqlTransaction(Transaction):
             some, named = listed("id", chunk)
             cases = " ".join(f"WHEN :{name} THEN {number}" for number, name in enumerate(named))
             read = self._read(
-                f"{condition} AND {_ID} IN {some}", {**values, **named}, order=f"CASE {_ID} {cases} END", limit=missing
+                f"{condition} AND {self.shape.id} IN {some}",
+                {**values, **named},
+                order=f"CASE {self.shape.id} {cases} END",
+                limit=missing,
             )
             found += [message for message in read if enough.fits(message)]
             settled = read[-1].message_id if len(read) == missing else chunk[-1]
@@ -213,7 +182,7 @@ class SqlTransaction(Transaction):
         """
         statement = self.shape.rows(condition)
         if not self.alone:
-            by_age = self.dialect.by_age(_CREATED) if "created_at" in self.shape.types else _ID
+            by_age = self.dialect.by_age(_CREATED) if "created_at" in self.shape.types else self.shape.id
             statement += f" ORDER BY {order or by_age}"
             statement += "" if limit is None else " LIMIT :limit"
             statement += self.dialect.keeping(MESSAGES, skip=limit is not None)
@@ -224,7 +193,7 @@ class SqlTransaction(Transaction):
 
     def _understood(self, statement: str, values: Values) -> list[RowEntry]:
         entries = self._reader.alone(self.connection.rows(statement, values))
-        self._entries.update({entry.row.message_id: entry for entry in entries})
+        self._entries.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
         return entries
 
     def stored_settings(self) -> str:
@@ -242,10 +211,10 @@ class SqlTransaction(Transaction):
         return [message for message in found if carries(message, request_id)]  # another's may be stored as this one is
 
     def archived_for(self, agent: str, message: Message) -> bool:
-        return agent in (self._owners_of_copies(message) if self.shape.place else self._owners(message.message_id))
+        return agent in self._owners(message.message_id)
 
     def archived_anywhere(self, message: Message) -> bool:
-        return bool(self._owners_of_copies(message) if self.shape.place else self._owners(message.message_id))
+        return bool(self._owners(message.message_id))
 
     def is_archived(self, message: Message) -> bool:
         """Never for a row of another program: no archive of ours stands for it, so that it does not go by itself."""
@@ -255,13 +224,6 @@ class SqlTransaction(Transaction):
         except LookupError:
             pass
         return super().is_archived(message)
-
-    def _owners_of_copies(self, message: Message) -> set[str]:
-        """The agents with this very message in their archive, not merely one of its id."""
-        keys = (message.message_id, archive_key(message))
-        rows = self.connection.rows_among(f"SELECT agent, record FROM {ARCHIVE} WHERE message_id IN", keys)
-        kept = ((agent, message_of(record)) for agent, record in rows)
-        return {agent for agent, other in kept if other is not None and is_copy(other, message)}
 
     def _owners(self, message_id: str) -> AbstractSet[str]:
         """The agents with this message in their archive."""

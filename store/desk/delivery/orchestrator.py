@@ -180,7 +180,7 @@ def _polled(message: Message) -> dict[str, Any]:
         "message_id": message.message_id,
         "sender": message.sender,
         "message_type": message.type,
-        "payload": dict(message.payload),
+        "payload": message.handed_on,
         "created_at": _created(message),
     }
 
