@@ -23,7 +23,7 @@ from team_console.store.model.names import ALL
 from team_console.store.model.safe import safe_line
 from team_console.store.model.words import counted
 from team_console.store.protocol.checks.fields import REQUIRED
-from team_console.store.protocol.checks.summary import summary_warnings, words_of
+from team_console.store.protocol.checks.summary import count_words, summary_warnings
 from team_console.store.protocol.kinds.configured import required_fields
 from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.kinds.routes import routes_of
@@ -304,7 +304,7 @@ def _foreseen(seen: mail.Preview) -> str:
 
 def _words(workspace: Workspace, summary: str) -> tuple[int, list[str]]:
     language = workspace.view.snapshot.config.language if workspace.view else "any"
-    return len(words_of(summary)), summary_warnings(summary, language=language)
+    return count_words(summary), summary_warnings(summary, language=language)
 
 
 def _in_turn(view: View | None, names: Sequence[str]) -> list[str]:
