@@ -27,6 +27,7 @@ from team_console.store.protocol.checks.summary import count_words, summary_warn
 from team_console.store.protocol.kinds.configured import required_fields
 from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.kinds.routes import routes_of
+from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.titles import said_in
@@ -43,7 +44,7 @@ def message(workspace: Workspace, subject: Subject) -> None:
 
     quoted = _quoted(subject)
     purpose = f"message:{quoted.message_id if quoted else ','.join(subject.selection.agents)}"
-    draft = workspace.drafts.get(purpose) or _first_draft(subject, quoted)
+    draft = workspace.drafts.get(purpose) or _first_draft(subject, quoted, _language(workspace))
     title = f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message"
     form = Compose[Agreed](
         title,
@@ -281,12 +282,13 @@ def _quoted(subject: Subject) -> Message | None:
     return item
 
 
-def _first_draft(subject: Subject, quoted: Message | None) -> Mapping[str, str]:
+def _first_draft(subject: Subject, quoted: Message | None, language: str) -> Mapping[str, str]:
     names = (quoted.sender,) if quoted else subject.selection.agents
     summary = ""
     if quoted:
         former = safe_line(said_in(quoted), 120)
-        summary = former if former.startswith("Re: ") else f"Re: {former}"
+        head = phrase(language, "{}: {}", phrase(language, "Re"), "")
+        summary = former if former.startswith(head) else f"{head}{former}"
     return {"to": ", ".join(safe_line(name, 64) for name in names), "summary": summary}
 
 
@@ -303,8 +305,11 @@ def _foreseen(seen: mail.Preview) -> str:
 
 
 def _words(workspace: Workspace, summary: str) -> tuple[int, list[str]]:
-    language = workspace.view.snapshot.config.language if workspace.view else "any"
-    return count_words(summary), summary_warnings(summary, language=language)
+    return count_words(summary), summary_warnings(summary, language=_language(workspace))
+
+
+def _language(workspace: Workspace) -> str:
+    return workspace.view.snapshot.config.language if workspace.view else "any"
 
 
 def _in_turn(view: View | None, names: Sequence[str]) -> list[str]:

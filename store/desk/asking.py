@@ -23,6 +23,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.checks.fields import check_asked
 from team_console.store.protocol.client_requests import headline_of, permission_of, questions_of
+from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.relations.answering import WITHDRAWN
 from team_console.store.protocol.verdicts.recognition import ORDER
 from team_console.store.settings.team_config import TeamConfig
@@ -263,7 +264,8 @@ def _take_back(tx: Transaction, question: Message, request_id: str, reason: str)
     at = to_text(tx.now)
     unseen = next((live for live in tx.named(question.message_id) if live.is_pending_for(to)), None)
     gone = {"status": Status.RECALLED.value, "recalled_at": at} if unseen is not None and not unseen.is_group else {}
-    payload = {"summary": f"Needs no answer any more: {reason}"[:120], "request_id": request_id, "reason": reason}
+    summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Needs no answer any more"), reason)
+    payload = {"summary": summary[:120], "request_id": request_id, "reason": reason}
     (notice,), _ = write(tx, Draft(WITHDRAWN, question.sender, (to,), payload), [to], **gone)
     if gone and unseen is not None:
         recalled = unseen.with_changes(**gone, next_attempt_at=None)

@@ -17,7 +17,7 @@ from team_console.widgets.text.glyphs import priority_sign, status_sign
 _WHEN = 8
 _MINUTE, _SECONDS = 16, 19
 """Characters of a moment to its minute and to its seconds."""
-_VERDICT = re.compile(r"\w+ (?:approved|rejected)(?:: |\Z)")
+_VERDICT = re.compile(r"\w+(?: (?:approved|rejected)|已批准|被拒绝)(?:: |：|\Z)")
 """What the summary of a verdict begins with, which its own words say already."""
 _PLAIN = frozenset({"message", "broadcast"})
 _MANY = 3

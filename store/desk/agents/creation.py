@@ -26,6 +26,7 @@ from team_console.store.model.names import check_name
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import CARRIERS
+from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import already_answered
 from team_console.store.protocol.seen import Seen
@@ -62,7 +63,7 @@ def announce(
         refuse_held(question, tx)
     name = started or free_name(tx.config, tx.everything(), agent_name, agent_type=read.subject)
     body = {"agent_name": name, "agent_type": read.subject or name}
-    told = conclude(tx, actor, question, "AGENT_CREATED", f"{name} is ready", body, note=note)
+    told = conclude(tx, actor, question, "AGENT_CREATED", "{} is ready", name, body, note=note)
     return name, [*told, *tell_residents(tx, actor, arrived=name)]
 
 
@@ -132,8 +133,9 @@ def trigger_course_correction(
     body: dict[str, Any] = {"reason": reason, "user_input": user_input, "current_batch_id": current_batch_id}
     given = {"added_stories": list(added_stories), "dropped_stories": list(dropped_stories)}
     body.update({key: value for key, value in given.items() if value})
-    payload = {"summary": f"Course correction: {user_input}"[:120], "content": composed("CC_TRIGGER", body)}
     with caller.team.transaction(actor=caller.actor, action="course_correction", wait=caller.wait) as tx:
+        summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
+        payload = {"summary": summary[:120], "content": composed("CC_TRIGGER", body)}
         draft = Draft("message", caller.actor, (scrum_master(tx),), payload)
         warnings = draft.check(tx.config)
         messages, _ = write(tx, draft, draft.to)

@@ -23,6 +23,7 @@ from team_console.store.protocol.checks.team_rules import ending_problem
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import CARRIERS
+from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.membership import known
 from team_console.store.protocol.relations.stops import REQUEST, RESPONSE, has_stopped
@@ -154,8 +155,9 @@ def confirm(
     Args:
         order: What a human signed to have the agent stopped; whoever comes by after it writes the confirmation.
     """
-    more, outcome = _ordered(order) if order is not None else {}, f"{agent} has left the team"
-    told = conclude(tx, actor, question, "AGENT_DESTROYED", outcome, {"agent_name": agent}, note=note, more=more)
+    more, outcome = _ordered(order) if order is not None else {}, "{} has left the team"
+    body = {"agent_name": agent}
+    told = conclude(tx, actor, question, "AGENT_DESTROYED", outcome, agent, body, note=note, more=more)
     return [*told, *tell_residents(tx, actor, left=agent)]
 
 
@@ -169,7 +171,7 @@ def _order(tx: Transaction, actor: str, question: Message, agent: str, note: str
     payload = {
         "request_id": new_request_id(tx, "shutdown", agent),
         "in_reply_to": question.message_id,
-        "content": note or f"Your work is done; {question.sender} asked for your end.",
+        "content": note or phrase(tx.config.language, "Your work is done; {} asked for your end.", question.sender),
     }
     messages, _ = write(tx, Draft("shutdown_request", actor, (agent,), payload), [agent])
     return messages[0]

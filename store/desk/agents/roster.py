@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from team_console.store.contract.transaction import Transaction
@@ -15,6 +16,7 @@ from team_console.store.model.names import check_name, is_name
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.directions import SM, classes_of
 from team_console.store.protocol.kinds.registry import CARRIERS
+from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.membership import members
 from team_console.store.settings.team_config import TeamConfig
@@ -43,8 +45,9 @@ def tell_residents(
     if not residents:
         return []
     body = {"session_id": _session(tx), "roster": lists}
-    change = f"{arrived} is in the team now" if arrived else f"{left} left the team"
-    payload = {"summary": f"Roster: {change}", "content": composed("AGENT_ROSTER_BROADCAST", body)}
+    say = partial(phrase, tx.config.language)
+    change = say("{} is in the team now", arrived) if arrived else say("{} left the team", left)
+    payload = {"summary": say("{}: {}", say("Roster"), change), "content": composed("AGENT_ROSTER_BROADCAST", body)}
     draft = Draft("message", sender, tuple(residents), payload)
     draft.check(tx.config)
     return write(tx, draft, residents)[0]
@@ -56,6 +59,7 @@ def conclude(
     question: Message,
     name: str,
     outcome: str,
+    agent: str,
     body: Mapping[str, Any],
     *,
     note: str | None,
@@ -63,7 +67,7 @@ def conclude(
 ) -> list[Message]:
     """Tell the asker in the sprint message `name` that its agent is there or gone, and close the question."""
     body = {**body, "in_reply_to": question.message_id, **({"note": note} if note else {})}
-    summary, content = f"{name}: {outcome}", composed(name, body)
+    summary, content = f"{name}: {phrase(tx.config.language, outcome, agent)}", composed(name, body)
     payload = {"request_id": question.message_id, "summary": summary, "content": content, **(more or {})}
     draft = Draft("message", actor, (question.sender,), payload)
     draft.check(tx.config)

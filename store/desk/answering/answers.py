@@ -22,6 +22,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.edits_before_approval import editable_part, edited_input, edited_text
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import VERDICT_ONLY
 
@@ -55,7 +56,7 @@ def words_as_answer(question: Message, kind: RequestKind, verdict: Verdict) -> V
     return replace(verdict, approve=True, text=None, answers={asked[0].text: verdict.text})
 
 
-def answer_body(question: Message, kind: RequestKind, verdict: Verdict) -> dict[str, Any]:
+def answer_body(question: Message, kind: RequestKind, verdict: Verdict, language: str) -> dict[str, Any]:
     """The payload that answers `question`, without its summary.
 
     Raises:
@@ -65,31 +66,35 @@ def answer_body(question: Message, kind: RequestKind, verdict: Verdict) -> dict[
     body: dict[str, Any] = {"request_id": reading(question).request_id}
     if verdict.approve is not None:
         body["approve"] = verdict.approve
-    if verdict.content:
-        body["content"] = verdict.content
+    if content := verdict.content(language):
+        body["content"] = content
     if verdict.suggestion:
         body["suggestion"] = verdict.suggestion
     if verdict.approve:
         body.update(_granted(question, kind, verdict))
     if kind not in VERDICT_ONLY:
         body["in_reply_to"] = question.message_id
-        body.setdefault("content", "Approved." if verdict.approve else "Rejected.")
+        body.setdefault("content", phrase(language, "Approved." if verdict.approve else "Rejected."))
     return body
 
 
 _DONE = {RequestKind.SHUTDOWN: ("agreed to", "refused"), RequestKind.QUESTION: ("answered", "not answered")}
-_REFUSED = {RequestKind.CREATE: "creation", RequestKind.DESTROY: "end"}
+_REFUSED = {
+    RequestKind.CREATE: "The creation of {} was refused",
+    RequestKind.DESTROY: "The end of {} was refused",
+}
 
 
-def answer_preview(question: Message, kind: RequestKind, verdict: Verdict) -> str:
+def answer_preview(question: Message, kind: RequestKind, verdict: Verdict, language: str) -> str:
     """The line an inbox shows: the decision, then the reason, else what was decided."""
     refused = _REFUSED.get(kind)
     if refused is not None:
-        return f"The {refused} of {reading(question).subject or 'the agent'} was refused"[:120]
+        return phrase(language, refused, reading(question).subject or "?")[:120]
     done = "answered" if verdict.approve is None else _DONE.get(kind, ("approved", "rejected"))[not verdict.approve]
     chosen = answers_text({"answers": verdict.answers}) if verdict.answers else ""
-    what = (chosen or verdict.content).strip().partition("\n")[0] or question.summary
-    return f"{kind.capitalize()} {done}: {what}".rstrip(": ")[:120]
+    what = (chosen or verdict.content(language)).strip().partition("\n")[0] or question.summary
+    line = phrase(language, "{} {}: {}", phrase(language, kind.capitalize()), phrase(language, done), what)
+    return line.rstrip(":： ")[:120]
 
 
 def _check_fits(question: Message, kind: RequestKind, verdict: Verdict) -> None:

@@ -21,6 +21,7 @@ from team_console.store.model.reuse.last_result import LastResult
 from team_console.store.protocol.client_requests import ONCE, TIMED_OUT, expiry_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import SUPERSEDING
+from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.answering import REUSED_IDS, already_answered, answers, withdraws
@@ -75,11 +76,10 @@ class Verdict(Struct, frozen=True):
             return "answer"
         return "approve" if self.approve else "reject"
 
-    @property
-    def content(self) -> str:
-        """The words the asker reads."""
-        parts = [self.text or "", f"Suggestion: {self.suggestion}" if self.suggestion else ""]
-        return "\n\n".join(part for part in parts if part)
+    def content(self, language: str) -> str:
+        """The words the asker reads, ours among them in the team's language."""
+        offered = phrase(language, "{}: {}", phrase(language, "Suggestion"), self.suggestion)
+        return "\n\n".join(filter(None, (self.text, offered if self.suggestion else "")))
 
 
 def open_question(

@@ -208,7 +208,7 @@ def _written(
     """What the answer adds; its first message is the one that decides."""
     verdict = wish.verdict
     if kind in (RequestKind.CREATE, RequestKind.DESTROY):
-        answer_body(question, kind, verdict)
+        answer_body(question, kind, verdict, tx.config.language)
         refuse_answered_in_order(tx, question, kind)
     if _is_said(kind, verdict):
         return _say(tx, caller, question, kind, verdict, wish.shown)
@@ -258,9 +258,9 @@ def _say(
     refuse_held(question, tx)
     verdict = words_as_answer(question, kind, verdict)
     head = answer_type(kind), caller.actor, (question.sender,)
-    body = {**answer_body(question, kind, verdict), **shown, REQUEST_DIGEST: digest_of(question)}
+    body = {**answer_body(question, kind, verdict, tx.config.language), **shown, REQUEST_DIGEST: digest_of(question)}
     warnings = Draft(*head, payload=body, message_id=verdict.message_id).check(tx.config)
-    summary = answer_preview(question, kind, verdict)
+    summary = answer_preview(question, kind, verdict, tx.config.language)
     draft = Draft(*head, payload={**body, "summary": summary}, message_id=verdict.message_id)
     messages, _ = write(tx, draft, draft.to)
     close_question(tx, question, actor=caller.actor)

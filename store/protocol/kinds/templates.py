@@ -1,11 +1,49 @@
-"""Templates of an answer that cannot wait: acknowledged, or delayed with reason and expected time (requirement 91)."""
+"""Words the program writes into messages, in the team's language; templates of an answer that cannot wait."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from team_console.store.model.errors import Code, TeamError
 
 TEMPLATES = ("acknowledge", "delayed")
 """What an answer may say before the work is done (seed 001 section 4.2)."""
+
+_CHINESE: Mapping[str, str] = {
+    "{}: {}": "{}：{}",
+    "{} {}: {}": "{}{}：{}",
+    "Re": "回复",
+    "Plan": "计划",
+    "Shutdown": "退出请求",
+    "Permission": "权限请求",
+    "Question": "问题",
+    "Escalation": "上报的问题",
+    "Clarification": "澄清请求",
+    "approved": "已批准",
+    "rejected": "被拒绝",
+    "agreed to": "已同意",
+    "refused": "被拒绝",
+    "answered": "已回答",
+    "not answered": "未回答",
+    "Approved.": "已批准。",
+    "Rejected.": "已拒绝。",
+    "Suggestion": "建议",
+    "Needs no answer any more": "无需再回答",
+    "The creation of {} was refused": "创建 {} 的请求被拒绝",
+    "The end of {} was refused": "结束 {} 的请求被拒绝",
+    "Your work is done; {} asked for your end.": "你的工作已完成，{} 请求你退出。",
+    "Course correction": "调整方向",
+    "Roster": "成员名单",
+    "{} is ready": "{} 已就绪",
+    "{} is in the team now": "{} 已加入团队",
+    "{} left the team": "{} 已离开团队",
+    "{} has left the team": "{} 已离开团队",
+}
+
+
+def phrase(language: str, english: str, *values: object) -> str:
+    """Write a phrase of ours in the team's language: Chinese for `zh`, else as it is; `{}` take the values."""
+    return (_CHINESE.get(english, english) if language == "zh" else english).format(*values)
 
 
 def filled(name: str, *, language: str, reason: str | None = None, expected: str | None = None) -> tuple[str, str]:
