@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from team_console.console.cli.printing.output import is_terminal
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.names import canonical, check_name
 from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ class Call:
         Raises:
             TeamError: `INVALID_NAME`; `ACTOR_BOUND` for a human's name in the process of an agent.
         """
-        from team_console.store.model.names import check_name
-
         given = self.options.actor
         if given is None:  # an empty --as of a script whose variable is not set must not act as the lead
             given = _bound()
@@ -68,7 +67,7 @@ class Call:
         Raises:
             TeamError: `ACTOR_BOUND`.
         """
-        bound = _bound()
+        bound, given = _bound(), canonical(given)
         if bound is None or bound == given:
             return
         from team_console.store.protocol.verdicts.recognition import is_human
@@ -178,7 +177,7 @@ class Call:
 
 def _bound() -> str | None:
     """The agent whose process this is, as its environment says; None when it does not say."""
-    return os.environ.get("TEAM_CONSOLE_AS") or None
+    return canonical(os.environ.get("TEAM_CONSOLE_AS", "")) or None
 
 
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:
@@ -193,5 +192,5 @@ def unreadable(snapshot: Snapshot, location: str) -> TeamError:
 
 
 def split_names(values: list[str] | None) -> list[str]:
-    """Names given as `A,B` or by repeating the option, in order, without empty ones."""
-    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
+    """Names given as `A,B` or by repeating the option, each in its one spelling, in order, without empty ones."""
+    return [canonical(name.strip()) for value in values or () for name in value.split(",") if name.strip()]

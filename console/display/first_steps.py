@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from team_console.console.input.subject import Mode
+from team_console.store.model.names import is_name
 from team_console.store.model.safe import safe_line
 
 _PLAN = '{"session_id": "1", "total_stories": 2, "batches": [{"batch_id": "1", "stories": ["1-1", "1-2"]}], '
@@ -34,13 +35,13 @@ def command_for(mode: Mode, root: str, *, me: str, agent: str | None, human: str
         agent: A member beside the human; None while there is none, and then it is the first thing to add.
         human: Whose inbox it is that is empty, if it is that of a human.
     """
-    if any(safe_line(name) != name for name in (root, me, agent or "", human)):
+    names = {"agent": agent or "", "me": me, "human": human}
+    if safe_line(root) != root or any(name and not is_name(name) for name in names.values()):
         return ""
     command = _TO_HUMAN if human and mode is Mode.INBOXES else _COMMANDS.get(mode, "")
     if agent is None and mode is not Mode.HEALTH:
         command = "member add scribe"
     place = f"-t {shlex.quote(root)} " if root else ""
-    names = {"agent": shlex.quote(agent or ""), "me": shlex.quote(me), "human": shlex.quote(human)}
     for name, value in names.items():
-        command = command.replace("{" + name + "}", value)
+        command = command.replace("{" + name + "}", shlex.quote(value))
     return f"team-console {place}{command}" if command else ""

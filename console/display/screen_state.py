@@ -203,7 +203,11 @@ def first_step(mode: Mode, situation: ScreenState, *, inbox: str = "") -> str:
     """The command that would put something into an empty list: into that `inbox`, else for the first agent there is."""
     view = situation.view
     me = view.me if view is not None else ""
-    agents = [row.name for row in view.roster if row.name not in (me, USER)] if view is not None else []
+    agents = (
+        [row.name for row in view.roster if row.name not in (me, USER) and row.is_addressable]
+        if view is not None
+        else []
+    )
     human = inbox if inbox in (me, USER) else ""
     agent = inbox if inbox and not human else next(iter(agents), None)
     return command_for(mode, situation.root, me=me, agent=agent, human=human)

@@ -116,7 +116,8 @@ def correct_course(workspace: Workspace, subject: Subject) -> None:
 def known_names(workspace: Workspace, subject: Subject) -> tuple[str, ...]:
     """Names a message may go to."""
     view = workspace.view
-    names = [row.name for row in view.roster if row.name != subject.me] if view else []
+    rows = view.roster if view else ()
+    names = [row.name for row in rows if row.name != subject.me and row.is_addressable]
     return (*names, ALL)
 
 
@@ -217,7 +218,7 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview
 
     number = len(seen.recipients)
     lines = [f"“{safe_line(letter.summary, 120)}”", f"{counted(number, 'delivery')}: {listed(seen.recipients, 16)}."]
-    lines += _not_listening(seen.not_listening)
+    lines += _not_listening(seen.not_listening) + _left_out(seen.left_out)
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
 
     def do(caller: Caller) -> Receipt:
@@ -238,7 +239,7 @@ def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Pre
         workspace.toast("Nobody is left to ask.", severity="warning")
         return
     lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
-    lines += _not_listening(seen.not_listening)
+    lines += _not_listening(seen.not_listening) + _left_out(seen.left_out)
     lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
     form = Confirm[Agreed](
         "Shut down the team",
@@ -327,6 +328,10 @@ def _silent(subject: Subject) -> frozenset[str]:
 
 def _not_listening(names: Sequence[str]) -> list[str]:
     return [f"△ Not listening: {listed(names)}. What they get waits in their inbox."] if names else []
+
+
+def _left_out(names: Sequence[str]) -> list[str]:
+    return [f"△ Left out, because it is no name that could be written to: {listed(names)}."] if names else []
 
 
 HANDLERS = {

@@ -8,7 +8,7 @@ from team_console.console.input.subject import Subject
 from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
-from team_console.store.model.names import USER
+from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
 
 Reason = Callable[[Subject], str | None]
@@ -51,7 +51,13 @@ def nobody_to_stop(subject: Subject) -> str | None:
     """For asking agents to stop."""
     if subject.me != subject.lead:
         return f"only {subject.lead} asks agents to stop"
-    return None if subject.stoppable else "no agent is chosen that could stop"
+    return None if subject.stoppable else unnamed(subject) or "no agent is chosen that could stop"
+
+
+def unnamed(subject: Subject) -> str | None:
+    """For writing to the agents chosen: other programs write names to which nothing can be sent."""
+    wrong = next((name for name in subject.selection.agents if not is_name(name)), None)
+    return None if wrong is None else f"“{safe_line(wrong, 40)}” is no name that could be written to"
 
 
 def not_to_me(subject: Subject) -> str | None:

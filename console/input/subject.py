@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 from team_console.store.model.message import Message, Status
-from team_console.store.model.names import USER
+from team_console.store.model.names import USER, is_name
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import DECIDED_BY_LEAD
 from team_console.store.protocol.seen import Seen
@@ -174,4 +174,5 @@ class Subject(Struct, frozen=True):
     @property
     def stoppable(self) -> tuple[str, ...]:
         """Those of the agents that can be asked to stop."""
-        return tuple(name for name in self.selection.agents if name not in (self.me, self.lead, USER))
+        names = (name for name in self.selection.agents if name not in (self.me, self.lead, USER))
+        return tuple(filter(is_name, names))

@@ -15,6 +15,7 @@ from team_console.console.input.reasons import (
     not_to_me,
     nothing_to_dismiss,
     nothing_unwritten,
+    unnamed,
 )
 from team_console.console.input.subject import Mode
 from team_console.store.desk.delivery.remedy import Remedy
@@ -87,6 +88,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         label="message…",
         help="Write to the agents chosen; it quotes the message it answers.",
         modes=_LETTERS,
+        why_not=unnamed,
     ),
     _deliver(
         id="retry",

@@ -62,7 +62,7 @@ def join_team(
     Raises:
         TeamError: `TEAM_NOT_FOUND`, `INVALID_NAME`.
     """
-    check_name(name, field="name")
+    name = check_name(name, field="name")
     team = open_team(None if location is None else os.fspath(location), read_only=read_only)
     return AgentClient(team, name, lock_wait=lock_wait)
 

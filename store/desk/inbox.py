@@ -52,7 +52,7 @@ def receive(
         TeamError: `INVALID_NAME`, `AGENT_NOT_FOUND` for a name that a team with declared members does not know,
             `INVALID_FIELD` for a lease or limit that is not above 0, or the store's own.
     """
-    check_name(agent, field="agent")
+    agent = check_name(agent, field="agent")
     longest = MAX_LEASE.total_seconds()
     if lease is not None and not 0 < lease <= longest:
         what = f"is longer than {longest:.0f} seconds" if lease > longest else "is not a number of seconds above 0"

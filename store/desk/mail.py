@@ -12,15 +12,19 @@ from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, current_members, not_listening, refuse_unknown, resolve, write
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, USER, did_you_mean
-from team_console.store.model.words import counted
+from team_console.store.model.names import ALL, USER, canonical, did_you_mean
+from team_console.store.model.words import counted, first_of
 from team_console.store.protocol.checks.fields import as_written, check_outgoing, default_recipients
+from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.configured import check_configured
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.membership import members
+from team_console.store.protocol.relations.membership import left_out, members
 from team_console.store.protocol.relations.stops import silent
 from team_console.store.protocol.verdicts.recognition import is_verdict, may_be_verdict
 from team_console.store.protocol.verdicts.trust import must_be_signed
+
+_NAMED = 5
+"""Names in a sentence, at most."""
 
 
 class Preview(Struct, frozen=True):
@@ -29,12 +33,14 @@ class Preview(Struct, frozen=True):
     Attributes:
         recipients: One delivery each.
         not_listening: Those of them that are stopped or about to stop.
+        left_out: Those who get none of what goes to all, because their name is none that could be written to.
         strangers: Names given that are on no roster; sending to them is refused.
         warnings: What the sender should know first.
     """
 
     recipients: tuple[str, ...]
     not_listening: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -62,7 +68,7 @@ def send(
     body = dict(payload or {})
     given = {"content": content, "summary": summary, "in_reply_to": in_reply_to}
     body.update({key: value for key, value in given.items() if value is not None})
-    names = default_recipients(type, (to,) if isinstance(to, str) else to)
+    names = default_recipients(type, tuple(map(canonical, (to,) if isinstance(to, str) else to)))
     written_type, written = as_written(type, body)
     draft = Draft(written_type, caller.actor, names, written, priority, message_id)
     return submit(caller, draft, action="send")
@@ -86,6 +92,8 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
         messages, repeated = write(tx, draft, recipients)
         _refuse_unsigned(tx, messages)
         warnings += not_listening(tx, recipients)
+        if ALL in draft.to:
+            warnings += left_out_words(left_out(tx.config, tx.everything()))
         if not repeated:
             warnings += advise(tx, messages)
             warnings += _group_advice(tx, draft, messages)
@@ -128,8 +136,10 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     """
     snapshot = caller.team.snapshot()
     known = members(snapshot.config, snapshot.messages)
-    names = (to,) if isinstance(to, str) else tuple(to)
+    names = tuple(map(canonical, (to,) if isinstance(to, str) else to))
+    unnamed: list[str] = []
     if ALL in names:
+        unnamed = left_out(snapshot.config, snapshot.messages)
         refuse_unknown(snapshot.config, lambda: snapshot.messages, [caller.actor])
         names = tuple(name for name in known if name not in (caller.actor, USER))
     if not names:
@@ -138,4 +148,12 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     allowed = {*known, USER, snapshot.config.lead}
     strangers = tuple(name for name in names if name not in allowed) if snapshot.config.declared else ()
     warnings = [f"{name} is on no roster{did_you_mean(name, known)}" for name in strangers]
-    return Preview(tuple(names), tuple(name for name in names if name in quiet), strangers, tuple(warnings))
+    warnings += left_out_words(unnamed)
+    silenced = tuple(name for name in names if name in quiet)
+    return Preview(tuple(names), silenced, tuple(unnamed), strangers, tuple(warnings))
+
+
+def left_out_words(names: Sequence[str]) -> list[str]:
+    """A warning that names those whom what goes to all does not reach, if there are any."""
+    listed = first_of([named(name) for name in names], _NAMED)
+    return [f"left out, because it is no name that could be written to: {listed}"] if names else []

@@ -16,6 +16,7 @@ from team_console.store.desk.asking import expiry, origin, put_request, refuse_l
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.names import canonical
 from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
@@ -80,6 +81,7 @@ def request_shutdown(
         TeamError: `NOT_PERMITTED` for anyone but the lead and for the lead or the human as `agent`,
             `AGENT_NOT_FOUND`, or as for a send.
     """
+    agent = canonical(agent)
     return put_request(
         caller,
         action="shutdown",

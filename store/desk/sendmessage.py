@@ -9,6 +9,7 @@ from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import check_known, duplicate_id
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.names import check_name
 from team_console.store.model.words import counted
 from team_console.store.protocol.checks.sendmessage_form import Form, read_form
 from team_console.store.protocol.checks.values import named
@@ -85,19 +86,19 @@ def _repeated(caller: Caller, form: Form) -> Message | None:
 
 
 def _check_quoted(caller: Caller, form: Form) -> None:
-    """The quoted id must be a request of the kind this verdict answers, by the agent it names."""
+    """The quoted id must be a request of the kind this verdict answers, by the agent it names, who must be known."""
     wanted = KINDS[form.type].answers
+    recipient = check_name(form.recipient, field="recipient") if wanted is RequestKind.PLAN else ""
     with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
-        if form.recipient:
-            check_known(tx, [form.recipient])
+        check_known(tx, filter(None, [recipient]))
         question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
     if question is None:
         raise _invalid_id(form, "there is no such request")
     kind = reading(question).opens
     if kind is not wanted:
         raise _invalid_id(form, f"it is a request of kind {kind}, {form.type} answers {wanted}")
-    if wanted is RequestKind.PLAN and question.sender != form.recipient:
-        raise _invalid_id(form, f"that plan was handed in by {question.sender}, not by {form.recipient}")
+    if wanted is RequestKind.PLAN and question.sender != recipient:
+        raise _invalid_id(form, f"that plan was handed in by {question.sender}, not by {recipient}")
 
 
 def _asks(message: Message, request_id: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 from team_console.store.model.clock import from_text
-from team_console.store.model.names import ALL, USER
+from team_console.store.model.names import ALL, USER, canonical
 
 
 class Status(StrEnum):
@@ -96,8 +96,8 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     Attributes:
         message_id: Unique id; `MSG-YYYYMMDD-` and 8 characters when we made it, any text on reading.
         type: Kind name, such as `message` or `plan_approval_request`.
-        sender: Name of the agent that wrote it.
-        recipients: Addressees as written; `("all",)` for everybody.
+        sender: Name of the agent that wrote it, in its one spelling (`names.canonical`).
+        recipients: Addressees, likewise; `("all",)` for everybody.
         priority: A `Priority` word, or another writer's word.
         created: Timestamp text as stored.
         status: A `Status` word, or another writer's word.
@@ -287,7 +287,7 @@ def from_record(record: Mapping[str, Any], *, is_letter: bool = False) -> Messag
     return Message(
         message_id=envelope["message_id"],
         type=envelope["type"],
-        sender=envelope["from"],
+        sender=canonical(envelope["from"]),
         recipients=recipients,
         priority=_first(record, ("priority",)) or Priority.MEDIUM.value,
         created=envelope["created"],
@@ -337,7 +337,13 @@ def new_message_id(now: datetime) -> str:
 
 def _times(value: object) -> Mapping[str, str]:
     """A mapping of the envelope, empty where there is none; nearly always there is none."""
-    return value if value is not None and isinstance(value, Mapping) else _EMPTY
+    if value is None or not isinstance(value, Mapping):
+        return _EMPTY
+    return value if all(map(_is_ascii, value)) else {canonical(str(name)): at for name, at in value.items()}
+
+
+def _is_ascii(name: object) -> bool:
+    return not isinstance(name, str) or name.isascii()
 
 
 def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
@@ -353,13 +359,16 @@ def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
     to = record.get("to")
     if isinstance(to, str) and to and _OTHER_ADDRESS_KEYS.isdisjoint(record):  # nearly every message
-        return (to,)
+        return (canonical(to),)
     names: list[str] = []
     for key in _ADDRESS_KEYS:
         value = record.get(key)
         for item in value if isinstance(value, list) else [value]:
-            if item is not None and not isinstance(item, (dict, list)) and str(item) and str(item) not in names:
-                names.append(str(item))
+            if item is None or isinstance(item, (dict, list)):
+                continue
+            name = canonical(str(item))
+            if name and name not in names:
+                names.append(name)
     return tuple(names)
 
 

@@ -1,37 +1,190 @@
-"""Agent names: the grammar that keeps them inside their folder, and the nearest name for a typing slip (D6)."""
+"""Agent names of any script: which are allowed, their one spelling, their words in file names, look-alikes (D6)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from unicodedata import category, normalize
+from unicodedata import name as unicode_name
 
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import UNSAFE
 
 ALL = "all"
 """Reserved: every member of the team."""
 USER = "user"
 """The human at the console."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+RULE = (
+    "A name is 1 to 64 letters and digits of any script, '.', '_' and '-'. It has no blanks, no other signs, nothing "
+    "that cannot be seen and no '..', and begins with neither '.' nor '-'."
+)
+"""What a name may be, in words for people."""
+_LONGEST = 64
+_LONGEST_WRITTEN = 4 * _LONGEST
+"""Characters of the longest name when its accents are written apart."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+_SIGNS = frozenset("._-")
+_MARK = "+"
+"""How an encoded name begins; no name begins so."""
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_BITS = 18
+"""Of a character: letters, marks and digits stand below U+40000. 64 take 223 digits of the 255 of a file name."""
+
+
+def canonical(text: str) -> str:
+    """Return the one spelling (NFC) of a name that may be written with its accents apart.
+
+    A text that is not ASCII never becomes ASCII: a Kelvin sign is no K. What is too long for a name stays as it is,
+    since sorting a pile of a million accents takes hours.
+    """
+    if text.isascii() or len(text) > _LONGEST_WRITTEN:
+        return text
+    composed = normalize("NFC", text)
+    return text if composed.isascii() else composed
+
+
+def spellings(name: str) -> tuple[str, str, str]:
+    """Return the ways a name is written: composed, with tone marks apart (Vietnamese keyboards), decomposed."""
+    if name.isascii():
+        return name, name, name
+    marks = "\u0300\u0301\u0303\u0309\u0323"
+    apart = "".join(
+        letter
+        if len(parts := normalize("NFD", letter)) < 3 or parts[-1] not in marks
+        else normalize("NFC", parts[:-1]) + parts[-1]
+        for letter in name
+    )
+    return name, apart, normalize("NFD", name)
+
+
+def as_name(value: object) -> str | None:
+    """Return the agent name in `value` in its one spelling; None when it is none."""
+    name = canonical(value) if isinstance(value, str) else None
+    return name if name is not None and is_name(name) else None
 
 
 def is_name(text: object) -> bool:
-    """Whether `text` may be an agent's name, and so a part of a file name."""
-    return isinstance(text, str) and _NAME.fullmatch(text) is not None and ".." not in text
+    """Whether `text` is an agent's name in its one spelling."""
+    if not isinstance(text, str) or ".." in text:
+        return False
+    if text.isascii():
+        return _NAME.fullmatch(text) is not None
+    return (
+        len(text) <= _LONGEST
+        and (text[0] == "_" or category(text[0])[0] in "LN")
+        and all(letter in _SIGNS or category(letter)[0] in "LMN" for letter in text)
+        and UNSAFE.search(text) is None
+        and canonical(text) == text
+    )
 
 
 def check_name(text: object, *, field: str = "name") -> str:
-    """Return `text` when it is a usable agent name.
+    """Return the agent name in `text` in its one spelling.
 
     Raises:
         TeamError: `INVALID_NAME` for anything that is not one, `all` included.
     """
-    if isinstance(text, str) and is_name(text) and text != ALL:
-        return text
-    raise TeamError(
-        Code.INVALID_NAME,
-        f"{field}: {text!r} is not an agent name",
-        "A name is 1-64 letters, digits, dots, dashes or underscores, begins with a letter or digit and has no '..'.",
+    name = as_name(text)
+    if name is None or name == ALL:
+        hint = f"{ALL!r} means everybody; choose another name." if name else RULE
+        raise TeamError(Code.INVALID_NAME, f"{field}: {text!r} is not an agent name", hint)
+    return name
+
+
+def refuse_case_twin(name: str, known: Iterable[str], *, field: str) -> None:
+    """Refuse a new name that differs from a known one in upper and lower case only.
+
+    Raises:
+        TeamError: `INVALID_NAME` naming both.
+    """
+    twin = next((other for other in known if other != name and other.casefold() == name.casefold()), None)
+    if twin is not None:
+        text = f"{field}: {name} differs from {twin} in upper and lower case only"
+        raise TeamError(Code.INVALID_NAME, text, "Choose a name that nobody takes for the other.")
+
+
+def encoded(name: str) -> str:
+    """Return a name as small ASCII letters and digits, the same in no other name whatever the case; see `decoded`."""
+    number = 1
+    for letter in name:
+        number = number << _BITS | ord(letter)
+    digits = ""
+    while number:
+        number, digit = divmod(number, len(_DIGITS))
+        digits = _DIGITS[digit] + digits
+    return _MARK + digits
+
+
+def decoded(word: str) -> str:
+    """Return the name that a part of a file or table name stands for; one that is not encoded is the name itself."""
+    if word.startswith(_MARK) and word.isascii() and word[1:].isalnum() and len(word) < _LONGEST_WRITTEN:
+        number, letters = int(word[1:], len(_DIGITS)), ""
+        while number > 1:
+            letters = chr(number & (1 << _BITS) - 1) + letters
+            number >>= _BITS
+        if is_name(letters) and encoded(letters) == word:
+            return letters
+    return canonical(word)
+
+
+def word_for(name: str, taken: Collection[str]) -> str:
+    """Return what stands for `name` in a file name, beside files of other words.
+
+    That is the name itself if it is ASCII and no other word differs from it in case only, which some file systems take
+    for the same; else, or once it was encoded, the encoded name.
+
+    Raises:
+        TeamError: `INVALID_NAME` for a name that is not an agent's.
+    """
+    check_name(name, field="agent")
+    if not name.isascii() or encoded(name) in taken:
+        return encoded(name)
+    folded = name.casefold()
+    is_free = name in taken or all(other.casefold() != folded for other in taken)
+    return name if is_free else encoded(name)
+
+
+_LOOKS = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХԚԜаеіјкоѕсрухһԁԛԝӏүΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυγικχɡɩ",
+    "ABESIJKMHOPCTYXQWaeijkoscpyxhdqwlyABEZHIKMNOPTYXavopuyikxgi",
+)
+"""Letters of other scripts -> the Latin ones they look like."""
+
+
+def look_alikes(names: Iterable[str]) -> dict[str, str]:
+    """Return the names that are easily taken for another of `names` written in other letters, each with that one.
+
+    Letters of Latin, Greek and Cyrillic look the same; in a name that mixes these scripts, any letter of another
+    script than Latin may stand for the Latin one in its place.
+    """
+    by_look: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: (not name.isascii(), name)):
+        look = normalize("NFKC", name).translate(_LOOKS).casefold()
+        other = by_look.setdefault(look, name)
+        if other == name and not name.isascii() and len(_scripts(name)) > 1:
+            other = next((by_look[each] for each in by_look if _may_pass(look, each)), name)
+        if other != name and not name.isascii():
+            found[name] = other
+    return found
+
+
+def _scripts(name: str) -> set[str]:
+    """The scripts of its letters, of those with like letters."""
+    return {_script(letter) for letter in name} & {"LATIN", "GREEK", "CYRILLIC"}
+
+
+def _script(letter: str) -> str:
+    return unicode_name(letter, "").partition(" ")[0]
+
+
+def _may_pass(look: str, other: str) -> bool:
+    pairs = zip(look, other, strict=False)
+    return (
+        len(look) == len(other)
+        and look != other
+        and all(one == two or _script(one) in ("GREEK", "CYRILLIC") for one, two in pairs)
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.model.json_text import json_trouble
 from team_console.store.model.message import Message
+from team_console.store.model.names import canonical
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.kind import Family, Kind, RequestKind
@@ -87,7 +88,8 @@ class Reading(Struct, frozen=True, eq=False, gc=False):
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
         key = _SUBJECTS.get(self.name)
-        return text_of(self.body.get(key)) if key else None
+        subject = text_of(self.body.get(key)) if key else None
+        return None if subject is None else canonical(subject)
 
     @property
     def approve(self) -> bool | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.model.names import canonical
 from team_console.store.settings.team_config import Agent
 
 _PLAIN_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
@@ -239,12 +240,12 @@ class _Editor:
             raise NotEditable(f"{name} is not listed in the settings")
         for place, entry in enumerate(self.agents.value):
             if self.agents.id == "mapping":
-                if entry[0].value == name:
+                if _is_of(entry[0], name):
                     return _Item(place, entry[1], entry[0])
             elif entry.id == "scalar":
-                if entry.value == name:
+                if _is_of(entry, name):
                     return _Item(place, entry)
-            elif entry.id == "mapping" and getattr(self._find(entry, "name")[1], "value", None) == name:
+            elif entry.id == "mapping" and _is_of(self._find(entry, "name")[1], name):
                 return _Item(place, entry)
         raise NotEditable(f"{name} is not listed in the settings")
 
@@ -270,6 +271,12 @@ class _Editor:
             return int(node.end_mark.index)
         last = node.value[-1]
         return self._end(last[1] if node.id == "mapping" else last)
+
+
+def _is_of(node: Any, name: str) -> bool:
+    """Whether a node is the name of a member, however it is spelt."""
+    value = getattr(node, "value", None)
+    return isinstance(value, str) and canonical(value) == canonical(name)
 
 
 def _composed(text: str) -> Any:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from team_console.store.model.clock import from_text
-from team_console.store.model.names import ALL, is_name, nearest
+from team_console.store.model.names import ALL, RULE, as_name, nearest
 from team_console.store.settings.public_keys import key_bytes
 from team_console.store.settings.quick_nodes import quick_nodes
 from team_console.store.settings.reference import HOISTED, TABLE, Form, Setting
@@ -258,9 +258,10 @@ class SettingsReader:
 
     def _name(self, node: Any, setting: Setting, place: str) -> str | None:
         text = self._text(node, setting, place)
-        if text is None or (is_name(text) and text != ALL):
-            return text
-        self.wrong(node, f"{place}: {text!r} is not a usable name", "Letters, digits, dots, dashes, underscores.")
+        name = as_name(text)
+        if text is None or (name is not None and name != ALL):
+            return name
+        self.wrong(node, f"{place}: {text!r} is not a usable name", RULE)
         return None
 
     def _text(self, node: Any, setting: Setting, place: str) -> str | None:

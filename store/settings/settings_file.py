@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import nearest
+from team_console.store.model.names import canonical, nearest
 from team_console.store.settings.editing import member_lines, quoted
 from team_console.store.settings.ownership import distrust, read_key, read_plain, whose
 from team_console.store.settings.parsing import MAX_BYTES, SettingsReader
@@ -193,7 +193,9 @@ class _Builder:
             ranks=MappingProxyType(ranks),
             kinds=MappingProxyType(self._kinds()),
             routes=tuple(_route(name, fields) for name, fields in values.get("routing", {}).items()),
-            humans=MappingProxyType({name: Human(name, **fields) for name, fields in values.get("humans", {}).items()}),
+            humans=MappingProxyType(
+                {canonical(name): Human(canonical(name), **fields) for name, fields in values.get("humans", {}).items()}
+            ),
             verdicts=self._verdicts(),
             queue=queue,
             archives=archives,
@@ -302,7 +304,7 @@ def _agent(name: str, fields: Mapping[str, Any]) -> Agent:
     known = {key: fields[key] for key in _AGENT_KEYS if key in fields}
     for key in ("may_message", "may_send"):
         if key in known:
-            known[key] = frozenset(known[key])
+            known[key] = frozenset(map(canonical, known[key]))
     return Agent(name=name, **known)
 
 

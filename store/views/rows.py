@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from team_console.store.model.message import Message
+from team_console.store.model.names import is_name
 from team_console.store.protocol.kinds.kind import RequestKind
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class RosterRow(Struct, frozen=True):
 
     Attributes:
         stranger: Seen in traffic, on no roster.
+        looks_like: The other agent its name is easily taken for, written with letters of another script; or empty.
         unread: Messages it has not read; what was pushed and not acknowledged is among them (D19).
         oldest_unread: Creation time of the oldest of them.
         dropped: Messages for it that wait in `drop/` to be taken in; not among `unread`.
@@ -81,6 +83,7 @@ class RosterRow(Struct, frozen=True):
     state: AgentState
     plan_mode_required: bool = False
     stranger: bool = False
+    looks_like: str = ""
     unread: int = 0
     total: int = 0
     oldest_unread: datetime | None = None
@@ -90,6 +93,11 @@ class RosterRow(Struct, frozen=True):
     reported: str = ""
     reported_at: datetime | None = None
     unanswered: int = 0
+
+    @property
+    def is_addressable(self) -> bool:
+        """Whether its name is one that can be written to; other programs write what they like."""
+        return is_name(self.name)
 
 
 class RequestRow(Struct, frozen=True):

@@ -59,6 +59,8 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
         "last_seen": _moment(row.last_seen),
         "reason": row.reason,
         "stranger": row.stranger,
+        "addressable": row.is_addressable,
+        "looks_like": row.looks_like or None,
         "reported": row.reported or None,
         "reported_at": _moment(row.reported_at),
         "unanswered": row.unanswered,

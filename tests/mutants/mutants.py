@@ -257,11 +257,9 @@ def _mode(patch: pytest.MonkeyPatch) -> None:
 
 
 def _name_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml import layout
-    from team_console.store.backends.yaml.writing import transaction
+    from team_console.store.model import names
 
-    for module in (layout, transaction):
-        patch.setattr(module, "check_name", lambda text, field="": text)
+    patch.setattr(names, "check_name", lambda text, field="": text)
 
 
 def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:

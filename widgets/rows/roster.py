@@ -23,7 +23,8 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign) -> tuple[Line, ..
     end: Line = (("         ", ""),)
     if row.unread:
         end = ((f" {row.unread:>3,}", "strong"), (f" {age(row.oldest_unread, drawing.now):>4}", "muted"))
-    stranger: Line = ((" stranger", "warn"),) if row.stranger else ()
+    mark = " look-alike" if row.looks_like else " no name" if not row.is_addressable else " stranger"
+    stranger: Line = ((mark, "warn"),) if row.stranger or mark != " stranger" else ()
     has_word = drawing.lines == 1 and drawing.width >= _WITH_STATE
     state: Line = ((f" {pad(sign.word, _STATE)}", sign.tone),) if has_word else ()
     room = drawing.width - 2 - width_of((*end, *state))

@@ -117,6 +117,8 @@ AGENT = record(
         "last_seen": or_null(MOMENT),
         "reason": text("why it is in that state"),
         "stranger": flag("it is on no roster"),
+        "addressable": flag("its name is one that can be written to"),
+        "looks_like": or_null(text("the agent its name is easily taken for, written with other letters")),
         "reported": or_null(text("what it last said of its own state")),
         "reported_at": or_null(MOMENT),
         "dropped": count("messages for it that wait beside the queue to be taken in"),

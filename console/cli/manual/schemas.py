@@ -116,6 +116,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "dry_run": flag(),
             "recipients": array(text()),
             "not_listening": array(text("member that has stopped or was asked to")),
+            "left_out": array(text("sender or recipient whose name is none, so that it gets nothing")),
         }
     ),
     "receive": record({"messages": array(STORED), "count": count(), "status_message": text()}),

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import check_name, nearest
+from team_console.store.model.names import ALL, USER, check_name, nearest, refuse_case_twin
 from team_console.store.settings.reference import ROLES
 from team_console.store.settings.team_config import Agent
 
@@ -18,7 +18,7 @@ def parse_agent(text: str, *, field: str = "--agent") -> Agent:
         TeamError: `INVALID_NAME`, or `USAGE` for a word that is no role.
     """
     name, *words = text.split(":")
-    check_name(name, field=field)
+    name = check_name(name, field=field)
     role, plan = "member", False
     for word in words:
         if word == "plan":
@@ -37,12 +37,14 @@ def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
     """The members of a new team, the lead first.
 
     Raises:
-        TeamError: `USAGE` for a name given twice.
+        TeamError: `USAGE` for a name given twice, `INVALID_NAME` for two that differ in case only.
     """
     names = [agent.name for agent in agents]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise TeamError(Code.USAGE, f"{twice} is given twice", "Name every agent once.")
+    for name in (lead, *names):
+        refuse_case_twin(name, (ALL, USER, lead, *names), field="name")
     mine = next((agent for agent in agents if agent.name == lead), Agent(name=lead, role="master"))
     return [mine, *(agent for agent in agents if agent.name != lead)]
 

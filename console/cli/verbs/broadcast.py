@@ -37,6 +37,8 @@ def run(call: Call) -> int:
         return _show_only(call, shown)
     call.out.note(_sentence(shown))
     asked = is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-"
+    if asked and not options.yes:
+        call.out.warn(shown.warnings)
     if asked and not options.yes and not confirmed():
         raise TeamError(Code.NOT_PERMITTED, "broadcast not confirmed; nothing was written", "Add --yes to skip this.")
     receipt = broadcast(call.caller, summary=options.summary, content=text)
@@ -66,6 +68,7 @@ def _show_only(call: Call, shown: Preview) -> int:
                 "dry_run": True,
                 "recipients": list(shown.recipients),
                 "not_listening": list(shown.not_listening),
+                "left_out": list(shown.left_out),
                 "warnings": list(shown.warnings),
             }
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.names import canonical
 from team_console.store.model.safe import safe_text
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def run(call: Call) -> int:
     for name in ("agent", "since", "type"):
         if getattr(options, name) == "":  # of a script whose variable is not set; everything is not what it asks for
             raise TeamError(Code.USAGE, f"--{name} is empty", f"Give a value, or leave --{name} out.")
+    options.agent = None if options.agent is None else canonical(options.agent)
     fits = wanted(now=call.team.clock(), agent=options.agent, since=options.since, type=options.type, grep=options.grep)
     snapshot = call.snapshot()
     messages, problems = history(call.team, snapshot.messages, fits)

@@ -41,6 +41,10 @@ def _cells(row: RosterRow, view: View) -> tuple[str, ...]:
         notes.append(f"reported: {row.reported}")
     if row.unanswered:
         notes.append(f"{row.unanswered} read and not answered")
+    if row.looks_like:
+        notes.append(f"looks like {row.looks_like}, is another")
+    if not row.is_addressable:
+        notes.append("its name is none, so nobody can write to it")
     if row.stranger:
         notes.append("on no roster")
     if row.dropped:

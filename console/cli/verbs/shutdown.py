@@ -10,7 +10,7 @@ from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import USER
+from team_console.store.model.names import USER, canonical
 from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
@@ -60,13 +60,15 @@ def run(call: Call) -> int:
         raise TeamError(Code.USAGE, "name the agents to ask, or give --all", "team-console shutdown AGENT...")
     if options.timeout is not None and not 0 < options.timeout <= 86_400:
         raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds", "For example 60.")
-    agents = everyone(call) if options.everyone else list(dict.fromkeys(options.agents))
+    agents, warnings = everyone(call) if options.everyone else (list(dict.fromkeys(map(canonical, options.agents))), [])
+    if not call.out.as_json:
+        call.out.warn(warnings)
     timeout = options.timeout
     if options.everyone and timeout is None:
         timeout = call.team.config().overdue_seconds["shutdown"]
     asked = [_ask(call, agent, timeout) for agent in agents]
     if call.out.as_json:
-        call.out.json(_result(asked, awaited=timeout is not None))
+        call.out.json(_result(asked, warnings, awaited=timeout is not None))
     if timeout is None:
         return 0
     agreed = sum(question.agreed for question in asked)
@@ -74,13 +76,16 @@ def run(call: Call) -> int:
     return 0 if agreed == len(asked) else 1
 
 
-def everyone(call: Call) -> list[str]:
-    """The listening members but the actor: temps and slaves first, so that nobody loses its contact too early.
+def everyone(call: Call) -> tuple[list[str], list[str]]:
+    """The listening members but the actor, and a warning that names those who cannot be asked.
+
+    Temps and slaves come first, so that nobody loses its contact too early.
 
     Raises:
         TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
     """
-    from team_console.store.protocol.relations.membership import members
+    from team_console.store.desk.mail import left_out_words
+    from team_console.store.protocol.relations.membership import left_out, members
     from team_console.store.protocol.relations.stops import silent
 
     snapshot = call.snapshot()
@@ -90,7 +95,8 @@ def everyone(call: Call) -> list[str]:
     names = [name for name, role in roles.items() if name not in skip and role != "master"]
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "nobody is left to ask", "team-console roster shows who is there.")
-    return sorted(names, key=lambda name: _ORDER.index(roles[name]) if roles[name] in _ORDER else 2)
+    unnamed = left_out_words(left_out(snapshot.config, snapshot.messages))
+    return sorted(names, key=lambda name: _ORDER.index(roles[name]) if roles[name] in _ORDER else 2), unnamed
 
 
 def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
@@ -129,9 +135,8 @@ def _say(call: Call, text: str) -> None:
     call.out.flush()
 
 
-def _result(asked: list[Asked], *, awaited: bool) -> dict[str, Any]:
+def _result(asked: list[Asked], warnings: list[str], *, awaited: bool) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
-    warnings: list[str] = []
     for item in asked:
         row = item.receipt.as_json()
         warnings += row.pop("warnings")

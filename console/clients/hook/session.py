@@ -18,7 +18,7 @@ from team_console.store.contract.presence import new_name
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.sessions.mail import is_urgent, mail_waiting
 from team_console.store.desk.sessions.notes import note_session, use_once
-from team_console.store.model.names import ALL, USER, check_name, is_name
+from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
 from team_console.store.protocol.relations.membership import known
 from team_console.store.protocol.relations.sessions import Doing
 
@@ -124,8 +124,8 @@ class ClientSession:
 
     def _teammate_name(self) -> str | None:
         """The teammate's own name, unless a member has it; then one that says whose it is."""
-        own = self.event.teammate
-        if own is None:
+        own = canonical(self.event.teammate or "")
+        if not own:
             return None
         taken = {*self.config.agents, self.config.lead, USER, ALL}
         names = (own, f"{self.me}.{own}")

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.console.clients.commands import program
 from team_console.console.clients.instructions import instructions_for
 from team_console.console.clients.joining.file_change import FileChange, write_change
@@ -61,6 +62,7 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
             that have to be changed by hand; `USAGE`.
     """
     config, name = caller.team.config(), check_name(agent.name, field="name")
+    agent = replace(agent, name=name)
     _refuse_human(config, name)
     joining = _joining(caller.team, name, project)
     _refuse_nameless(joining)
@@ -84,7 +86,7 @@ def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
     Raises:
         TeamError: `INVALID_NAME`, `NOT_PERMITTED` for files that have to be changed by hand.
     """
-    check_name(name, field="name")
+    name = check_name(name, field="name")
     steps, unread = _leaving(every_place(_joining(caller.team, name, project)))
     receipt = member_receipt(caller.team.location, name)
     removes = receipt.read() is not None and name in caller.team.config().agents

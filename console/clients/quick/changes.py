@@ -93,8 +93,11 @@ def _new_lines(ledger: str, start: int) -> list[bytes] | None:
 
 
 def _concerns(line: bytes, names: list[object]) -> bool:
-    """Whether a line may give one of these agents something to read, or who is there may be another."""
-    if any(f'"{name}"'.encode() in line for name in (*names, "all")):
+    """Whether a line may give one of these agents something to read, or who is there may be another.
+
+    A name that is not ASCII may be spelt in several ways.
+    """
+    if any(not name.isascii() or f'"{name}"'.encode() in line for name in (*map(str, names), "all")):
         return True
     try:
         facts = json.loads(line)

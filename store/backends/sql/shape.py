@@ -10,6 +10,7 @@ from team_console.store.backends.sql.engines.statement import quoted
 from team_console.store.backends.sql.rows import COLUMNS
 from team_console.store.backends.sql.tables import MESSAGES, NOTES, OURS
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.names import spellings, word_for
 
 _REQUIRED = ("message_id", "sender", "recipient", "status")
 _NUMBERS = ("retry_count", "max_retries")
@@ -122,11 +123,14 @@ def find_shape(connection: Connection) -> Shape | None:
 def find_inbox(connection: Connection, agent: str) -> str | None:
     """The agent's own table `{agent}_inbox` as seed 003's delivery code writes to it (step 2, method 1), if any.
 
+    The name of the agent may be encoded in it.
+
     Returns:
         Its name as part of a statement.
     """
-    name = f"{agent}_inbox"
-    if name.lower() in OURS:
-        return None
-    columns = {column.name for column in connection.columns(name)}
-    return quoted(name) if {"message_id", "payload"} <= columns else None
+    for word in dict.fromkeys((word_for(agent, ()), *spellings(agent))):
+        name = f"{word}_inbox"
+        columns = {column.name for column in connection.columns(name)} if name.lower() not in OURS else set()
+        if {"message_id", "payload"} <= columns:
+            return quoted(name)
+    return None

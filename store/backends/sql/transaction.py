@@ -19,17 +19,18 @@ from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, NOTES
 from team_console.store.contract.transaction import Enough, Transaction
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL
+from team_console.store.model.names import ALL, spellings
 from team_console.store.protocol.reading import carries
 from team_console.store.settings.team_config import TeamConfig
 
-MAY_ADDRESS = "(recipient = :recipient OR recipient = :everybody OR recipient LIKE '%,%')"
+MAY_ADDRESS = "(recipient IN (:recipient, :apart, :decomposed) OR recipient = :everybody OR recipient LIKE '%,%')"
 """Rows among which are all that are for somebody; the values are those of `to_recipient`."""
 
 
 def to_recipient(recipient: str) -> Values:
     """The values of `MAY_ADDRESS`."""
-    return {"recipient": recipient, "everybody": ALL}
+    written = dict(zip(("recipient", "apart", "decomposed"), spellings(recipient), strict=True))
+    return {**written, "everybody": ALL}
 
 
 _CREATED = f"{MESSAGES}.created_at"

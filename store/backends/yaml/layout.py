@@ -10,12 +10,12 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import check_name
+from team_console.store.model.names import decoded, word_for
 
 EFFECTIVE = os.access in os.supports_effective_ids
 """Whether the system can be asked what the effective user may do."""
-_PART = re.compile(r"(?P<agent>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
+_INBOX = ".jsonl"
+_PART = re.compile(r"(?P<word>.+)-archive(?:-(?P<number>\d{4,}))?\.yaml")
 
 
 class Layout(Struct, frozen=True):
@@ -69,18 +69,15 @@ class Layout(Struct, frozen=True):
             presence=folder / "presence",
         )
 
-    def archive(self, agent: str, part: int | None = None) -> Path:
-        """The archive `agent` is appended to, or its rotated part `part`.
-
-        Raises:
-            TeamError: `INVALID_NAME` for a name that is not an agent's.
-        """
+    def archive(self, word: str, part: int | None = None) -> Path:
+        """The archive of the agent that `word` stands for (`names.word_for`), or its rotated part `part`."""
         suffix = "" if part is None else f"-{part:04d}"
-        return self.archives / f"{check_name(agent, field='agent')}-archive{suffix}.yaml"
+        return self.archives / f"{word}-archive{suffix}.yaml"
 
-    def inbox(self, agent: str) -> Path:
-        """The inbox file of `agent`. Raises `INVALID_NAME` like `archive`."""
-        return self.inboxes / f"{check_name(agent, field='agent')}.jsonl"
+    def inbox(self, disk: Disk, agent: str, *, beside: Iterable[str] = ()) -> Path:
+        """The inbox file of `agent`, beside those that are there and files of the names given."""
+        words = {name.removesuffix(_INBOX) for name in (*disk.names(self.inboxes), *beside)}
+        return self.inboxes / f"{word_for(agent, words)}{_INBOX}"
 
     def folder_exists(self, disk: Disk) -> bool:
         """Whether the queue's folder is there."""
@@ -123,25 +120,19 @@ def refuse_way_out(disk: Disk, layout: Layout, folder: Path) -> None:
         raise OSError(errno.ELOOP, "it is a link that leads out of the team, and is not followed", str(folder))
 
 
-def refuse_clash(agent: str, others: Iterable[str]) -> None:
-    """Refuse `agent` when the name of another one's file differs from it in case only (case 50).
-
-    Raises:
-        TeamError: `NOT_PERMITTED` naming both.
-    """
-    for other in others:
-        if other != agent and other.casefold() == agent.casefold():
-            raise TeamError(
-                Code.NOT_PERMITTED,
-                f"{agent!r} and {other!r} differ in case only and would share a file on some file systems",
-                "Give one of them another name.",
-            )
+def archive_word(name: str) -> str | None:
+    """The word that stands for an agent in an archive's file name; None for any other file."""
+    match = _PART.fullmatch(name)
+    return None if match is None else match["word"]
 
 
 def archive_part(name: str) -> tuple[str, int | None] | None:
-    """The agent and part number that an archive's file name says; None for any other file. No number: current."""
+    """The agent and part number that an archive's file name says; None for any other file. No number: current.
+
+    Other programs name archives of agents by the plain name, of whatever script.
+    """
     match = _PART.fullmatch(name)
     if match is None:
         return None
     number = match["number"]
-    return match["agent"], None if number is None else int(number)
+    return decoded(match["word"]), None if number is None else int(number)

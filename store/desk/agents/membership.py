@@ -14,7 +14,7 @@ from team_console.store.desk.agents.narrowed_rights import rights_of_nobody
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import current_members
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import USER, nearest
+from team_console.store.model.names import ALL, USER, canonical, nearest, refuse_case_twin
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.permissions import check_settings
 from team_console.store.settings.editing import NotEditable, add_member, change_member, fields_of, remove_member
@@ -64,12 +64,24 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
             if agent.name in config.agents:
                 hint = f"Change it with: team-console member set {agent.name}"
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} is a member already", hint)
+        refuse_case_twins([agent.name for agent in agents], config)
         warnings = [] if config.declared else _now_strangers(tx, agents)
         warnings += rights_of_nobody(config, agents, current_members(tx))
         for agent in agents:
             _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
         tx.record("member_add", members=[_facts(agent) for agent in agents])
     return MembersChanged("member_add", config.name, tuple(agents), tuple(warnings), tuple(tx.notices))
+
+
+def refuse_case_twins(names: Sequence[str], config: TeamConfig) -> None:
+    """Refuse new members whose names differ from each other's or a known one's in upper and lower case only.
+
+    Raises:
+        TeamError: `INVALID_NAME` naming both.
+    """
+    known = [ALL, USER, config.lead, *config.agents, *names]
+    for name in names:
+        refuse_case_twin(name, known, field="name")
 
 
 def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersChanged:
@@ -106,7 +118,7 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} leads the team", hint)
             _edit(tx, partial(remove_member, name=agent.name), {agent.name: None})
         tx.record("member_remove", members=[_facts(agent) for agent in gone])
-        warnings = _left_behind(tx, names)
+        warnings = _left_behind(tx, [agent.name for agent in gone])
     return MembersChanged("member_remove", tx.config.name, tuple(gone), tuple(warnings), tuple(tx.notices))
 
 
@@ -127,6 +139,7 @@ def member_in_settings(config: TeamConfig, name: str) -> Agent:
     Raises:
         TeamError: `AGENT_NOT_FOUND`, with the nearest name.
     """
+    name = canonical(name)
     if name in config.agents:
         return config.agents[name]
     meant = nearest(name, config.agents)

@@ -12,7 +12,7 @@ from team_console.store.desk.answering.questions import close_question
 from team_console.store.desk.draft import Draft, write
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.names import check_name, is_name
+from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.directions import SM, classes_of
 from team_console.store.protocol.kinds.registry import CARRIERS
@@ -115,8 +115,10 @@ def free_name(config: TeamConfig, messages: Sequence[Message], wanted: str | Non
     """
     taken = {*members(config, messages), *config.agents}
     if wanted is not None:
-        if check_name(wanted, field="agent_name") in taken:
+        wanted = check_name(wanted, field="agent_name")
+        if wanted in taken:
             raise TeamError(Code.INVALID_NAME, f"agent_name: {wanted} is already in the team", "Choose another name.")
+        refuse_case_twin(wanted, (ALL, USER, *taken), field="agent_name")
         return wanted
     base = agent_type or ""
     if not is_name(base) or len(base) > _LONGEST_BASE:

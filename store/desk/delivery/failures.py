@@ -93,7 +93,7 @@ def redirect(caller: Caller, *, ids: Sequence[str], to: str) -> Receipt:
     Raises:
         TeamError: `AGENT_NOT_FOUND`, `INVALID_NAME`, or as for `retry`.
     """
-    check_name(to, field="to")
+    to = check_name(to, field="to")
     return _treat(caller, Remedy.REDIRECT, ids, lambda tx, message: _redirected(tx, message, to), to=to)
 
 

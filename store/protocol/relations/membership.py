@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, USER, is_name
+from team_console.store.model.names import ALL, USER, as_name, is_name
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.relations.sessions import SESSION, Doing, Sessions, session_note
@@ -104,6 +104,14 @@ def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str
     return found.roles
 
 
+def left_out(config: TeamConfig, messages: Iterable[Message]) -> list[str]:
+    """Return who would be a member, could it be written to: the senders and recipients whose name is none.
+
+    A team that declares its members has none of them.
+    """
+    return [] if config.declared else [name for name in _heard(messages) if not is_name(name)]
+
+
 def known(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
     """As `members`, with those that were destroyed or left the roster: a stopped agent stays known (D17)."""
     return {**membership_of(config, messages).gone, **members(config, messages)}
@@ -141,12 +149,16 @@ def _is_membership(message: Message) -> bool:
 
 
 def _in_traffic(messages: Iterable[Message]) -> Iterable[str]:
+    return [name for name in _heard(messages) if name not in (ALL, USER) and is_name(name)]
+
+
+def _heard(messages: Iterable[Message]) -> Iterable[str]:
     names: dict[str, None] = {}
     for message in messages:
         names[message.sender] = None
         for name in message.recipients:
             names[name] = None
-    return [name for name in names if name not in (ALL, USER) and is_name(name)]
+    return names
 
 
 def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> None:
@@ -160,8 +172,9 @@ def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> N
     for key, role in _LISTS.items():
         names = roster.get(key)
         for name in names if isinstance(names, list) else ():
-            if is_name(name) and name != ALL:
-                now.setdefault(name, role)
+            listed = as_name(name)
+            if listed is not None and listed != ALL:
+                now.setdefault(listed, role)
     for name, role in found.roles.items():
         if name in now or name in configured:
             continue
@@ -196,8 +209,8 @@ def _is_in_session(found: Membership, name: str) -> bool:
 
 
 def _one(found: Membership, entry: Entry, *, arrives: bool) -> None:
-    name = entry.read.body.get("agent_name")
-    if not isinstance(name, str) or not is_name(name) or name == ALL:
+    name = as_name(entry.read.body.get("agent_name"))
+    if name is None or name == ALL:
         return
     found.changed = True
     if arrives:

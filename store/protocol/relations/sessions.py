@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, USER, is_name
+from team_console.store.model.names import ALL, USER, as_name
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.foreign_fields import text_in
 
@@ -74,7 +74,7 @@ def session_note(message: Message) -> SessionNote | None:
     session, word, teammate = payload.get("session"), payload.get("state"), payload.get("agent")
     if not isinstance(session, str) or not session or word not in tuple(Doing):
         return None
-    if teammate is not None and (not is_name(teammate) or teammate in (ALL, USER)):
+    if teammate is not None and ((teammate := as_name(teammate)) is None or teammate in (ALL, USER)):
         return None
     return SessionNote(
         message.sender, session, Doing(word), text_in(payload, "client"), teammate, text_in(payload, "last_words")

@@ -8,7 +8,7 @@ from operator import attrgetter, is_not
 
 from msgspec import Struct
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, USER
+from team_console.store.model.names import ALL, USER, look_alikes
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.words import counted
@@ -104,15 +104,17 @@ class Roster:
         self._now = EARLIEST
         self._made: dict[str, _Made] = {}
         self._rows: tuple[RosterRow, ...] = ()
+        self._twins: dict[str, str] = {}
 
     def rows(self, board: BoardState) -> tuple[RosterRow, ...]:
         """The lead first, who is gone last; the same object until one of them was made anew."""
         facts = board.facts
+        names = _names(board)
+        self._twins = look_alikes({*names, ALL, USER})
         rests_on = (facts.team, facts.stops, facts.sprint, board.requests.rows, board.dropped)
         if board.now < self._now or len(rests_on) != len(self._rests_on) or any(map(is_not, rests_on, self._rests_on)):
             self._made.clear()
         self._rests_on, self._now = rests_on, board.now
-        names = _names(board)
         changed = [name for name in names if not self._holds(board, name)]
         if changed:
             self._make(board, changed)
@@ -123,7 +125,10 @@ class Roster:
 
     def _holds(self, board: BoardState, name: str) -> bool:
         known = self._made.get(name)
-        return known is not None and board.now <= known.until and known.rests_on == _rests_on(board, name)
+        return known is not None and board.now <= known.until and known.rests_on == self._own(board, name)
+
+    def _own(self, board: BoardState, name: str) -> tuple[object, ...]:
+        return *_rests_on(board, name), self._twins.get(name, "")
 
     def _make(self, board: BoardState, names: Iterable[str]) -> None:
         waiting: dict[str, list[RequestRow]] = {}
@@ -131,9 +136,9 @@ class Roster:
             waiting.setdefault(request.asker, []).append(request)
         places = {name: place for place, name in enumerate(board.config.agents)}
         for name in names:
-            row = _row(board, name, waiting.get(name, ()))
+            row = _row(board, name, waiting.get(name, ()), self._twins.get(name, ""))
             place = _place(board, row, places.get(name, len(places)))
-            self._made[name] = _Made(row, place, _rests_on(board, name), _until(board, name))
+            self._made[name] = _Made(row, place, self._own(board, name), _until(board, name))
 
 
 _Place = tuple[bool, bool, int, int, str]
@@ -182,7 +187,7 @@ def _names(board: BoardState) -> set[str]:
     return (members | heard) - {ALL}
 
 
-def _row(board: BoardState, name: str, waiting: Sequence[RequestRow]) -> RosterRow:
+def _row(board: BoardState, name: str, waiting: Sequence[RequestRow], looks_like: str) -> RosterRow:
     inbox, seen = board.inboxes.get(name, _NO_INBOX), board.last_seen.last_seen(name)
     state, reason = _state(board, name, seen, waiting)
     role = board.team.role(name)
@@ -194,6 +199,7 @@ def _row(board: BoardState, name: str, waiting: Sequence[RequestRow]) -> RosterR
         state=state,
         plan_mode_required=board.config.agent(name).plan_mode_required,
         stranger=board.config.declared and role is None and name not in (USER, board.config.lead),
+        looks_like=looks_like,
         unread=len(inbox.unread),
         total=len(inbox),
         oldest_unread=inbox.oldest_unread,

@@ -37,6 +37,7 @@ def findings(board: BoardState, roster: Sequence[RosterRow]) -> tuple[Problem, .
         *violations.ahead(),
         *_twins(board),
         *_strangers(board, roster),
+        *_look_alikes(roster),
         *_requests(board),
         *_orphans(board),
         *board.facts.drift,
@@ -83,6 +84,14 @@ def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Probl
             where = "on no roster" if board.complete else f"on no roster {_OF_THOSE}"
             text = f"{row.name} writes or is written to and is {where}"
             yield Problem("STRANGER", "warning", row.name, text, f"{hint}Add it to the settings if it belongs here.")
+
+
+def _look_alikes(roster: Sequence[RosterRow]) -> Iterator[Problem]:
+    for row in roster:
+        if row.looks_like:
+            text = f"{row.name} looks like {row.looks_like} and is another name: it has letters of another script"
+            hint = "Find out who uses it before you trust what it says or write to it."
+            yield Problem("LOOK_ALIKE", "warning", row.name, text, hint)
 
 
 def _requests(board: BoardState) -> Iterator[Problem]:

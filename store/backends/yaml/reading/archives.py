@@ -20,10 +20,11 @@ from team_console.store.backends.yaml.archive_text import (
 )
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
 from team_console.store.backends.yaml.files import cut, set_aside
-from team_console.store.backends.yaml.layout import Layout, archive_part, refuse_way_out
+from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.recovery.recorded_part import RecordedPart
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.names import word_for
 from team_console.store.model.problem import Problem
 
 ROTATE_BYTES = 10 * 1024 * 1024
@@ -70,6 +71,14 @@ class Archives:
         """Archive files, of one agent or of all, oldest part of each agent first."""
         return [path for owner, path in self._files() if agent in (None, owner)]
 
+    def words(self) -> set[str]:
+        """What stands for the agents in the names of the files (`names.word_for`)."""
+        return {word for _, path in self._files() if (word := archive_word(path.name)) is not None}
+
+    def current(self, agent: str) -> Path:
+        """The file that `agent` is archived in, whether or not it is there."""
+        return self._layout.archive(word_for(agent, self.words()))
+
     def expect(self, ids: Iterable[str]) -> None:
         """Say which ids will be asked for: each file is then searched once for all of them, not once for each."""
         wanted = frozenset(ids)
@@ -115,8 +124,8 @@ class Archives:
         for part in self._near(word, None):
             yield from part.holding(word)
 
-    def open_end(self, agent: str, *, stamp: str) -> tuple[bytes, list[Problem]]:
-        """Make the archive of `agent` ready for appending.
+    def open_end(self, path: Path, *, stamp: str) -> tuple[bytes, list[Problem]]:
+        """Make an archive ready for appending.
 
         A torn end is moved to a file of its own, a file that cannot be appended to or is long enough becomes
         the next numbered part.
@@ -124,22 +133,21 @@ class Archives:
         Returns:
             What to write before the first new entry, and what was repaired.
         """
-        path = self._layout.archive(agent)
         found = self._disk.stat(path)
         if found is None or found.size == 0:
             return HEADER, []
         end = self._disk.data_end(path)
         if end < found.size:
             cut(self._disk, path, end)
-            more, problems = self.open_end(agent, stamp=stamp)
+            more, problems = self.open_end(path, stamp=stamp)
             return more, [_hollow_problem(path, end, found.size), *problems]
         if found.size > ROTATE_BYTES:
-            self._rotate(agent, path)
+            self._rotate(path)
             return HEADER, []
         start = max(0, found.size - _TAIL)
         if is_closed_end(self._disk.read(path, start)[0]):
             return b"", []
-        return self._mend(agent, path, stamp)
+        return self._mend(path, stamp)
 
     def forget(self) -> None:
         """Drop what was read."""
@@ -155,7 +163,7 @@ class Archives:
                 refuse_way_out(self._disk, self._layout, folder)
                 found = [(archive_part(name), name) for name in self._disk.names(folder)]
             parts = [(part[0], part[1], name) for part, name in found if part is not None]
-            parts.sort(key=lambda item: (item[0], item[1] is None, item[1] or 0))
+            parts.sort(key=lambda item: (item[0], item[1] is None, item[1] or 0, item[2]))
             self._names = [(agent, folder / name) for agent, _, name in parts]
         return self._names
 
@@ -241,13 +249,15 @@ class Archives:
             known = self._parts[path] = Part(path, self._disk.read(path, 0, end)[0])
         return known
 
-    def _rotate(self, agent: str, path: Path) -> None:
+    def _rotate(self, path: Path) -> None:
+        mine = archive_part(path.name)
         parts = [archive_part(name) for name in self._disk.names(path.parent)]
-        numbers = [part[1] or 0 for part in parts if part is not None and part[0] == agent]
-        self._disk.rename_durably(path, self._layout.archive(agent, max(numbers, default=0) + 1))
+        numbers = [part[1] or 0 for part in parts if part is not None and mine is not None and part[0] == mine[0]]
+        number = max(numbers, default=0) + 1
+        self._disk.rename_durably(path, self._layout.archive(archive_word(path.name) or "", number))
         self.forget()
 
-    def _mend(self, agent: str, path: Path, stamp: str) -> tuple[bytes, list[Problem]]:
+    def _mend(self, path: Path, stamp: str) -> tuple[bytes, list[Problem]]:
         """Decide what the bytes after our last closed entry are: another writer's entries, or a torn one."""
         data = self._disk.read(path)[0]
         whole = closed_length(data)
@@ -258,7 +268,7 @@ class Archives:
         if can_be_extended(HEADER + data[whole:] if whole else data):
             return b"" if data.endswith(b"\n") else b"\n", []
         if whole == 0 and is_understood(data):
-            self._rotate(agent, path)
+            self._rotate(path)
             return HEADER, [_foreign_problem(path)]
         kept = whole or (len(HEADER) if data.startswith(HEADER) else 0)
         aside = set_aside(self._disk, path, data[kept:], kept, stamp=stamp)

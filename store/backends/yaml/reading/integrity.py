@@ -82,9 +82,9 @@ class _Claims:
             return False
         for name, size in left.items():
             self._shorten(name, size)
-        sizes = {Path(name).name: size for name, size in line.sizes.items()}
+        sizes = {archive_part(Path(name).name): size for name, size in line.sizes.items()}
         for agent, message_id, _ in line.archived:
-            at = sizes.get(f"{agent}-archive.yaml")
+            at = sizes.get((agent, None))
             if at is not None and is_name(agent) and agent not in self._shortened:
                 self.by_agent.setdefault(agent, _Claim()).add(message_id, at)
         return True
@@ -210,7 +210,7 @@ def _left(line: Line) -> dict[str, int] | None:
 
 
 def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _Claim) -> Problem | None:
-    path = layout.archive(agent)
+    path = archives.current(agent)
     files = archives.files(agent)
     if not all(is_usable(disk, path) for path in files):
         return None

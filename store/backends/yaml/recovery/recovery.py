@@ -146,7 +146,7 @@ def _cut_archives(team: LockedTeam, line: Line) -> None:
 
 def _was_pushed(team: LockedTeam, line: Line, agent: str, record: Record) -> bool:
     """Whether the inbox file has the message; a torn piece of it is cut off."""
-    path = team.layout.inbox(agent)
+    path = team.layout.inbox(team.disk, agent)
     size = next((size for name, size in line.sizes.items() if team.layout.folder / name == path), 0)
     found = team.disk.stat(path)
     if found is None or found.size <= size:

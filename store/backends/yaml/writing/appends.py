@@ -15,6 +15,7 @@ from team_console.store.backends.yaml.recovery.ledger import Line
 from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.backends.yaml.writing.obstacles import clear_file, clear_folder
 from team_console.store.backends.yaml.writing.queue_edit import archive_entry
+from team_console.store.model.names import word_for
 
 _to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
@@ -40,21 +41,24 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText, *, mode: int) ->
     """
     archived: dict[str, Append] = {}
     pushed: dict[str, Append] = {}
+    words = team.archives.words() if line.archived else set()
     for agent, message_id, record in line.archived:
         entry = archive_entry(text, message_id, record)
         if entry is None:
             continue
         if agent not in archived:
-            path = team.layout.archive(agent)
+            word = word_for(agent, words)
+            words.add(word)
+            path = team.layout.archive(word)
             make_room(team, path, mode=mode)
-            before, problems = team.archives.open_end(agent, stamp=team.stamp())
+            before, problems = team.archives.open_end(path, stamp=team.stamp())
             team.notices.extend(problems)
             archived[agent] = _at_end(team.disk, path, before)
         archived[agent].data += closed(*entry)
         archived[agent].ids.append(message_id)
     for agent, record in line.pushed:
         if agent not in pushed:
-            path = team.layout.inbox(agent)
+            path = team.layout.inbox(team.disk, agent, beside=[item.path.name for item in pushed.values()])
             make_room(team, path, mode=mode)
             pushed[agent] = _at_end(team.disk, path, b"" if _is_whole(team.disk, path) else b"\n")
         pushed[agent].data += inbox_line(record)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property
 
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.codec.word_search import is_written_plainly
-from team_console.store.backends.yaml.layout import refuse_clash
 from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.backends.yaml.writing.queue_edit import messages_named
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.copies import Letters, distinct
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, check_name, is_name
+from team_console.store.model.names import ALL, is_name
 from team_console.store.protocol.reading import ID_KEYS
 from team_console.store.settings.settings_file import read_settings
 
@@ -120,25 +118,6 @@ class YamlTransaction(Transaction):
     def stored_settings(self) -> str:
         return read_settings(self._team.layout.config)
 
-    def archive(self, agent: str, message: Message) -> None:
-        _claim(agent, self._archive_owners)
-        super().archive(agent, message)
-
-    def push(self, agent: str, message: Message) -> None:
-        _claim(agent, self._inbox_owners)
-        super().push(agent, message)
-
-    @cached_property
-    def _archive_owners(self) -> set[str]:
-        """Agents that have an archive, or will have one after this transaction."""
-        return set(self._archives.agents())
-
-    @cached_property
-    def _inbox_owners(self) -> set[str]:
-        """Agents that have an inbox file, or will have one after this transaction."""
-        names = self._team.disk.names(self._team.layout.inboxes)
-        return {name.removesuffix(".jsonl") for name in names}
-
     def remove(self, message: Message) -> None:
         """See `Transaction.remove`.
 
@@ -148,11 +127,3 @@ class YamlTransaction(Transaction):
         if message.message_id not in self.changes.added and not self.is_archived(message):
             raise ValueError(f"{message.message_id} is in no archive; archive it before it leaves the queue")
         super().remove(message)
-
-
-def _claim(agent: str, owners: set[str]) -> None:
-    """Count `agent` among those that have a file of its kind; refused where it could not be told from another's."""
-    check_name(agent, field="agent")
-    if agent not in owners:
-        refuse_clash(agent, owners)
-        owners.add(agent)

@@ -30,7 +30,12 @@ _BEFORE_TAG = frozenset(b" \t\r\n,[{:")
 
 
 def may_be_addressed(data: bytes, agent: str) -> list[int] | None:
-    """Positions in `data` at which `agent` or everybody may be addressed; None when only reading all of it can tell."""
+    """Positions in `data` at which `agent` or everybody may be addressed; None when only reading all of it can tell.
+
+    A name that is not ASCII may be spelt in several ways.
+    """
+    if not agent.isascii():
+        return None
     if _has_alias(data) or has_other_breaks(data) or (not data.isascii() and data.find(BOM, len(BOM)) >= 0):
         return None
     names = (agent.encode("utf-8", "replace"), ALL.encode())

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.backends.yaml.codec.parsing.scalars import NULLS, TEXT_KEYS, text_only, typed
 from team_console.store.model.message import ADDRESS_KEYS, ENVELOPE_KEYS, Message, Priority, Source, Status
+from team_console.store.model.names import canonical
 
 # Patterns of bytes: in one of text a set of many characters costs milliseconds to compile. Only single characters are
 # repeated possessively (see `quick_parser`). The repeated groups begin with what the repeat before them leaves out, so
@@ -155,7 +156,7 @@ def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source, i
     return Message(
         identity,
         name,
-        author,
+        author if author.isascii() else canonical(author),
         _names.get(reader) or _recipients(reader),
         known(priority) or _word(priority) or _MEDIUM,
         _text(created),
@@ -312,7 +313,7 @@ def _unquoted(value: bytes) -> str:
 def _recipients(name: str) -> tuple[str, ...]:
     known = _names.get(name)
     if known is None:
-        known = (name,)
+        known = (canonical(name),)
         if len(_names) < _MOST_WORDS:
             _names[name] = known
     return known

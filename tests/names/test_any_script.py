@@ -1,0 +1,208 @@
+"""Names in any script (D6), through the command line and the Python door, on every kind of store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+from team_console.store.api import TeamError, join_team
+from team_console.store.model.names import encoded
+
+from tests.conftest import CommandLine
+from tests.sql.empty_postgresql import empty_postgresql
+
+TEXT = ("--summary", "one two three four five", "--content", "c")
+FINANCE, BOSS, MÜLLER, WIDE = "财务经理", "老板", "Müller", "𠀀" * 64
+APART = normalize("NFD", MÜLLER)
+BY_TONE = "Nguy\u00ea\u0303n"
+"""As a Vietnamese keyboard writes it: the vowel composed, its tone apart."""
+
+
+@pytest.fixture(params=["folder", "sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgresql":
+        return empty_postgresql()
+    return str(tmp_path / ("t.db" if request.param == "sqlite" else "t"))
+
+
+@pytest.fixture
+def team(place: str, elsewhere: CommandLine) -> Callable[..., str]:
+    """Runs a verb on a team of Chinese, German, Vietnamese and very wide names; hands out its output."""
+    agents = [word for name in (FINANCE, MÜLLER, normalize("NFC", BY_TONE), WIDE) for word in ("--agent", name)]
+    elsewhere.ok("init", place, "--name", "财务团队", "--lead", BOSS, *agents)
+    return lambda *words: elsewhere.ok("-t", place, *words).out
+
+
+def test_a_team_works_under_names_of_any_script(team: Callable[..., str], place: str) -> None:
+    team("--as", BOSS, "send", "--to", f"{FINANCE},{APART},{BY_TONE},{WIDE}", *TEXT)
+    team("--as", APART, "plan", "--content", "count it")
+    with join_team(place, BOSS) as boss:
+        request = boss.receive().messages[0].request_id
+    assert request is not None
+    team("--as", BOSS, "approve", request)
+    for name in (FINANCE, WIDE, BY_TONE):
+        with join_team(place, name) as agent:
+            assert agent.receive().status_message == f"Messages for {normalize('NFC', name)}: 1"
+    assert f"Messages for {MÜLLER}: 2" in team("receive", "--agent", APART)
+    team("--as", BOSS, "broadcast", *TEXT)
+    assert team("deliver").count("delivered: ") == 4
+    assert team("history", "--agent", APART).count(f"<- {BOSS}") == 3
+    team("--as", BOSS, "shutdown", FINANCE)
+    roster = [line.split()[0] for line in team("roster").splitlines()[1:]]
+    assert sorted(roster) == sorted([BOSS, FINANCE, MÜLLER, normalize("NFC", BY_TONE), WIDE])
+    assert "error" not in team("check")
+
+
+def test_members_come_and_go_however_their_names_are_spelt(team: Callable[..., str]) -> None:
+    team("--as", BOSS, "member", "add", "Ärztin")
+    team("--as", BOSS, "member", "set", normalize("NFD", "Ärztin"), "--role", "temp")
+    assert "Ärztin" in team("member", "list")
+    team("--as", BOSS, "member", "remove", normalize("NFD", "Ärztin"))
+    assert "Ärztin" not in team("member", "list")
+
+
+@pytest.mark.parametrize("word", [f"{FINANCE}_inbox", f"{encoded(FINANCE)}_inbox"])
+def test_an_agents_own_inbox_table_is_found_by_its_name_plain_or_encoded(
+    elsewhere: CommandLine, tmp_path: Path, word: str
+) -> None:
+    place = tmp_path / "t.db"
+    elsewhere.ok("init", str(place), "--lead", BOSS, "--agent", FINANCE)
+    with sqlite3.connect(place) as database:
+        database.execute(f'CREATE TABLE "{word}" (message_id TEXT, payload TEXT)')
+    elsewhere.ok("-t", str(place), "--as", BOSS, "send", "--to", FINANCE, *TEXT)
+    elsewhere.ok("-t", str(place), "deliver")
+    with sqlite3.connect(place) as database:
+        assert database.execute(f'SELECT count(*) FROM "{word}"').fetchone() == (1,)
+
+
+RECORD = (
+    "- {{message_id: {id}, type: message, from: {sender}, to: {to}, status: {status}, priority: low, "
+    f"created: {datetime.now(UTC):%FT%TZ}, payload: {{{{summary: s, content: c}}}}}}}}\n"
+)
+
+
+def write(path: Path, *records: tuple[str, str, str], status: str = "pending") -> None:
+    path.parent.mkdir(exist_ok=True)
+    lines = [RECORD.format(id=number, sender=sender, to=to, status=status) for number, sender, to in records]
+    path.write_text("messages:\n" + "".join(lines))
+
+
+def test_a_queue_of_other_programs_with_both_spellings_has_one_agent(elsewhere: CommandLine) -> None:
+    folder = elsewhere.folder
+    write(folder / "message-queue.yaml", ("a", BOSS, APART), ("b", APART, FINANCE), ("c", BOSS, MÜLLER))
+    write(folder / "archive" / f"{APART}-archive.yaml", ("old", BOSS, APART), status="read")
+    roster = elsewhere.ok("roster", "--json").json["agents"]
+    assert {agent["name"]: agent["unread"] for agent in roster if agent["name"] != "user"} == {
+        **{MÜLLER: 2, FINANCE: 1, BOSS: 0}
+    }
+    assert elsewhere.ok("receive", "--agent", MÜLLER, "--json").json["count"] == 2
+    ids = [item["message_id"] for item in elsewhere.ok("history", "--agent", APART, "--json").json["messages"]]
+    assert {"a", "c", "old"} <= set(ids)
+    assert {path.name for path in (folder / "archive").iterdir()} == {
+        f"{APART}-archive.yaml",
+        f"{encoded(MÜLLER)}-archive.yaml",
+    }
+
+
+def test_names_that_differ_in_case_only_stop_nobody(elsewhere: CommandLine) -> None:
+    folder = elsewhere.folder
+    write(folder / "message-queue.yaml", ("a", "x", "DEV"), ("b", "x", "dev"), ("c", "x", "Dev"), ("d", "x", "a1"))
+    assert elsewhere.ok("deliver").out.count("delivered: ") == 4
+    for name in ("DEV", "dev", "Dev", "A1", "a1"):
+        elsewhere.ok("receive", "--agent", name, "--delivered")
+    for name in ("DEV", "dev", "Dev", "a1"):
+        assert elsewhere.ok("history", "--agent", name, "--json").json["count"] == 1
+    for kind in ("archive", "inbox"):  # also where the file system has no case
+        names = [path.name for path in (folder / kind).iterdir()]
+        assert len({name.casefold() for name in names}) == len(names) == 4
+    assert {"DEV.jsonl", "a1.jsonl"} <= {path.name for path in (folder / "inbox").iterdir()}
+    assert elsewhere("check").status == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("财务经里", "AGENT_NOT_FOUND"),
+        ("nobody", "AGENT_NOT_FOUND"),
+        *((bad, "INVALID_NAME") for bad in ("a b", "a..b", "-a", ".a", "a\u202eb", "a\u200db", "ㅤ", "́a", "a/b", "😀")),
+        *((bad, "INVALID_NAME") for bad in ("财" * 65, "", "a\u3000b", "ﾠ", "a\u0085b")),
+    ],
+)
+def test_a_name_that_nobody_has_is_told_from_one_that_nobody_can_have(
+    make_team: Callable[..., CommandLine], name: str, code: str
+) -> None:
+    team = make_team(FINANCE)
+    with join_team(team.folder, FINANCE) as agent, pytest.raises(TeamError) as refused:
+        agent.send(name, "c", summary="one two three four five")
+    assert refused.value.code == code
+    assert ("财务经理" if code == "AGENT_NOT_FOUND" and name[0] == "财" else "") in refused.value.hint
+
+
+def test_a_plan_answer_to_an_unknown_agent_says_so(make_team: Callable[..., CommandLine]) -> None:
+    team = make_team(FINANCE)
+    for name, code in (("财务经里", "AGENT_NOT_FOUND"), ("nobody", "AGENT_NOT_FOUND"), ("a b", "INVALID_NAME")):
+        verdict = f'{{"type":"plan_approval_response","recipient":"{name}","request_id":"r","approve":true}}'
+        assert team("sendmessage", stdin=verdict).json["error"] == code
+
+
+def test_a_new_name_may_not_differ_from_a_known_one_in_case_only(make_team: Callable[..., CommandLine]) -> None:
+    team = make_team("dev", "Straße")
+    for words in (
+        ("member", "add", "DEV"),
+        ("member", "add", "STRASSE"),
+        ("member", "add", "ALL"),
+        ("init", "x", "--agent", "a1", "--agent", "A1"),
+        ("init", "x", "--lead", "Boss", "--agent", "boss"),
+    ):
+        refused = team("--as", "ceo", *words)
+        assert (refused.status, "in upper and lower case only (INVALID_NAME)" in refused.err) == (1, True), words
+
+
+def test_who_cannot_be_written_to_is_named_where_it_is_left_out(elsewhere: CommandLine) -> None:
+    write(elsewhere.folder / "message-queue.yaml", ("a", "x", "a b"), ("b", "'c\u202ed'", "y"))
+    dry = elsewhere.ok("--as", "ceo", "broadcast", "--dry-run", "--json", *TEXT).json
+    assert (dry["recipients"], dry["left_out"]) == (["x", "y"], ["a b", "c\u202ed"])
+    told = 'left out, because it is no name that could be written to: "a b", "c\ufffdd"'
+    for words in (("broadcast", "--dry-run", *TEXT), ("broadcast", *TEXT)):
+        assert told in elsewhere.ok("--as", "ceo", *words).err
+    shutdown = elsewhere("--as", "user", "shutdown", "--all", "--timeout", "0.1")
+    assert told in shutdown.err
+    rows = {row["name"]: row["addressable"] for row in elsewhere.ok("roster", "--json").json["agents"]}
+    assert (rows["a b"], rows["x"]) == (False, True)
+    assert "its name is none, so nobody can write to it" in elsewhere.ok("roster").out
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "is_told"),
+    [
+        ("d\u0435bugger", "debugger", True),  # a Cyrillic e
+        ("\u0430ll", "all", True),
+        ("\uff44ebugger", "debugger", True),  # wide
+        ("d\u03b5bugger", "debugger", True),  # a Greek epsilon, which only resembles
+        ("Müller", "Muller", False),
+        ("\u0434\u0435\u0432", "dev", False),  # all Cyrillic, and looks like nobody
+        ("财务", "财务员", False),
+    ],
+)
+def test_a_name_that_looks_like_another_is_found(
+    make_team: Callable[..., CommandLine], name: str, known: str, is_told: bool
+) -> None:
+    team = make_team("a", *([known] if known != "all" else []))
+    write(team.folder / "message-queue.yaml", ("m", name, "a"))
+    found = [item for item in team("check", "--json").json["findings"] if item["code"] == "LOOK_ALIKE"]
+    assert [item["place"] for item in found] == ([name] if is_told else [])
+    rows = {row["name"]: row["looks_like"] for row in team.ok("roster", "--json").json["agents"]}
+    assert rows[name] == (known if is_told else None)
+    assert (f"looks like {known}, is another" in team.ok("roster").out) is is_told
+
+
+def test_an_agents_process_cannot_rise_by_the_other_spelling_of_a_human(make_team: Callable[..., CommandLine]) -> None:
+    team = make_team("a")
+    settings = team.folder / "messenger-config.yaml"
+    settings.write_text(settings.read_text().replace("ceo", MÜLLER))
+    refused = team("--as", APART, "status", env={"TEAM_CONSOLE_AS": "a"})
+    assert "ACTOR_BOUND" in refused.err
