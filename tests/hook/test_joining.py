@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -383,3 +384,99 @@ def test_the_plugin_says_what_a_join_would_and_ships(desk: Desk) -> None:
     words = shlex.split(desk("join", "alice", "--for", "claude", "--plugin").out)
     assert words[:2] == ["TEAM_CONSOLE_AS=alice", f"TEAM_CONSOLE_TEAM={desk.team.folder}"]
     assert (words[2:4], Path(words[4]).resolve()) == (["claude", "--plugin-dir"], folder.resolve())
+
+
+RULES = [f"- Rule {number}: test first." for number in range(50)]
+"""Lines of the user's own."""
+
+
+def joined_agents(desk: Desk, text: str = "# Rules\n") -> tuple[Path, list[str]]:
+    """AGENTS.md after a join, and the lines of the block in it."""
+    path = put(desk.project / "AGENTS.md", text)
+    desk.ok("join", "alice", "--for", "shell")
+    lines = path.read_text().splitlines()
+    return path, lines[next(number for number, line in enumerate(lines) if "written by" in line) :]
+
+
+@pytest.mark.parametrize("words", [("leave", "alice"), ("join", "alice", "--for", "shell")])
+@pytest.mark.parametrize(
+    "harm", ["no closing", "no opening", "in the middle", "closing twice", "a mark alone", "edited"]
+)
+def test_whatever_is_left_of_our_marks_no_line_of_others_is_touched(
+    words: tuple[str, ...], harm: str, desk: Desk
+) -> None:
+    path, block = joined_agents(desk)
+    own = RULES
+    if harm == "no closing":
+        left = [*block[:-1], *own]
+    elif harm == "no opening":
+        left = [*own, *block[1:]]
+    elif harm == "in the middle":
+        left = [*block[:3], *own, "", *block[3:]]
+    elif harm == "closing twice":
+        left = [*block, *own, block[-1]]
+    elif harm == "mark alone":
+        left = [block[0], *own]
+    else:
+        left = [*block[:2], f"{block[2]} Not so.", *own, *block[3:]]
+        own = [f"{block[2]} Not so.", *own]
+    path.write_text("\n".join(["# Rules", "", *left, ""]))
+    desk.ok(*words)
+    desk.ok("leave", "alice")
+    assert [line for line in path.read_text().splitlines() if line] == ["# Rules", *own]
+
+
+def test_what_codex_writes_into_our_block_stays_and_our_server_goes(desk: Desk) -> None:
+    path = put(desk.project / ".codex" / "config.toml", TOML)
+    desk.ok("join", "alice", "--for", "codex")
+    theirs = '\n[tui]\nstatus = ["model"]\n\n[hooks.state."/p/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
+    closing = "# /team-console: alice\n"
+    path.write_text(path.read_text().replace(closing, f"{theirs}{closing}"))
+    desk.ok("join", "alice", "--for", "codex")
+    desk.ok("leave", "alice")
+    assert tomllib.loads(path.read_text()) == tomllib.loads(TOML + theirs)
+    assert "team-console" not in path.read_text()
+
+
+def test_lines_of_a_join_in_a_text_that_no_join_wrote_stay(desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "codex")
+    path = desk.project / ".codex" / "config.toml"
+    quoted = f"notes = '''\n{path.read_text()}'''\n"
+    desk.ok("leave", "alice")
+    put(path, quoted)
+    desk.ok("leave", "alice")
+    assert path.read_text() == quoted
+    desk.ok("join", "alice", "--for", "codex")
+    desk.ok("leave", "alice")
+    assert path.read_text() == quoted
+
+
+@pytest.mark.parametrize("way", ["renamed over", "hard link"])
+def test_owner_mode_and_other_names_of_a_file_stay(way: str, desk: Desk) -> None:
+    path = put(desk.project / ".claude" / "settings.json", OTHERS)
+    path.chmod(0o640)
+    with contextlib.suppress(OSError):
+        os.setxattr(path, "user.note", b"mine")
+    if os.geteuid() == 0:
+        os.chown(path, 12345, 23456)
+    if way == "hard link":
+        os.link(path, desk.project / "backup.json")
+    known = facts_of(path)
+    for words in (("join", "alice", "--for", "claude"), ("leave", "alice")):
+        desk.ok(*words)
+        assert facts_of(path) == known
+        assert way != "hard link" or path.samefile(desk.project / "backup.json")
+    assert path.read_text() == OTHERS
+    assert sorted(os.listdir(path.parent)) == ["settings.json"]
+
+
+def facts_of(path: Path) -> tuple[object, ...]:
+    found = path.stat()
+    names = os.listxattr(path)
+    return (
+        found.st_uid,
+        found.st_gid,
+        found.st_mode,
+        found.st_nlink,
+        [(name, os.getxattr(path, name)) for name in names],
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -85,25 +86,50 @@ def write_change(change: FileChange) -> None:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    """Write beside the file and rename over it: whoever reads it sees the old or the new."""
+    """Write beside the file and rename over it: whoever reads it sees the old or the new.
+
+    What a new file cannot be made to have (another owner, a second name) is kept by writing into the old one instead.
+    """
     staged = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        mode = stat.S_IMODE(os.stat(target).st_mode)
+        old = os.stat(target)
     except FileNotFoundError:
-        mode = None
-    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        old = None
+    mode = 0o600 if old is not None else 0o666
+    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
-        with open(descriptor, "wb") as file:
-            if mode is not None:
-                os.fchmod(descriptor, mode)
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        os.replace(staged, target)
+        _write_all(descriptor, data)
+        if old is None or _is_made_like(staged, target, old):
+            os.replace(staged, target)
+            return
+        # A crash in the middle of this leaves the new text whole, beside it.
+        _write_all(os.open(target, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC), data)
+        os.unlink(staged)
     except OSError:
         with suppress(OSError):
             os.unlink(staged)
         raise
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    with open(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def _is_made_like(staged: Path, target: Path, old: os.stat_result) -> bool:
+    """Give a new file owner, group, mode and attributes of the one it is to replace; False where that cannot be."""
+    if old.st_nlink > 1:
+        return False
+    try:
+        os.chown(staged, old.st_uid, old.st_gid)
+        os.chmod(staged, stat.S_IMODE(old.st_mode))  # after the owner, whose change takes bits away
+        for name in os.listxattr(target):
+            os.setxattr(staged, name, os.getxattr(target, name))
+    except OSError as error:
+        return error.errno == errno.ENOTSUP
+    return True
 
 
 def _target(path: Path, home: Path) -> Path:

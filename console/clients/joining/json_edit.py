@@ -4,49 +4,75 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from typing import Any
-
-from msgspec import Struct
 
 Path = Sequence[str | int]
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
-_DEEPEST = 64
 
 
 class NotEditable(ValueError):
     """The text is not JSON that could be edited; it says why."""
 
 
-class Node(Struct, frozen=True):
-    """A value and where it stands.
+class Node:
+    """A value and where it stands; what is inside it is looked at when it is asked for.
 
     Attributes:
         value: As Python has it.
-        keys: Of an object: its keys, as they stand.
-        starts: Of an object: where each member begins, with its key; of an array: where each item does.
-        inner: The nodes of its values.
+        end: Where the text goes on behind it.
     """
 
-    start: int
-    end: int
-    value: Any
-    keys: tuple[str, ...] = ()
-    starts: tuple[int, ...] = ()
-    inner: tuple[Node, ...] = ()
+    def __init__(self, text: str, start: int) -> None:
+        self._text, self.start = text, start
+        self.value, self.end = _DECODER.raw_decode(text, start)
+
+    @cached_property
+    def inner(self) -> tuple[Node, ...]:
+        """The nodes of its values."""
+        return tuple(node for _, node in self._members)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where each member of an object begins, with its key, or each item of an array."""
+        return tuple(start for start, _ in self._members)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of an object: its keys, as they stand."""
+        return tuple(self.value) if isinstance(self.value, dict) else ()
+
+    @cached_property
+    def _members(self) -> list[tuple[int, Node]]:
+        found = list[tuple[int, Node]]()
+        place = _skip(self._text, self.start + 1)
+        for _ in self.value if isinstance(self.value, (dict, list)) else ():
+            start = place
+            if isinstance(self.value, dict):
+                _, place = _DECODER.raw_decode(self._text, place)
+                place = _skip(self._text, _skip(self._text, place) + 1)
+            found.append((start, Node(self._text, place)))
+            place = _skip(self._text, _skip(self._text, found[-1][1].end) + 1)
+        return found
 
 
+@lru_cache(maxsize=2)
 def read(text: str) -> Node:
-    """The one object that a text holds.
+    """The one object that a text holds; kept for the next question about the same text.
 
     Raises:
         NotEditable: It holds something else, or a key twice.
     """
     try:
-        node = _value(text, _skip(text, 0), 0)
-    except (ValueError, IndexError) as error:
-        raise NotEditable(_trouble(error)) from error
+        _STRICT.raw_decode(text, _skip(text, 0))
+        node = Node(text, _skip(text, 0))
+    except json.JSONDecodeError as error:
+        raise NotEditable(f"{error.msg} in line {error.lineno}") from error
+    except (ValueError, RecursionError) as error:
+        raise NotEditable(str(error)) from error
     if _skip(text, node.end) != len(text):
         raise NotEditable(f"more than one JSON value: line {text.count(chr(10), 0, node.end) + 1}")
     if not isinstance(node.value, dict):
@@ -94,7 +120,7 @@ def without(text: str, path: Path) -> str:
     holder, node = at(text, path[:-1]), at(text, path)
     if holder is None or node is None:
         return text
-    number = holder.inner.index(node)
+    number = path[-1] if isinstance(path[-1], int) else holder.keys.index(path[-1])
     if len(holder.inner) == 1:
         return text[: holder.start + 1] + text[holder.end - 1 :]
     if number == 0:
@@ -102,66 +128,20 @@ def without(text: str, path: Path) -> str:
     return text[: holder.inner[number - 1].end] + text[node.end :]
 
 
-def _value(text: str, start: int, depth: int) -> Node:
-    if depth > _DEEPEST:
-        raise ValueError("nested too deeply")
-    if text[start] == "{":
-        return _object(text, start, depth)
-    if text[start] == "[":
-        return _array(text, start, depth)
-    value, end = _DECODER.raw_decode(text, start)
-    return Node(start, end, value)
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"the key {twice!r} stands there twice")
+    return found
 
 
-def _object(text: str, start: int, depth: int) -> Node:
-    keys: list[str] = []
-    starts: list[int] = []
-    inner: list[Node] = []
-    place = _skip(text, start + 1)
-    while text[place] != "}" or keys:
-        starts.append(place)
-        key, place = _DECODER.raw_decode(text, place)
-        if not isinstance(key, str) or key in keys:
-            raise ValueError(f"the key {key!r} stands there twice" if isinstance(key, str) else f"{key!r} is no key")
-        place = _expect(text, _skip(text, place), ":")
-        inner.append(_value(text, place, depth + 1))
-        keys.append(key)
-        place = _skip(text, inner[-1].end)
-        if text[place] == "}":
-            break
-        place = _expect(text, place, ",")
-    values = {key: node.value for key, node in zip(keys, inner, strict=True)}
-    return Node(start, place + 1, values, tuple(keys), tuple(starts), tuple(inner))
-
-
-def _array(text: str, start: int, depth: int) -> Node:
-    inner: list[Node] = []
-    place = _skip(text, start + 1)
-    while text[place] != "]" or inner:
-        inner.append(_value(text, place, depth + 1))
-        place = _skip(text, inner[-1].end)
-        if text[place] == "]":
-            break
-        place = _expect(text, place, ",")
-    starts = tuple(node.start for node in inner)
-    return Node(start, place + 1, [node.value for node in inner], (), starts, tuple(inner))
+_STRICT = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def _skip(text: str, place: int) -> int:
     match = _SPACE.match(text, place)
     return match.end() if match is not None else place
-
-
-def _expect(text: str, place: int, sign: str) -> int:
-    if text[place] != sign:
-        raise ValueError(f"expected {sign!r} in line {text.count(chr(10), 0, place) + 1}")
-    return _skip(text, place + 1)
-
-
-def _trouble(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} in line {error.lineno}"
-    return "it ends in the middle" if isinstance(error, IndexError) else str(error)
 
 
 def _nested(path: Path, value: Any) -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,15 @@ from team_console.console.clients.joining import settings_file
 from team_console.console.clients.joining.file_change import FileChange, read_file
 from team_console.console.clients.joining.hook_table import hook_command, hook_entries
 from team_console.console.clients.joining.json_edit import NotEditable
-from team_console.console.clients.joining.marked_block import comment_marks, names_in, with_block, without_block
+from team_console.console.clients.joining.marked_block import (
+    Found,
+    blocks_in,
+    comment_marks,
+    names_in,
+    note_of,
+    with_block,
+    written_bodies,
+)
 from team_console.console.clients.joining.receipts import file_receipt
 from team_console.store.model.errors import Code, TeamError
 
@@ -240,18 +250,53 @@ def _server_file(home: Path, name: str, joining: Joining) -> Place:
 
 
 def _toml_file(path: Path, home: Path, joining: Joining) -> Place:
-    marks = comment_marks(joining.name, html=False)
+    marks, server = comment_marks(joining.name, html=False), _toml_server(joining)
+
+    def found_in(text: str, made: Sequence[str] | None) -> Found | None:
+        """Our block: what is no more than our server, and no text of somebody else that only quotes one."""
+        found = blocks_in(text, marks, [*written_bodies(made), *_own_tables(text)])
+        return next((block for block in found if _is_server_alone(text, block.without)), None)
 
     def join(text: str, made: list[str]) -> str:
-        _refuse_other_server(without_block(text, marks))
-        after = with_block(text, marks, _toml_server(joining))
+        found = found_in(text, file_receipt(path).read())
+        _refuse_other_server(found.without if found is not None else text)
+        after = with_block(text, marks, server, found)
         _parsed(after, "it has its servers in a form to which none can be added at the end")  # an inline table
+        made.append(note_of(server))
         return after
 
     def leave(text: str, made: Sequence[str] | None) -> str:
-        return without_block(text, marks)
+        found = found_in(text, made)
+        if found is not None:
+            return found.without
+        if made is not None and marks.opening in text.split("\n"):
+            raise NotEditable("what a join wrote was changed there; take it out by hand")
+        return text
 
     return Place(path, home, "", join, leave)
+
+
+_HEADER = f"[mcp_servers.{settings_file.SERVER}]"
+_OWN_LINE = re.compile(r"(?:command|args|env|default_tools_approval_mode) = ")
+
+
+def _own_tables(text: str) -> Iterator[str]:
+    """The lines of our server as they stand, whatever program and team they name."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines):
+        if line == _HEADER:
+            yield "\n".join([line, *takewhile(_OWN_LINE.match, lines[number + 1 :])])
+
+
+def _is_server_alone(text: str, without: str) -> bool:
+    """Whether two TOML texts differ in our server only, and the second does not have it."""
+    before, after = (_parsed(each, "it is not TOML") for each in (text, without))
+    servers = before.get("mcp_servers")
+    if isinstance(servers, dict):
+        servers.pop(settings_file.SERVER, None)
+        if not servers and "mcp_servers" not in after:
+            del before["mcp_servers"]
+    return before == after
 
 
 def _toml_server(joining: Joining) -> str:
@@ -259,7 +304,7 @@ def _toml_server(joining: Joining) -> str:
     server = joining.server
     environment = ", ".join(f"{key} = {json.dumps(value)}" for key, value in server["env"].items())
     lines = [
-        f"[mcp_servers.{settings_file.SERVER}]",
+        _HEADER,
         f"command = {json.dumps(server['command'])}",
         f"args = {json.dumps(server['args'])}",
         f"env = {{ {environment} }}",
@@ -287,15 +332,21 @@ def _refuse_other_server(text: str) -> None:
 
 
 def _agents_file(joining: Joining) -> Place:
-    marks = comment_marks(joining.name, html=True)
+    path, marks = joining.project / "AGENTS.md", comment_marks(joining.name, html=True)
+
+    def found_in(text: str, made: Sequence[str] | None) -> Found | None:
+        return next(blocks_in(text, marks, [*written_bodies(made), joining.instructions.rstrip()]), None)
 
     def join(text: str, made: list[str]) -> str:
         others = [name for name in names_in(text, html=True) if name != joining.name]
         if others:
             raise NotEditable(f"it says already that the agent is {others[0]}; first: team-console leave {others[0]}")
-        return with_block(text, marks, joining.instructions)
+        made.append(note_of(joining.instructions))
+        return with_block(text, marks, joining.instructions, found_in(text, file_receipt(path).read()))
 
     def leave(text: str, made: Sequence[str] | None) -> str:
-        return without_block(text, marks)
+        while (found := found_in(text, made)) is not None:
+            text = found.without
+        return text
 
-    return Place(joining.project / "AGENTS.md", joining.project, "", join, leave)
+    return Place(path, joining.project, "", join, leave)
