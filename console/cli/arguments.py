@@ -123,6 +123,12 @@ def add_completed(parser: argparse._ActionsContainer, source: str, *names: str, 
     parser.add_argument(*names, **options).complete_from = source  # type: ignore[attr-defined]
 
 
+def add_agent(parser: argparse.ArgumentParser, *, help: str) -> None:
+    """Let an agent be named as `NAME` or `--agent NAME`; `Call.agent` has it."""
+    add_completed(parser, "agents", "named", nargs="?", metavar="NAME", help=help)
+    add_completed(parser, "agents", "--agent", metavar="NAME", help="the same")
+
+
 def overview() -> str:
     """The text of `team-console --help`."""
     lines = [

@@ -79,6 +79,20 @@ class Call:
             raise TeamError(Code.ACTOR_BOUND, text, hint)
 
     @property
+    def agent(self) -> str | None:
+        """The agent a verb is about, as `NAME` or `--agent NAME`; None when neither is given.
+
+        Raises:
+            TeamError: `USAGE` for two agents.
+        """
+        given = list(
+            dict.fromkeys(canonical(name) for name in (self.options.named, self.options.agent) if name is not None)
+        )
+        if len(given) > 1:
+            raise TeamError(Code.USAGE, f"two agents are named, {given[0]} and {given[1]}", "Name one of them.")
+        return given[0] if given else None
+
+    @property
     def actor(self) -> str:
         """Who acts: the given name, else the team's lead."""
         return self.given_actor or self.team.config().lead

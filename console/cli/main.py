@@ -16,7 +16,7 @@ _BROKEN_PIPE = 141
 
 def run(argv: Sequence[str]) -> int:
     """Do what `argv` asks. Never raises; no traceback reaches the user unless `TEAM_CONSOLE_DEBUG` asks for it."""
-    out = Output(as_json="--json" in argv)
+    out = Output(as_json="--json" in _options(argv))
     try:
         try:
             status = _dispatch(argv, out)
@@ -53,7 +53,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
 
     _refuse_broken_text(argv)
     name, rest = split(argv)
-    if name is None and ("-h" in rest or "--help" in rest):
+    if name is None and {"-h", "--help"} & {*_options(rest)}:
         out.say(overview())
         return 0
     verb = find_verb(name) if name is not None else None
@@ -69,6 +69,11 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
         return verb.run(call)
     finally:
         call.close()
+
+
+def _options(argv: Sequence[str]) -> Sequence[str]:
+    """Words that can be options: nothing behind `--` is one."""
+    return argv[: argv.index("--")] if "--" in argv else argv
 
 
 def _say_version(out: Output) -> int:

@@ -88,11 +88,16 @@ class Received(Struct, frozen=True):
     may_change_by_itself: bool = True
     is_complete: bool = False
 
+    @property
+    def count(self) -> int:
+        """How many messages there are."""
+        return len(self.messages)
+
     def as_json(self) -> dict[str, Any]:
         """Exactly the three keys of seed 000 (requirement 40)."""
         return {
             "messages": [dict(message.record) for message in self.messages],
-            "count": len(self.messages),
+            "count": self.count,
             "status_message": self.status_message,
         }
 

@@ -24,7 +24,7 @@ def test_what_is_sent_is_received_once_and_answered(join: Join) -> None:
     (message,) = agent.receive().messages
     assert (message.message_id, message.content) == (receipt.messages[0].message_id, "Is it done?")
     agent.send(message.sender, "It is.", summary="The export job has ended well", in_reply_to=message.message_id)
-    assert agent.receive().messages == ()
+    assert (agent.receive().messages, agent.receive().count, lead.peek().count) == ((), 0, 1)
     assert [reply.payload["in_reply_to"] for reply in lead.receive().messages] == [message.message_id]
 
 

@@ -19,6 +19,25 @@ def test_global_flags_stand_before_or_after_the_verb(
     assert "task-manager" in [agent["name"] for agent in result.json["agents"]]
 
 
+def test_json_behind_two_dashes_is_no_option(team: CommandLine) -> None:
+    asked = team.ok("ask", "--as", "task-manager", "--", "--json").out
+    assert asked.startswith("question-")
+    assert team.ok("requests").out.rstrip().endswith("--json")
+
+
+@pytest.mark.parametrize("verb", ["receive", "history", "inbox"])
+def test_an_agent_is_named_with_or_without_an_option(verb: str, team: CommandLine) -> None:
+    words = ("--summary", "State of the export job please", "--content", "?")
+    for name in ("task-manager", "file-manager"):
+        team.ok("send", "--to", name, *words)
+    more = ("--peek",) if verb == "receive" else ()
+    results = [team.ok(verb, *named, *more, "--json") for named in (("task-manager",), ("--agent", "task-manager"))]
+    assert results[0] == results[1]
+    assert results[0].json["count"] == 1
+    both = team(verb, "task-manager", "--agent", "file-manager", "--json")
+    assert (both.status, both.json["error"]) == (2, "USAGE")
+
+
 def test_the_team_comes_from_the_environment(team: CommandLine, elsewhere: CommandLine) -> None:
     result = elsewhere("roster", env={"TEAM_CONSOLE_TEAM": str(team.folder)})
     assert result.status == 0
@@ -155,7 +174,7 @@ def test_read_only_refuses_writes_and_leaves_the_folder_alone(team: CommandLine)
         (("send", "--cont", "x", "--to", "file-manager"), "Did you mean --content?"),
         (("clear", "--older-than", "3"), "Did you mean --older-than-days?"),
         (("status", "--jsno"), "Did you mean --json?"),
-        (("inbox", "--agent", "file-manager"), "AGENT is given without --agent: team-console inbox AGENT"),
+        (("verdict", "--request", "q-1"), "REQUEST is given without --request: team-console verdict REQUEST"),
         (("send", "\u2014to", "ceo"), "An option begins with plain hyphens"),
         (("send", "--content", "-x;y", "--to", "ceo"), "A value that begins with a dash is given as '--content=-x;y'"),
         (("history", "--since", "-2h"), "A value that begins with a dash is given as --since=-2h"),

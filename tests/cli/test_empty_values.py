@@ -29,6 +29,8 @@ def test_deliver_to_nobody_is_not_deliver_to_all(given: str, waiting: CommandLin
 def test_receive_for_nobody_takes_no_mail_of_whoever_asks(waiting: CommandLine) -> None:
     result = waiting("--as", "task-manager", "receive", "--agent", "", "--json")
     assert (result.status, result.json["error"]) == (1, "INVALID_NAME")
+    assert (result.json["messages"], result.json["count"]) == ([], 0)
+    assert result.json["status_message"] == result.json["message"]
     assert states(waiting) == {"m1": "pending"}
 
 

@@ -6,10 +6,9 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from team_console.console.cli.arguments import add_completed
+from team_console.console.cli.arguments import add_agent, add_completed
 from team_console.console.cli.call import Call
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import canonical
 from team_console.store.model.safe import safe_text
 
 if TYPE_CHECKING:
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.description = (
-        "Print archived and live messages, oldest first, each once. With --agent the log lines say OUTGOING and\n"
+        "Print archived and live messages, oldest first, each once. With an agent the log lines say OUTGOING and\n"
         "INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored.\n"
         "Times of log lines, and of --since without a zone, are local; JSON and CSV say theirs. TZ=UTC gives UTC."
     )
-    add_completed(parser, "agents", "--agent", metavar="A", help="only what this agent sent or got")
+    add_agent(parser, help="only what this agent sent or got")
     parser.add_argument("--since", metavar="T", help="2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d")
     add_completed(parser, "kinds", "--type", metavar="T", help="only this kind of message")
     parser.add_argument("--grep", metavar="RE", help="only messages with this regular expression in their text")
@@ -39,11 +38,10 @@ def run(call: Call) -> int:
     form = options.format or ("json" if call.out.as_json else "log")
     if call.out.as_json and form != "json":
         raise TeamError(Code.USAGE, f"--json and --format {form} exclude each other", "Leave one of them out.")
-    for name in ("agent", "since", "type"):
-        if getattr(options, name) == "":  # of a script whose variable is not set; everything is not what it asks for
+    for name, value in (("agent", call.agent), ("since", options.since), ("type", options.type)):
+        if value == "":  # of a script whose variable is not set; everything is not what it asks for
             raise TeamError(Code.USAGE, f"--{name} is empty", f"Give a value, or leave --{name} out.")
-    options.agent = None if options.agent is None else canonical(options.agent)
-    fits = wanted(now=call.team.clock(), agent=options.agent, since=options.since, type=options.type, grep=options.grep)
+    fits = wanted(now=call.team.clock(), agent=call.agent, since=options.since, type=options.type, grep=options.grep)
     snapshot = call.snapshot()
     messages, problems = history(call.team, snapshot.messages, fits)
     _PRINTERS[form](call, messages)
@@ -59,7 +57,7 @@ def _tell_slips(call: Call, snapshot: Snapshot) -> None:
     from team_console.console.cli.unheard_names import unheard_agent, unheard_kind
     from team_console.store.views.history import HistoryFilter, history
 
-    agent, kind = call.options.agent, call.options.type
+    agent, kind = call.agent, call.options.type
     names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, HistoryFilter(agent))[0])
     call.out.warn([*names, *unheard_kind(snapshot.config, kind)])
 
@@ -70,7 +68,7 @@ def _print_log(call: Call, messages: Sequence[Message]) -> None:
     if messages:
         call.tell_zone()
     for message in messages:
-        call.out.say(log_line(message, call.options.agent))
+        call.out.say(log_line(message, call.agent))
 
 
 def _print_json(call: Call, messages: Sequence[Message]) -> None:

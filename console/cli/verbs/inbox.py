@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from team_console.console.cli.arguments import add_completed
+from team_console.console.cli.arguments import add_agent
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.table import age_since, print_table
 from team_console.store.desk.delivery.handing_on import marked
@@ -17,14 +17,16 @@ from team_console.store.views.titles import said_in
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    add_completed(parser, "agents", "agent", metavar="AGENT", help="whose inbox")
+    add_agent(parser, help="whose inbox")
     parser.add_argument("--unread", action="store_true", help="only what it has not read")
     parser.add_argument("--unanswered", action="store_true", help="only what it has read and not answered")
 
 
 def run(call: Call) -> int:
     """List the live messages: unread ones first, the most urgent on top."""
-    agent = check_name(call.options.agent, field="AGENT")
+    if call.agent is None:
+        raise TeamError(Code.USAGE, "whose inbox? no agent is named", "team-console inbox NAME")
+    agent = check_name(call.agent, field="NAME")
     view = call.view()
     _refuse_stranger(call, view, agent)
     messages = [inbox for inbox in view.inboxes.get(agent, ()) if not call.options.unread or inbox.is_unread_by(agent)]
