@@ -23,7 +23,7 @@ class Attendance(Struct, frozen=True):
 
     Attributes:
         names: Names of processes that live.
-        doubtful: Names that could not be looked at, for want of permission.
+        doubtful: Names of which it is not known: not to be looked at for want of permission, or late to say so.
         certain: Whether every other name is that of a process which is gone; False when nothing could be found out.
     """
 

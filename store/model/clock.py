@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -27,13 +28,21 @@ _FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 with the year 9999 and would let one message of its last week keep all others from being judged."""
 
 
+_SINCE_1970 = re.compile(r"\d{10}(\d{3})?(?:\.\d*)?").fullmatch
+
+
 @lru_cache(maxsize=4096)
 def from_text(text: str) -> datetime | None:
-    """Read a timestamp as other writers spell it; None when it is not one. A time without a zone is UTC.
+    """Read a timestamp as other writers spell it, seconds or milliseconds since 1970 too; None when it is not one.
+
+    A time without a zone is UTC.
 
     One before the year 2 or after the year 9000 counts as the nearest within.
     """
     try:
+        since = _SINCE_1970(text.strip())
+        if since is not None:
+            return from_file(int(float(text) * (1e9 if since[1] is None else 1e6)))
         moment = datetime.fromisoformat(text.strip())
         if moment.tzinfo is not UTC:
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

@@ -166,8 +166,8 @@ HOOK_LINES = (
     Line(
         "a row that is not renewed is nobody",
         "store/backends/sql/engines/postgres_presence.py",
-        "GONE_SECONDS = 2.0",
-        "GONE_SECONDS = 3600.0",
+        "LATE_SECONDS = 2.0",
+        "LATE_SECONDS = 30.0",
         (f"{_SQL}::test_a_process_that_stops_to_beat_counts_as_gone",),
     ),
     Line(

@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.failures import discard
 from team_console.store.desk.delivery.orchestrator import route
 from team_console.store.desk.delivery.push import deliver
+from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import Code, TeamError
 
 from tests.sql.conftest import Open
@@ -185,6 +187,59 @@ def test_rows_of_others_stand_between_ours_by_age(foreign: str, opened: Open, cl
         "msg-002",
         "ours-2",
     ]
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Kolkata"])
+def test_times_of_a_server_in_another_time_zone_are_read_and_written_in_it(
+    postgres: str, opened: Open, zone: str
+) -> None:
+    execute(postgres, f"ALTER DATABASE {postgres.rsplit('/', 1)[1]} SET timezone TO '{zone}'", SEED.format(more=""))
+    six_days = "CURRENT_TIMESTAMP - interval '6 days 20 hours'"
+    execute(postgres, _ROW.format("'m'").replace("status)", "status, created_at)").replace("g')", f"g', {six_days})"))
+    caller = Caller(opened(postgres), "orchestrator")
+    (message,) = caller.team.snapshot().messages
+    assert message.created_at is not None
+    assert abs(utc_now() - message.created_at - timedelta(days=6, hours=20)) < timedelta(hours=1)
+    mail.send(caller, to="b", type="spec_ready", message_id="ours")
+    done = deliver(caller)
+    assert (len(done.delivered), done.expired) == (2, [])
+    off = "CURRENT_TIMESTAMP::timestamp - created_at < interval '1 hour'"
+    assert execute(postgres, f"SELECT {off} FROM agent_message WHERE message_id = 'ours'") == [(True,)]
+    off = "abs(extract(epoch FROM CURRENT_TIMESTAMP::timestamp - delivered_at)) < 3600"
+    assert execute(postgres, f"SELECT DISTINCT {off} FROM agent_message") == [(True,)]
+    assert opened(postgres).snapshot().problems == ()
+
+
+def test_rows_that_0_5_0_wrote_in_utc_keep_their_age_in_another_time_zone(postgres: str, opened: Open) -> None:
+    execute(postgres, f"ALTER DATABASE {postgres.rsplit('/', 1)[1]} SET timezone TO 'Asia/Tokyo'", SEED.format(more=""))
+    insert(postgres, "ours", payload='{"content": "x", "_envelope": {"#": 1, "priority": "low"}}')
+    insert(postgres, "theirs")
+    assert {message.message_id: message.created for message in opened(postgres).snapshot().messages} == {
+        "ours": "2026-02-24T10:30:00.000Z",
+        "theirs": "2026-02-24T01:30:00.000Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("stored", "polled"),
+    [
+        (1795533905, "2026-11-24T15:25:05Z"),
+        (1795533905123, "2026-11-24T15:25:05.123Z"),
+        ("yesterday", None),
+        (None, None),
+    ],
+)
+def test_a_poll_says_times_in_iso_8601_or_not_at_all(
+    tmp_path: Path, opened: Open, stored: object, polled: str | None
+) -> None:
+    place = str(tmp_path / "odd.db")
+    execute(place, SEED.format(more=""), _ROW.format("'m'"))
+    execute(place, "UPDATE agent_message SET created_at = :at", at=stored)
+    team = opened(place)
+    reply = route(Caller(team, "orchestrator"), {"ACTION": "poll", "RECIPIENT": "b"})
+    assert [message["created_at"] for message in reply["messages"]] == [polled]
+    expected = ["UNREADABLE_DATE"] if stored == "yesterday" else []
+    assert [problem.code for problem in team.snapshot().problems] == expected
 
 
 def test_the_sources_own_poll_finds_what_we_sent(foreign: str, opened: Open) -> None:

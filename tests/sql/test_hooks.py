@@ -109,6 +109,19 @@ def test_a_process_that_stops_to_beat_counts_as_gone(server_team: Team, postgres
         wait_until(lambda: human_present(server_team))
 
 
+@pytest.mark.parametrize(("seconds", "is_gone"), [(10, False), (40, True)])
+def test_an_asker_that_was_cut_off_for_a_while_is_not_gone(
+    server_team: Team, postgres: str, seconds: int, is_gone: bool
+) -> None:
+    name = new_name()
+    with announce_presence(server_team):
+        wait_until(lambda: human_present(server_team))
+    row = f"VALUES ('asker', '{name}', clock_timestamp() - interval '{seconds} seconds')"
+    execute(postgres, f"INSERT INTO team_console_presence (presence, name, seen_at) {row}")
+    attendance = server_team.attendance(Presence.ASKER)
+    assert (attendance.is_gone(name), attendance.names) == (is_gone, frozenset())
+
+
 def test_who_leaves_is_gone_at_once(server_team: Team, postgres: str) -> None:
     with announce_presence(server_team):
         wait_until(lambda: human_present(server_team))
@@ -146,8 +159,8 @@ def test_two_clients_at_once_each_get_their_own_verdict(
     assert {row["from"]: row["state"] for row in rows(office)} == {"alice": "approved", "ben": "rejected"}
 
 
-def test_what_a_killed_hook_asked_ends_as_that(
-    server_team: Team, office: Office, clients: Callable[[str], Client]
+def test_what_a_killed_hook_asked_ends_as_that_once_it_was_silent_for_long(
+    server_team: Team, office: Office, clients: Callable[[str], Client], postgres: str
 ) -> None:
     alice, ben = clients("alice"), clients("ben")
     with announce_presence(server_team):
@@ -157,6 +170,10 @@ def test_what_a_killed_hook_asked_ends_as_that(
         hook.kill()
         hook.wait()
         wait_until(lambda: not server_team.attendance(Presence.ASKER).names)
+        assert rows(office, "--open")  # a network that is cut looks like that too
+        execute(
+            postgres, "UPDATE team_console_presence SET seen_at = seen_at - interval '60 s' WHERE presence = 'asker'"
+        )
         refused = office("approve", request["request_id"], "--json")
         assert (refused.status, refused.json["error"]) == (1, "INVALID_REQUEST_ID")
         ben.tell(STOP)

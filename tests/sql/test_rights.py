@@ -12,6 +12,7 @@ from team_console.store.contract.team import Condition
 from team_console.store.contract.transaction import Enough
 from team_console.store.desk import inbox, mail
 from team_console.store.desk.caller import Caller
+from team_console.store.desk.delivery.orchestrator import route
 from team_console.store.model.errors import Code, TeamError
 
 from tests.conftest import CommandLine
@@ -83,10 +84,40 @@ def test_a_role_that_may_make_no_tables_is_told_so_and_changes_nothing(postgres:
     team = opened(role("GRANT SELECT, INSERT, UPDATE, DELETE ON agent_message TO {role}"))
     with pytest.raises(TeamError) as caught:
         inbox.receive(Caller(team, "code_developer"), agent="code_developer")
-    assert caught.value.code is Code.READ_ONLY
+    assert caught.value.code is Code.NOT_PERMITTED
     assert "permission denied for schema" in caught.value.message
+    assert "GRANT CREATE ON SCHEMA" in caught.value.hint
+    polled = route(Caller(team, "orchestrator"), {"ACTION": "poll", "RECIPIENT": "code_developer"})
+    assert [message["message_id"] for message in polled["messages"]] == ["msg-001"]
     assert _tables(postgres) == set()
     assert [message.status for message in team.snapshot().messages] == ["pending"]
+
+
+@pytest.mark.parametrize("more", [(), ("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}",)])
+def test_a_role_with_rights_on_the_messages_alone_can_look_and_is_told_what_is_missing(
+    postgres: str, role: Role, opened: Open, more: tuple[str, ...]
+) -> None:
+    create_database(postgres, SETTINGS)
+    put(opened(postgres), make_message(1, to="architect"))
+    team = opened(role("GRANT SELECT, INSERT, UPDATE, DELETE ON agent_message TO {role}", *more))
+    snapshot = team.snapshot()
+    assert [message.message_id for message in snapshot.messages] == [make_message(1).message_id]
+    assert [problem.code for problem in snapshot.problems] == ([] if more else ["TABLES_HIDDEN"])
+    polled = route(Caller(team, "ceo"), {"ACTION": "poll", "RECIPIENT": "architect"})
+    assert polled["messages_pending"] == 1
+    with pytest.raises(TeamError) as caught:
+        mail.send(Caller(team, "user"), to="architect", type="spec_ready")
+    assert caught.value.code is Code.NOT_PERMITTED
+    assert "GRANT SELECT, INSERT, UPDATE, DELETE ON team_console_state" in caught.value.hint
+
+
+def test_a_poll_makes_no_tables(empty_place: str, opened: Open) -> None:
+    execute(empty_place, SEED.format(more=""))
+    insert(empty_place, "msg-001")
+    caller = Caller(opened(empty_place), "orchestrator")
+    assert route(caller, {"ACTION": "poll", "RECIPIENT": "code_developer"})["messages_pending"] == 1
+    tables = "SELECT tablename FROM pg_tables" if "://" in empty_place else "SELECT name FROM sqlite_master"
+    assert not [name for (name,) in execute(empty_place, tables) if name.startswith("team_console")]
 
 
 def test_a_role_that_does_not_own_the_table_of_messages_works_all_the_same(
@@ -134,7 +165,7 @@ def test_agents_that_all_write_first_to_a_database_of_others_are_all_served(post
     assert got == {name: [f"for-{name}"] for name in agents}
 
 
-@pytest.mark.parametrize("setting", ["datestyle = 'German'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"])
+@pytest.mark.parametrize("setting", ["datestyle = 'German'", "datestyle = 'SQL, DMY'"])
 def test_how_the_database_spells_moments_does_not_matter(postgres: str, opened: Open, setting: str) -> None:
     create_database(postgres, SETTINGS)
     name = postgres.rpartition("/")[2]

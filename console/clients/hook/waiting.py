@@ -95,7 +95,7 @@ class _Watch:
     def is_gone(self) -> bool:
         """Look once more."""
         found = self._team.attendance(Presence.CONSOLE)
-        if found.names or found.certain:
+        if found.names or (found.certain and not found.doubtful):
             self._absent = 0 if found.names else self._absent + 1
             self._unknown = 0
         else:

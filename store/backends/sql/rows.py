@@ -9,6 +9,7 @@ our own rows carried the note in their payload as `_envelope`; such a row is rea
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ _NAMING_KEYS = frozenset(
     {"message_id", "id", "type", "message_type", "from", "sender", "from_agent", "status"}
     | {"to", "to_agents", "recipient", "to_agent"}
 )
+_ZONE = re.compile(r" ([+-]\d\d(:\d\d){0,2})\Z")
 _UNKNOWN_STATUS = "unknown"
 _STATUSES = frozenset(str(statu) for statu in Status)
 
@@ -85,6 +87,10 @@ def read_row(row: Row, *, place: str) -> RowEntry:
     except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
         return RowEntry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))
+    if message.created and message.created_at is None:
+        hint = "It counts as the oldest; correct the row."
+        text = f"created_at is no time: {message.created!r:.60}"
+        problems.append(Problem("UNREADABLE_DATE", "warning", row.message_id, text, hint))
     if message.status not in _STATUSES:
         text = f"status {message.status!r} is none the router knows; nobody will get this message"
         hint = "Set it to pending to send it."
@@ -225,10 +231,11 @@ def _from_columns(row: Row, payload: Any, *, foreign: bool) -> dict[str, Any]:
     }
     if foreign and isinstance(payload, dict) and payload.get("priority") in tuple(Priority):
         record["priority"] = payload["priority"]
-    record["created"] = _moment(row.created_at)
+    # 0.5.0 wrote UTC into its own rows, whatever the time zone of the database is.
+    record["created"] = _moment(row.created_at, is_utc=not foreign)
     record["status"] = row.status or _UNKNOWN_STATUS
     further = {
-        "delivered_at": _moment(row.delivered_at) or None,
+        "delivered_at": _moment(row.delivered_at, is_utc=not foreign) or None,
         "retry_count": row.retry_count or None,
         "max_retries": None if row.max_retries == MAX_RETRIES else row.max_retries,
         "error_message": row.error_message,
@@ -255,11 +262,13 @@ def _same(value: Any, other: Any) -> bool:
     return bool(value == other) and (isinstance(value, (str, int)) or dump(value) == dump(other))
 
 
-def _moment(text: Any) -> str:
-    if text is None:
+def _moment(value: Any, *, is_utc: bool) -> str:
+    """The time in UTC, or the text as it is when it is none; `is_utc`: whatever zone the database put after it."""
+    if value is None:
         return ""
-    moment = from_text(str(text))
-    return str(text) if moment is None else to_text(moment)
+    text = _ZONE.sub("" if is_utc else r"\1", str(value))
+    moment = from_text(text)
+    return text if moment is None else to_text(moment)
 
 
 def _parse(text: Any) -> tuple[Any, str | None]:

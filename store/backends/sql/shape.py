@@ -28,6 +28,7 @@ class Shape(Struct, frozen=True):
         types: Column name -> its type in the database, of the columns we know.
         others: Columns we do not know.
         has_ours: Whether our own tables are there.
+        hidden: Whether they are there and this role may not read them.
         is_strict: Whether values are read and written as text with a cast (PostgreSQL).
     """
 
@@ -35,6 +36,7 @@ class Shape(Struct, frozen=True):
     others: tuple[str, ...]
     has_ours: bool
     is_strict: bool
+    hidden: bool = False
 
     @property
     def id(self) -> str:
@@ -75,14 +77,26 @@ class Shape(Struct, frozen=True):
     def _bound(self, name: str) -> str:
         if not self.is_strict or name in _NUMBERS:
             return f":{name}"
-        return f"convert_to(:{name}, 'UTF8')" if self.has_bytes(name) else f"CAST(:{name} AS {self.types[name]})"
+        if self.has_bytes(name):
+            return f"convert_to(:{name}, 'UTF8')"
+        value = f"CAST(:{name} AS timestamptz)" if self._is_local_time(name) else f":{name}"
+        return f"CAST({value} AS {self.types[name]})"
 
     def _read(self, name: str) -> str:
         if name not in self.types:
             return "NULL"
         value = self.id if name == "message_id" else f"{MESSAGES}.{name}"
-        as_it_is = not self.is_strict or name in _NUMBERS or self.has_bytes(name)
-        return value if as_it_is else f"CAST({value} AS TEXT)"
+        if not self.is_strict or name in _NUMBERS or self.has_bytes(name):
+            return value
+        if self._is_local_time(name):
+            zone = f"to_char({value} AT TIME ZONE current_setting('TimeZone'), 'OF')"
+            return f"concat_ws(' ', CAST({value} AS TEXT), {zone})"
+        return f"CAST({value} AS TEXT)"
+
+    def _is_local_time(self, name: str) -> bool:
+        """Whether the column holds the clock of the database's time zone, as `CURRENT_TIMESTAMP` fills it there."""
+        kind = self.types.get(name, "")
+        return self.is_strict and kind.startswith("timestamp") and kind.endswith("without time zone")
 
     def has_bytes(self, name: str) -> bool:
         """Whether the column holds bytes by its type, which are no text to a statement."""
@@ -112,11 +126,14 @@ def find_shape(connection: Connection) -> Shape | None:
             f"table {MESSAGES} lets several rows have one message_id, so that none of them can be told from the others",
             f"Give rows that share one ids of their own, then run: {_UNIQUE[connection.is_strict]}",
         )
+    is_complete = tables.issuperset(OURS)
+    hidden = bool(tables.intersection(OURS)) and not connection.may_read([*tables.intersection(OURS)])
     return Shape(
         types={name: columns[name].type for name in COLUMNS if name in columns},
         others=tuple(name for name in columns if name not in COLUMNS),
-        has_ours=tables.issuperset(OURS),
+        has_ours=is_complete and not hidden,
         is_strict=connection.is_strict,
+        hidden=hidden,
     )
 
 

@@ -15,7 +15,7 @@ from team_console.store.backends.sql.recorded_reader import RecordedReader
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.backends.sql.settings import Settings
 from team_console.store.backends.sql.shape import Shape, find_shape
-from team_console.store.backends.sql.tables import MESSAGES, Numbers, numbers, numbers_lost, our_tables
+from team_console.store.backends.sql.tables import GRANT, HIDDEN, MESSAGES, Numbers, numbers, numbers_lost, our_tables
 from team_console.store.contract.team import LOG_LOST, PROCESS_LOST, Condition, LockHolder, Snapshot
 from team_console.store.model.clock import Clock, from_text, to_text
 from team_console.store.model.errors import Code, TeamError
@@ -115,7 +115,8 @@ class SnapshotView:
             lost = numbers_lost(connection, found) if shape.has_ours else None
             recorded = self.recorded(connection, shape, settings.config.key)
             same = None if mark is None else stamp
-            problems = (*settings.problems, *([lost] if lost is not None else []))
+            hidden = Problem("TABLES_HIDDEN", "warning", self._dialect.location, HIDDEN, GRANT)
+            problems = (*settings.problems, *([lost] if lost else []), *([hidden] if shape.hidden else []))
             self._seen = _Seen(state, settings.config, changed, same, problems, self._reader.missing, recorded)
             return self._seen
 

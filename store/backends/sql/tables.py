@@ -75,6 +75,10 @@ _INDEXES = {
     },
 }
 """Name of a table -> name of an index -> its columns."""
+NO_RIGHT = "42501"
+"""SQLSTATE of a refusal for want of a right."""
+HIDDEN = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"
+GRANT = f"Let its owner run: GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(OURS)} TO the role;"
 _MAY_NOT = "42"
 """How the SQLSTATE of a refusal begins."""
 

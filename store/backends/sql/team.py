@@ -23,7 +23,15 @@ from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.settings import FILE, TABLE, Settings, put_back, write_pointer, write_settings
 from team_console.store.backends.sql.shape import Shape, find_shape
 from team_console.store.backends.sql.snapshot_view import SnapshotView
-from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, create_ours, restore_numbers
+from team_console.store.backends.sql.tables import (
+    ARCHIVE,
+    GRANT,
+    HIDDEN,
+    MESSAGES,
+    NO_RIGHT,
+    create_ours,
+    restore_numbers,
+)
 from team_console.store.backends.sql.transaction import MAY_ADDRESS, SqlTransaction, to_recipient
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
@@ -63,6 +71,12 @@ class SqlTeam(Team):
         self._reader = RowReader(dialect)
         self._view = SnapshotView(dialect, self._reader, self._settings, clock)
         self._chain = Chain()
+
+    @property
+    def has_trail(self) -> bool:  # type: ignore[override]
+        """See `Team.has_trail`."""
+        with self._reading() as (_, shape):
+            return shape.has_ours
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         """See `Team.snapshot`."""
@@ -287,7 +301,10 @@ class SqlTeam(Team):
         commit(self._dialect, connection, written, wait=wait)
 
     def _failed(self, error: Exception) -> TeamError:
+        """Whoever came so far may write messages: what is refused now is a right on tables of ours, or to make them."""
         known = self._dialect.translate(error)
+        if known.code is Code.READ_ONLY and getattr(error, "sqlstate", "") == NO_RIGHT:
+            return TeamError(Code.NOT_PERMITTED, known.message, GRANT)
         if known.code in (Code.READ_ONLY, Code.STORE_LOCKED):
             return known
         return TeamError(Code.STORE_FAILED, f"{known.message}; nothing was changed", known.hint)
@@ -297,7 +314,17 @@ class SqlTeam(Team):
         shape = self._view.shape(connection)
         if shape.has_ours:
             return shape
-        create_ours(connection)
+        if shape.hidden:
+            raise TeamError(Code.NOT_PERMITTED, f"{self.location}: {HIDDEN}", GRANT)
+        try:
+            create_ours(connection)
+        except connection.error as error:
+            refused = self._failed(error)
+            if refused.code is not Code.NOT_PERMITTED:
+                raise
+            text = f"{refused.message}; team-console writes with tables of its own beside {MESSAGES}"
+            hint = "Let its owner run GRANT CREATE ON SCHEMA ... TO this role, or write once with team-console."
+            raise TeamError(Code.NOT_PERMITTED, text, hint) from error
         made = find_shape(connection)
         if made is None or not made.has_ours:
             raise TeamError(Code.STORE_FAILED, f"{self.location}: our tables could not be made", "Check your rights.")

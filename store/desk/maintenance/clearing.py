@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -26,10 +25,11 @@ _ENDED_AT: Mapping[str, tuple[str, ...]] = {
     Status.DELIVERED: ("delivered_at",),
     Status.RECALLED: ("recalled_at",),
     Status.FAILED: ("ended_at",),
-    Status.EXPIRED: ("ended_at",),
 }
-"""Status -> what tells when the message came to it, best first."""
-_MEGABYTE = 1_000_000
+"""Status -> what tells when the message came to it, best first; an expired one has had its time by its age."""
+FREED_MB = 0.0
+"""Disk space freed (seed 003's `disk_space_freed_mb`): what leaves the queue stands in the archives, and a database
+keeps the pages of what is deleted from them for what comes next."""
 
 
 class Cleared(Struct, frozen=True):
@@ -37,13 +37,11 @@ class Cleared(Struct, frozen=True):
 
     Attributes:
         statuses: Status -> number of messages.
-        freed: Bytes of the records removed.
         kept: Old messages that stay, because an open request or the roster rests on them.
         archives: Archived messages that were deleted for good.
     """
 
     statuses: Mapping[str, int] = field(default_factory=dict)
-    freed: int = 0
     kept: int = 0
     archives: int = 0
 
@@ -51,11 +49,6 @@ class Cleared(Struct, frozen=True):
     def deleted(self) -> int:
         """How many messages left the queue."""
         return sum(self.statuses.values())
-
-    @property
-    def megabytes(self) -> float:
-        """`freed` in MB, to three places (seed 003's `disk_space_freed_mb`)."""
-        return round(self.freed / _MEGABYTE, 3)
 
 
 def clear(
@@ -86,7 +79,7 @@ def clear(
         for missing in gone:
             archive_and_remove(tx, missing)
     archives = _delete_archived(caller) if delete_archived else 0
-    return Cleared(_by_status(gone), _size(gone), len(old) - len(gone), archives)
+    return Cleared(_by_status(gone), len(old) - len(gone), archives)
 
 
 def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
@@ -95,7 +88,7 @@ def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleare
     snapshot = readable(caller.team.snapshot())
     old = _old(snapshot.messages, snapshot.taken_at - timedelta(days=older_than_days))
     gone = _free(snapshot.messages, old, snapshot.config, snapshot.taken_at)
-    return Cleared(_by_status(gone), _size(gone), len(old) - len(gone))
+    return Cleared(_by_status(gone), len(old) - len(gone))
 
 
 def _check_age(days: float) -> None:
@@ -154,11 +147,6 @@ def _by_status(messages: Iterable[Message]) -> dict[str, int]:
     for message in messages:
         counts[message.status] = counts.get(message.status, 0) + 1
     return counts
-
-
-def _size(messages: Iterable[Message]) -> int:
-    texts = (json.dumps(dict(message.record), ensure_ascii=False, default=str) for message in messages)
-    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def _delete_archived(caller: Caller) -> int:

@@ -110,6 +110,10 @@ class Connection(ABC):
     def tables(self, names: Collection[str]) -> set[str]:
         """Which of these are tables of this database."""
 
+    def may_read(self, names: Collection[str]) -> bool:
+        """Whether all of these tables, which are there, can be read."""
+        return True
+
     @abstractmethod
     def columns(self, table: str) -> list[Column]:
         """The columns of a table or view, in their order; none when there is no such thing."""

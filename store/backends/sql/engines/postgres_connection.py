@@ -63,6 +63,10 @@ class PostgresConnection(Connection):
         """See `Connection.tables`."""
         return {name for (name,) in self.rows_among(_TABLES, [*names])}
 
+    def may_read(self, names: Collection[str]) -> bool:
+        """See `Connection.may_read`."""
+        return all(self.scalar("SELECT has_table_privilege(:name, 'SELECT')", {"name": name}) for name in names)
+
     def columns(self, table: str) -> list[Column]:
         """See `Connection.columns`."""
         return [Column(*row) for row in self.rows(_COLUMNS, {"table": table})]

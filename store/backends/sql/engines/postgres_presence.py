@@ -12,8 +12,10 @@ from team_console.store.model.errors import TeamError
 
 BEAT_SECONDS = 0.5
 """How often a row is renewed."""
-GONE_SECONDS = 2.0
-"""Age of a row from which its process counts as gone: three beats may be missed."""
+LATE_SECONDS = 2.0
+"""Age of a row from which it is not known whether its process lives: three beats may be missed."""
+GONE_SECONDS = 30.0
+"""Age from which it counts as gone: a network or a process that stands still for a while ends no request."""
 _FORGET_SECONDS = 3600
 _TABLE = "team_console_presence"
 _CREATE = f"""
@@ -28,7 +30,7 @@ _LEAVE = f"DELETE FROM {_TABLE} WHERE presence = :presence AND name = :name"
 _SWEEP = f"DELETE FROM {_TABLE} WHERE seen_at < clock_timestamp() - make_interval(secs => {_FORGET_SECONDS})"
 _THERE = f"SELECT to_regclass('{_TABLE}')"
 _LOOK = f"""
-SELECT name FROM {_TABLE}
+SELECT name, seen_at > clock_timestamp() - make_interval(secs => {LATE_SECONDS}) FROM {_TABLE}
 WHERE presence = :presence AND seen_at > clock_timestamp() - make_interval(secs => {GONE_SECONDS})
 """
 _FAILURES = (TeamError, OSError)
@@ -64,10 +66,14 @@ def attendance(connect: Connect, presence: Presence) -> Attendance:
         with connect() as connection:
             if connection.scalar(_THERE) is None:
                 return Attendance()
-            names = connection.scalars(_LOOK, {"presence": str(presence)})
+            rows = connection.rows(_LOOK, {"presence": str(presence)})
     except _FAILURES:
         return UNKNOWN
-    return Attendance(frozenset(name for name in names if is_presence_name(name)))
+    known = [(name, is_fresh) for name, is_fresh in rows if is_presence_name(name)]
+    return Attendance(
+        names=frozenset(name for name, is_fresh in known if is_fresh),
+        doubtful=frozenset(name for name, is_fresh in known if not is_fresh),
+    )
 
 
 def _begin(connect: Connect, row: dict[str, str]) -> bool:
