@@ -10,6 +10,7 @@ from team_console.store.backends.given_paths import absolute, unseen
 from team_console.store.backends.redact import redact
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.words import first_of
 from team_console.store.settings.team_config import CONFIG_NAME
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def open_team(
         why = unseen(*_marks(folder))
         if why is not None:  # the team of a folder further up may be another one
             raise _not_found(folder, why)
-    raise TeamError(Code.TEAM_NOT_FOUND, f"no team in {here} or above it", _HINT)
+    raise _not_found(here, None)
 
 
 def is_team(folder: Path) -> bool:
@@ -88,7 +89,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
-    if folder.name == QUEUE_NAME and os.path.isfile(folder):
+    if folder.name in (QUEUE_NAME, CONFIG_NAME) and os.path.isfile(folder):
         folder = folder.parent
     if not os.path.isdir(folder):
         raise _not_found(folder, unseen(folder), "is not a folder")
@@ -115,19 +116,41 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
 
 
 def _not_found(folder: Path, why: str | None, seen: str = "") -> TeamError:
-    """The error for a folder that the system does not show, and says `why`; else for what was `seen` of it."""
+    """Make the error for a folder: `why` the system does not show it, the team of another program, or what was `seen`."""
     place = redact(str(folder))
     if why is None:
-        return TeamError(Code.TEAM_NOT_FOUND, f"{place} {seen}", _HINT)
+        other = _other_team(folder)
+        hint = (
+            f"This version cannot open it. Its agents join a team here: team-console join. {_HINT}" if other else _HINT
+        )
+        words = other or seen
+        return TeamError(Code.TEAM_NOT_FOUND, f"{place} {words}" if words else f"no team in {place} or above it", hint)
     return TeamError(Code.TEAM_NOT_FOUND, f"{place}: {why}", f"Check the location and the rights on it. {_HINT}")
 
 
-def _project_of(folder: Path) -> Path | None:
-    """The project root whose queue lies in `folder`, so that both ways to a team lead to the same settings.
+def _other_team(folder: Path) -> str:
+    """Name the team of another program that is in a folder; empty when none is."""
+    for place in (folder, folder / ".team"):
+        if os.path.isfile(place / "config.json"):
+            if os.path.isdir(place / "inboxes"):
+                return "is a team of Claude Code"
+            if os.path.isdir(place / "inbox"):
+                inside = "" if place == folder else "holds .team, which "
+                return f"{inside}is a team with a file of JSON lines for each inbox"
+    teams = [child.name for child in _folders(folder) if os.path.isdir(child / "inboxes")]
+    return f"holds teams of Claude Code: {first_of(teams, 5)}" if teams else ""
 
-    None when `folder` is not where a project keeps its queue, or is the only one of the two with settings.
+
+def _project_of(folder: Path) -> Path | None:
+    """The project root whose queue or settings lie in `folder`, so that all ways to a team lead to the same settings.
+
+    None when `folder` is not where a project keeps them, has a queue beside the settings of the project, or is the
+    only one of the two with settings.
     """
     resolved = folder.resolve()
+    root = resolved.parents[2] if len(resolved.parents) > 2 else resolved
+    if resolved == root / PROJECT_CONFIG.parent and not os.path.isfile(folder / QUEUE_NAME):
+        return root
     root = resolved.parents[1] if len(resolved.parents) > 1 else resolved
     if resolved != root / PROJECT_QUEUE.parent:
         return None

@@ -29,11 +29,41 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("way", [".", str(PROJECT_QUEUE.parent), str(PROJECT_QUEUE)])
+@pytest.mark.parametrize(
+    "way",
+    [".", str(PROJECT_QUEUE.parent), str(PROJECT_QUEUE), str(PROJECT_CONFIG.parent), str(PROJECT_CONFIG)],
+)
 def test_every_way_to_a_project_opens_the_team_of_its_root(project: Path, way: str) -> None:
     team, root = open_team(str(project / way)), open_team(str(project))
     assert (team.config().name, team.config().lead) == ("sprint-42", "master")
     assert team.location == root.location == str(project)
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "words"),
+    [
+        (("teams/alpha/config.json", "teams/alpha/inboxes/a.json"), "teams/alpha", "is a team of Claude Code"),
+        (("teams/alpha/config.json", "teams/alpha/inboxes/a.json"), "teams", "holds teams of Claude Code: alpha"),
+        ((".team/config.json", ".team/inbox/a.jsonl"), ".team", "is a team with a file of JSON lines for each inbox"),
+        ((".team/config.json", ".team/inbox/a.jsonl"), ".", "holds .team, which is a team with a file of JSON lines"),
+    ],
+)
+def test_a_team_of_another_program_is_named(files: tuple[str, ...], place: str, words: str, tmp_path: Path) -> None:
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("{}\n", encoding="utf-8")
+    for open_it in (lambda: open_team(str(tmp_path / place)), lambda: open_team(start=tmp_path / place)):
+        with pytest.raises(TeamError) as caught:
+            open_it()
+        assert caught.value.code is Code.TEAM_NOT_FOUND
+        assert words in caught.value.message
+        assert "team-console join" in caught.value.hint
+
+
+def test_a_missing_database_is_made_with_init(tmp_path: Path) -> None:
+    with pytest.raises(TeamError) as caught:
+        open_team(str(tmp_path / "team.db"))
+    assert f"team-console init {tmp_path}/team.db" in caught.value.hint
 
 
 def test_a_link_to_the_queue_folder_leads_to_the_root_too(project: Path, tmp_path: Path) -> None:

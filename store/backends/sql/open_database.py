@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from team_console.store.backends.given_paths import absolute, unseen
@@ -28,7 +29,11 @@ def open_database(location: str, *, read_only: bool = False, clock: Clock = utc_
     place = _place(location)
     if isinstance(place, Path) and not os.path.isfile(place):
         why = unseen(place)
-        hint = "Check the location and the rights on it." if why else "Make it with: team-console migrate FROM TO"
+        hint = (
+            "Check the location and the rights on it."
+            if why
+            else f"Make it with: team-console init {shlex.quote(str(place))}"
+        )
         raise TeamError(Code.TEAM_NOT_FOUND, f"{redact(str(place))}{f': {why}' if why else ' is not a file'}", hint)
     return SqlTeam(_dialect(place, read_only=read_only), read_only=read_only, clock=clock)
 
