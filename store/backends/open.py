@@ -116,7 +116,7 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
 
 
 def _not_found(folder: Path, why: str | None, seen: str = "") -> TeamError:
-    """Make the error for a folder: `why` the system does not show it, the team of another program, or what was `seen`."""
+    """Make the error for a folder: `why` the system does not show it, the team of another program, what was `seen`."""
     place = redact(str(folder))
     if why is None:
         other = _other_team(folder)

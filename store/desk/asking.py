@@ -16,7 +16,7 @@ from team_console.store.desk.advice import advise
 from team_console.store.desk.answering.questions import find_question, refuse_answered, withdrawal_of
 from team_console.store.desk.answering.signing import Made, put_signed, signer
 from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.draft import Draft, check_known, new_request_id, write
+from team_console.store.desk.draft import Draft, check_known, new_request_id, not_listening, write
 from team_console.store.desk.maintenance.compaction import compact
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
@@ -194,11 +194,12 @@ def put_request(
     told = {key: value for key, value in payload.items() if key not in unchecked}
     warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}, message_id=message_id).check(config)
     with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+        quiet = not_listening(tx, [to]) if type == ORDER else []
         message, older = put(tx)
         if signed is not None:
             message = put_signed(tx, Made(message), signed)
         request_id = message.request_id
-        warnings += advise(tx, [message])
+        warnings += [*advise(tx, [message]), *(quiet if older is None else ())]
         tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)
     notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
     return Receipt(action, (message,), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)

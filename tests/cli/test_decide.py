@@ -101,6 +101,15 @@ def test_several_agents_are_asked_at_once(team: CommandLine) -> None:
     assert len({row["request_id"] for row in result["deliveries"]}) == 2
 
 
+def test_asking_an_agent_that_has_stopped_to_stop_is_warned(team: CommandLine) -> None:
+    asked = team.ok("shutdown", "file-manager", "--json").json
+    again = team.ok("shutdown", "file-manager", "--json").json
+    assert ([asked["warnings"], again["warnings"]], len(again["notes"])) == ([[], []], 1)
+    team.ok("--as", "file-manager", "approve", again["request_id"])
+    [warning] = team.ok("shutdown", "file-manager", "--json").json["warnings"]
+    assert "file-manager has stopped" in warning
+
+
 def test_only_the_lead_asks_for_shutdowns(team: CommandLine) -> None:
     result = team("shutdown", "file-manager", "--as", "task-manager", "--json")
     assert (result.status, result.json["error"]) == (1, "NOT_PERMITTED")
