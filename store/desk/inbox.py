@@ -21,7 +21,7 @@ from team_console.store.desk.wanted import Wanted, is_waiting, reserve_waiting
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.names import ALL, check_name
+from team_console.store.model.names import ALL, canonical, check_name
 from team_console.store.model.problem import Problem
 from team_console.store.model.schedule import MAX_LEASE, attempts_of
 from team_console.store.model.words import counted
@@ -290,7 +290,7 @@ def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> b
         return False
     if message.status == Status.DELIVERED or agent in message.delivered_to:
         return True
-    if message.status == Status.CLAIMED and facts.get("claimed_by") == agent:
+    if message.status == Status.CLAIMED and canonical(str(facts.get("claimed_by"))) == agent:
         if token is None or token == facts.get("token"):
             return True
         raise TeamError(

@@ -165,7 +165,7 @@ def look_alikes(names: Iterable[str]) -> dict[str, str]:
         other = by_look.setdefault(look, name)
         if other == name and not name.isascii() and len(_scripts(name)) > 1:
             other = next((by_look[each] for each in by_look if _may_pass(look, each)), name)
-        if other != name and not name.isascii():
+        if not name.isascii() and other.casefold() != name.casefold():
             found[name] = other
     return found
 

@@ -125,6 +125,12 @@ def _letter(message: Message) -> Reading:
     return Reading(kind, message.type, None, message.message_id if kind.opens is not None else None, (), message)
 
 
+def named_agent(read: Reading) -> str:
+    """Return the agent that a creation or an end names, in its one spelling; empty when it names none."""
+    name = read.body.get("agent_name")
+    return canonical(name) if isinstance(name, str) else ""
+
+
 def text_of(value: object) -> str | None:
     """An id as text, None when the value is no id (missing, empty, a list or a mapping)."""
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "" else None

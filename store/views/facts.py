@@ -9,6 +9,7 @@ from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks.team_rules import report_targets
 from team_console.store.protocol.entries import Entry, Order
+from team_console.store.protocol.reading import named_agent
 from team_console.store.protocol.relations.membership import CREATED, MEMBERSHIP, Membership, membership
 from team_console.store.protocol.relations.stops import REQUEST, RESPONSE, Stop, is_speech, stops
 from team_console.store.settings.team_config import TeamConfig
@@ -90,7 +91,7 @@ class Facts:
 
     def _hear_of_creation(self, entry: Entry) -> None:
         if entry.read.name == CREATED:
-            self.requests.heard(str(entry.read.body.get("agent_name")))
+            self.requests.heard(named_agent(entry.read))
 
 
 def _parts_of(entry: Entry) -> list[frozenset[str]]:

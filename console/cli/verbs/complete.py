@@ -22,7 +22,7 @@ def run(call: Call) -> int:
     """Print the words. A store that cannot be read completes nothing."""
     try:
         for word in _SOURCES[call.options.what](call):
-            if _PLAIN.fullmatch(word):
+            if _PLAIN.fullmatch(word) or is_name(word):
                 call.out.say(word)
     except TeamError:
         return 0

@@ -11,7 +11,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.member_rows import parse_agent, with_lead
 from team_console.store.backends.given_paths import absolute
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import check_name, is_name
+from team_console.store.model.names import canonical, check_name, is_name
 from team_console.store.model.safe import safe_line
 from team_console.store.settings.reference import ROLES
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
@@ -81,6 +81,7 @@ def _name_of(place: str) -> str:
     else:
         name = Path(os.path.realpath(absolute(place))).name
     name = name.removesuffix(Path(name).suffix) if _is_database(place) else name
+    name = canonical(name)
     return name if is_name(name) and name != "all" else "team"
 
 

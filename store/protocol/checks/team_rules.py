@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.model.names import USER
+from team_console.store.model.names import USER, canonical
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.directions import DIRECTED, direction_problems
-from team_console.store.protocol.reading import Reading
+from team_console.store.protocol.reading import Reading, named_agent
 from team_console.store.protocol.relations.membership import CREATED, DESTROYED, is_master
 from team_console.store.settings.team_config import TeamConfig
 
@@ -43,11 +43,8 @@ def is_judged_by_team(read: Reading) -> bool:
 
 def names_concerned(read: Reading) -> frozenset[str]:
     """Agents whose role or presence these rules ask for, so that a change of it judges the message again."""
-    body = read.body
-    named = [body.get("agent_name"), *_contacts(read).values()]
-    return frozenset(
-        {read.message.sender, *read.message.recipients, *(item for item in named if isinstance(item, str))}
-    )
+    named = (named_agent(read), *_contacts(read).values())
+    return frozenset({read.message.sender, *read.message.recipients, *named})
 
 
 def team_problems(read: Reading, facts: TeamFacts) -> tuple[Problem, ...]:
@@ -74,8 +71,8 @@ def expected_on_roster(config: TeamConfig, facts: Iterable[Entry]) -> dict[str, 
     """Name -> whether a complete roster after these facts lists it: residents, and who was created or destroyed."""
     expected = {name: True for name, agent in config.agents.items() if agent.role == "resident"}
     for entry in facts:
-        name, kind = entry.read.body.get("agent_name"), entry.read.name
-        if isinstance(name, str) and kind in (CREATED, DESTROYED) and is_master(config, entry.message.sender):
+        name, kind = named_agent(entry.read), entry.read.name
+        if name and kind in (CREATED, DESTROYED) and is_master(config, entry.message.sender):
             expected[name] = kind == CREATED
     return expected
 
@@ -138,7 +135,7 @@ def _contacts(read: Reading) -> Mapping[str, str]:
     contacts = read.body.get("resident_contacts") if read.name == "TASK_ASSIGNMENT" else None
     if not isinstance(contacts, Mapping):
         return {}
-    return {str(key): name for key, name in contacts.items() if isinstance(name, str)}
+    return {str(key): canonical(name) for key, name in contacts.items() if isinstance(name, str)}
 
 
 _RULES: Mapping[str, Callable[[Reading, TeamFacts], Iterator[Problem]]] = {

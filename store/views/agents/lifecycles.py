@@ -7,6 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct, field
 from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.reading import named_agent
 from team_console.store.views.agents.sent_rosters import Rosters
 from team_console.store.views.rows import Lifecycle, Step
 
@@ -78,8 +79,8 @@ def agents_of(entry: Entry) -> tuple[str, ...]:
         return entry.message.recipients[:1]
     if name == "AGENT_COMPLETE":
         return (entry.message.sender,)
-    agent = entry.read.body.get("agent_name") if name in _STEPS else None
-    return (agent,) if isinstance(agent, str) and agent else ()
+    agent = named_agent(entry.read) if name in _STEPS else ""
+    return (agent,) if agent else ()
 
 
 def lives_of(agent: str, facts: Iterable[Entry]) -> list[Life]:

@@ -104,13 +104,15 @@ class Roster:
         self._now = EARLIEST
         self._made: dict[str, _Made] = {}
         self._rows: tuple[RosterRow, ...] = ()
+        self._names: set[str] = set()
         self._twins: dict[str, str] = {}
 
     def rows(self, board: BoardState) -> tuple[RosterRow, ...]:
         """The lead first, who is gone last; the same object until one of them was made anew."""
         facts = board.facts
         names = _names(board)
-        self._twins = look_alikes({*names, ALL, USER})
+        if names != self._names:
+            self._names, self._twins = names, look_alikes({*names, ALL, USER})
         rests_on = (facts.team, facts.stops, facts.sprint, board.requests.rows, board.dropped)
         if board.now < self._now or len(rests_on) != len(self._rests_on) or any(map(is_not, rests_on, self._rests_on)):
             self._made.clear()

@@ -89,7 +89,7 @@ def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Probl
 def _look_alikes(roster: Sequence[RosterRow]) -> Iterator[Problem]:
     for row in roster:
         if row.looks_like:
-            text = f"{row.name} looks like {row.looks_like} and is another name: it has letters of another script"
+            text = f"{row.name} looks like {row.looks_like} and is another name, written with other letters"
             hint = "Find out who uses it before you trust what it says or write to it."
             yield Problem("LOOK_ALIKE", "warning", row.name, text, hint)
 

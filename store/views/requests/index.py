@@ -13,6 +13,7 @@ from team_console.store.model.recorded import RecordedFacts, RecordOrder
 from team_console.store.model.reuse.memo import Memo, Multimap
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.reading import named_agent
 from team_console.store.protocol.relations.membership import Membership
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_seen import LastSeen
@@ -209,4 +210,4 @@ def _lives_of(case: Case) -> tuple[str, ...]:
     """Whose lifecycle rests on this request."""
     if case.row.kind is RequestKind.SHUTDOWN:
         return (case.row.addressee,)
-    return (str(case.announcement.read.body.get("agent_name")),) if case.announcement is not None else ()
+    return (named_agent(case.announcement.read),) if case.announcement is not None else ()

@@ -1,0 +1,92 @@
+"""Agents of any script in the console, and those whose name nobody can write to."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import pytest
+from team_console.store.model.message import new_record
+from team_console.store.settings.team_config import Agent, TeamConfig
+from team_console.widgets.forms.form import Form
+
+from tests.console.conftest import Clock, Desk, opened
+from tests.console.test_writing import write
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+BOSS, FINANCE = "老板", "财务经理"
+
+
+async def choose(desk: Desk, name: str) -> None:
+    """Put the cursor on an agent of the roster."""
+    await desk.press("2")
+    pane = desk.app.main.pane
+    await desk.until(lambda: bool(pane.roster.select(name)), "the agent")  # type: ignore[attr-defined]
+    await desk.calm()
+
+
+def heard(team: MemoryTeam, *senders: str, to: str) -> None:
+    """Other programs wrote under these names."""
+    with team.transaction(actor="x", action="edit", wait=1) as tx:
+        for number, sender in enumerate(senders):
+            facts = {"type": "message", "priority": "low", "created": "2026-02-24T10:29:00Z"}
+            payload = {"summary": "s", "content": "c"}
+            tx.add(new_record(message_id=f"m{number}", sender=sender, to=to, payload=payload, **facts))  # type: ignore[arg-type]
+        tx.record("edit")
+
+
+async def test_agents_of_any_script_are_written_to_and_asked_to_stop(clock: Clock) -> None:
+    agents = {name: Agent(name) for name in (BOSS, FINANCE, "Müller")}
+    config = TeamConfig(name="财务团队", lead=BOSS, agents=MappingProxyType(agents), declared=True)
+    team = MemoryTeam(config=config, clock=clock)
+    async with opened(team, me=BOSS) as desk:
+        await choose(desk, FINANCE)
+        await desk.press("m")
+        await write(desk, "请 准备 二月 份 报表", "内容")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 1, "the message")
+        await desk.until(lambda: not isinstance(desk.app.screen, Form), "the way back")
+        await choose(desk, FINANCE)
+        await desk.press("s")
+        await desk.shows(f"{FINANCE} will be asked to stop: 1 request.")
+        await desk.press("enter")
+        await desk.until(lambda: len(team.snapshot().messages) == 2, "the request")
+        await desk.press("b")
+        await write(desk, "今天 下午 四点 代码 冻结", "请 合并")
+        await desk.press("ctrl+s")
+        await desk.shows("2 deliveries", FINANCE, "Müller", "Not listening: " + FINANCE)
+        await desk.press("escape")
+        await desk.press("S")
+        await desk.shows("Müller will be asked to stop, one after", "Ask 1 agent to stop")
+    sent = team.snapshot().messages
+    assert [(item.type, item.sender, item.recipients) for item in sent] == [
+        ("message", BOSS, (FINANCE,)),
+        ("shutdown_request", BOSS, (FINANCE,)),
+    ]
+
+
+async def test_who_cannot_be_written_to_is_refused_before_a_text_is_typed(clock: Clock) -> None:
+    team = MemoryTeam(config=TeamConfig(name="t", lead="ceo"), clock=clock)
+    heard(team, "a b", "../evil", "x", to="y")
+    async with opened(team, me="ceo") as desk:
+        for name in ("a b", "../evil"):
+            await choose(desk, name)
+            for key in ("m", "s"):
+                await desk.press(key)
+                await desk.shows(f"“{name}” is no name that could be written to")
+                assert desk.app.screen is desk.app.main
+        await desk.shows("no name")
+        await desk.press("b")
+        await write(desk, "The export begins at noon today", "Keep the disk free.")
+        await desk.press("ctrl+s")
+        await desk.shows("2 deliveries: y, x.", "△ Left out, because it is no name", "a b, ../evil.")
+
+
+async def test_no_command_is_offered_with_a_name_that_a_shell_could_take_apart(clock: Clock) -> None:
+    team = MemoryTeam(config=TeamConfig(name="t", lead="ceo"), clock=clock)
+    heard(team, "../evil", "$(x)", to=FINANCE)
+    async with opened(team, me="ceo") as desk:
+        await desk.press("3")
+        await desk.shows("plan --as '财务经理'")
+        await desk.press("Y")
+        assert desk.app.clipboard.endswith("plan --as '财务经理' --content 'Read it, write it, test it'")

@@ -1,0 +1,76 @@
+"""Agents of any script behind their clients: the hook, join, the MCP server, instructions, completion."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+from unicodedata import normalize
+
+import pytest
+from team_console.store.api import join_team
+
+from tests.conftest import CommandLine, clean_environment
+
+NAME, BOSS = "Бухгалтер-é", "老板"
+APART = normalize("NFD", NAME)
+TEXT = ("--summary", "one two three four five", "--content", "pay the rent")
+
+
+@pytest.fixture
+def team(elsewhere: CommandLine) -> CommandLine:
+    elsewhere.ok("init", "--name", "财务团队", "--lead", BOSS, "--agent", NAME, "--agent", "हिन्दी")
+    return elsewhere
+
+
+def test_the_hook_hands_mail_to_an_agent_however_its_name_is_spelt(team: CommandLine) -> None:
+    event = {"session_id": "s1", "cwd": str(team.folder), "transcript_path": "/t", "permission_mode": "default"}
+
+    def tell(kind: str, **more: object) -> str:
+        data = json.dumps({**event, "hook_event_name": kind, **more})
+        environment = {"TEAM_CONSOLE_AS": APART, "XDG_STATE_HOME": str(team.folder / "state")}
+        return team("hook", stdin=data, env=environment).out
+
+    assert f"You are {NAME}" in tell("SessionStart", source="startup")
+    assert tell("Stop", stop_hook_active=False) == ""
+    team.ok("--as", BOSS, "send", "--to", NAME, *TEXT)
+    assert "pay the rent" in tell("Stop", stop_hook_active=False)
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "mcp", "shell"])
+def test_an_agent_joins_and_leaves_with_all_it_wrote(team: CommandLine, client: str) -> None:
+    place = team.folder / "project"
+    place.mkdir()
+    environment = {"HOME": str(team.folder / "home"), "XDG_STATE_HOME": str(team.folder / "state")}
+    words = ("--as", BOSS, "join", "財務", "--for", client, "--in", str(place))
+    assert team(*words, env=environment).status == 0
+    assert "財務" in team.ok("member", "list").out
+    assert any(path.is_file() for path in place.rglob("*"))
+    assert team("--as", BOSS, "leave", "財務", "--in", str(place), env=environment).status == 0
+    assert not list(place.rglob("*"))
+    assert "財務" not in team.ok("member", "list").out
+
+
+def test_what_an_agent_is_told_to_type_reaches_its_lead(team: CommandLine) -> None:
+    lines = team.ok("instructions", APART).out.splitlines()
+    command = next(line for line in lines if " send --to " in line and "'TEXT'" in line)
+    assert team(*shlex.split(command)[1:]).status == 0
+    with join_team(team.folder, BOSS) as boss:
+        assert [item.sender for item in boss.receive().messages] == [NAME]
+    assert team.ok("_complete", "agents").out.split() == [BOSS, NAME, "हिन्दी", "all"]
+
+
+def test_the_mcp_server_acts_for_it(team: CommandLine) -> None:
+    pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
+    from mcp import Client, StdioServerParameters
+
+    from tests.conftest import COMMAND
+
+    async def ask() -> object:
+        environment = clean_environment(TEAM_CONSOLE_AS=APART, TEAM_CONSOLE_TEAM=str(team.folder))
+        server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp"], env=environment)
+        async with Client(server) as client:
+            return await client.call_tool("inbox", {})
+
+    team.ok("--as", BOSS, "send", "--to", NAME, *TEXT)
+    assert "pay the rent" in str(asyncio.run(ask()))
