@@ -243,6 +243,10 @@ class Team(ABC):
         """
         return None
 
+    def reworded(self) -> frozenset[str]:
+        """Ids of messages that say something else than the audit trail has of them; none where it has no texts."""
+        return frozenset()
+
     def read_ahead(self) -> None:
         """Read what a transaction over the whole queue would else read while others wait for its end."""
         return None

@@ -21,6 +21,8 @@ TRAIL_LOST = "audit_lost"
 """The fact of a line that is the first after others were lost: where they ended, and how many there were."""
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
+REWORDED = "reworded"
+"""The fact of a line that found messages which say something else than was on record: id -> what is another."""
 _SIGNED = b"-----BEGIN SSH SIGNATURE-----"
 RecordOrder = tuple[datetime, int, int, float]
 """A moment, whether the trail knows nothing of it (1), the place in the trail, and the one in the store."""
@@ -114,6 +116,7 @@ class RecordedFacts:
         acceptances: Keys of humans that were taken on record, in the order of the trail.
         confirmations: Settings that were confirmed although they lost what was in force, in the same order.
         losses: Numbers of the lines that are the first after others were lost.
+        reworded: Id of each message that was changed after it was recorded -> what of it is another.
     """
 
     def __init__(self) -> None:
@@ -121,6 +124,7 @@ class RecordedFacts:
         self.acceptances: list[Acceptance] = []
         self.confirmations: list[Confirmation] = []
         self.losses: list[int] = []
+        self.reworded: dict[str, str] = {}
         self._facts: dict[str, tuple[int, RecordedFact]] = {}
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
@@ -200,9 +204,10 @@ class RecordedFacts:
         return self._signed[0].line if self._signed else None
 
     def take_on_record(self, line: int, action: str, facts: object) -> None:
-        """Take the facts of the next line of the trail, where it takes keys on record, confirms settings, or is the
-        first after a loss.
+        """Take the facts of the next line of the trail, where it takes keys on record, confirms settings, is the
+        first after a loss, or found messages changed.
         """
+        self.reworded.update(reworded_in(facts))
         acceptance = _acceptance_in(line, facts) if action == ACCEPT_KEYS else None
         if acceptance is not None:
             self.acceptances.append(acceptance)
@@ -233,6 +238,7 @@ class RecordedFacts:
             if fact.line != line:
                 rest.add(fact)
         rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
+        rest.reworded = dict(self.reworded)
         rest.losses = [lost for lost in self.losses if lost != line]
         rest.confirmations = [confirmation for confirmation in self.confirmations if confirmation.line != line]
         return rest
@@ -249,6 +255,17 @@ class RecordedFacts:
             self.log.append(self._order[place].message_id)
 
 
+def difference(message: Message, recorded: Message) -> str:
+    """What of a message is another than on record, in words."""
+    parts = {
+        "kind": message.type != recorded.type,
+        "sender": message.sender != recorded.sender,
+        "recipient": message.recipients != recorded.recipients,
+        "text": message.payload != recorded.payload,
+    }
+    return ", ".join(name for name, differs in parts.items() if differs) or "date"
+
+
 def is_same(message: Message, recorded: Message) -> bool:
     """Whether a message says what is on record of it; its way to the reader (status, times) may have gone on."""
     return (
@@ -256,6 +273,12 @@ def is_same(message: Message, recorded: Message) -> bool:
         and message.payload == recorded.payload
         and (message.created == recorded.created or message.created_at == recorded.created_at)
     )
+
+
+def reworded_in(facts: object) -> dict[str, str]:
+    """Messages that a line of the trail found changed, with what of each is another."""
+    found = facts.get(REWORDED) if isinstance(facts, dict) else None
+    return {str(key): str(what) for key, what in found.items()} if isinstance(found, dict) else {}
 
 
 def vouched_for(action: str, facts: object) -> tuple[str, ...]:

@@ -78,7 +78,13 @@ MEMBER = (
     ),
     Setting("deliver_timeout", Form.SECONDS, "how long that command may take"),
     Setting("may_message", Form.TEXTS, "whom it may write to", default="everybody", closed=True),
-    Setting("may_send", Form.TEXTS, "which kinds it may send", default="all", closed=True),
+    Setting(
+        "may_send",
+        Form.TEXTS,
+        "which kinds it may send; what it is asked it may always answer",
+        default="all",
+        closed=True,
+    ),
     Setting("agent_type", Form.TEXT, "kept for other programs", default="none"),
     Setting("description", Form.TEXT, "kept for people", default="none"),
 )

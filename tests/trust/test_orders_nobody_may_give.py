@@ -80,3 +80,25 @@ def test_whoever_is_asked_may_answer(team: CommandLine, asked: str) -> None:
         team.ok("answer", "Q1", "--as", "task-manager", "--content", "main")
         assert set(marks(team, "ceo").values()) == {None}
     assert not findings(team, "NOT_PERMITTED")
+
+
+@pytest.mark.parametrize("noted", [False, True], ids=["at once", "after another write"])
+def test_what_was_changed_after_it_was_recorded_is_marked_and_named(team: CommandLine, noted: bool) -> None:
+    text = ("--summary", "one two three four five", "--content", "pay 100")
+    sent = team.ok("send", "--as", "task-manager", "--to", "file-manager", *text, "--json").json["message_id"]
+    kept = team.ok("send", "--as", "task-manager", "--to", "file-manager", *text, "--json").json["message_id"]
+    order = team.ok("shutdown", "file-manager", "--reason", "done", "--json").json
+    queue = team.folder / "message-queue.yaml"
+    head, *rest = queue.read_text().split("- message_id:")
+    rest[0] = rest[0].replace("pay 100", "pay 900").replace("from: task-manager", "from: ceo")
+    rest[2] = rest[2].replace("done", "at once")
+    queue.write_text("- message_id:".join([head, *rest]))
+    if noted:
+        team.ok("send", "--to", "schedule-manager", *text)
+    named = findings(team, "CHANGED_MESSAGE")
+    assert (named.keys(), "sender, text" in named[sent]) == ({sent, order["message_id"]}, True)
+    expected = {sent: "changed", kept: None, order["message_id"]: "changed"}
+    assert marks(team, "file-manager", "--peek") == expected
+    refused = team("approve", order["request_id"], "--as", "file-manager", "--json")
+    assert (refused.status, "was changed after it was recorded" in refused.json["message"]) == (1, True)
+    assert marks(team, "file-manager") == expected

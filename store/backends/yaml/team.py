@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -101,6 +101,12 @@ class YamlTeam(Team):
         if self._addressees is None:
             self._addressees = Addressees(self._disk, self.layout)
         return self._addressees.look(agent)
+
+    def reworded(self) -> frozenset[str]:
+        """See `Team.reworded`."""
+        with suppress(OSError):
+            return self._reader.reworded()
+        return frozenset()
 
     def read_ahead(self) -> None:
         """See `Team.read_ahead`."""

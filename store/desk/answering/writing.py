@@ -108,7 +108,7 @@ def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, Reque
     question, kind = open_question(tx, wish.request_id, actor=caller.actor, seen=wish.seen)
     _refuse_nameless(question)
     if wish.verdict.approve:
-        _refuse_forbidden(tx, question, kind)
+        _refuse_forbidden(tx, caller, question, kind)
     check_name_fits(kind, wish.agent_name, wish.request_id)
     return question, kind
 
@@ -121,7 +121,7 @@ def _refuse_nameless(question: Message) -> None:
         raise TeamError(Code.INVALID_NAME, text, hint)
 
 
-def _refuse_forbidden(tx: Transaction, question: Message, kind: RequestKind) -> None:
+def _refuse_forbidden(tx: Transaction, caller: Caller, question: Message, kind: RequestKind) -> None:
     """Refuse a yes to what its sender may not ask for: it would stop or end somebody on the word of nobody.
 
     Raises:
@@ -132,6 +132,8 @@ def _refuse_forbidden(tx: Transaction, question: Message, kind: RequestKind) -> 
         roles = known(tx.config, tx.everything())
         problems = direction_problems(question, roles=roles, lead=tx.config.lead)
         broken = (problems[0].message, "") if problems else None
+    if broken is None and kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
+        broken = "it was changed after it was recorded", ""
     if broken is not None:
         request_id = reading(question).request_id
         text = f"{request_id} asks for what {question.sender} may not ask: {broken[0]}"

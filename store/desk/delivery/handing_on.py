@@ -27,6 +27,7 @@ class Trust(Struct, frozen=True):
     Attributes:
         questions: Request id -> the messages that ask.
         answered: Message id of each order -> when whoever it is for first answered it.
+        changed: Ids of messages that were changed after they were recorded.
         is_unchecked: Whether the team could not be read, so that no verdict is known to be whole.
     """
 
@@ -34,12 +35,15 @@ class Trust(Struct, frozen=True):
     recorded: RecordedFacts | None = None
     questions: Mapping[str, Sequence[Message]] = field(default_factory=dict)
     answered: Mapping[str, datetime] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
     is_unchecked: bool = False
 
     def mark(self, message: Message) -> Mark | None:
         """What is wrong with it, None when nothing is."""
         question = _asked_of(message, self.questions.get(reading(message).request_id or "", ()))
         mark = mark_of(self.config, message, question, recorded=self.recorded)
+        if mark in (None, Mark.UNVERIFIED) and message.message_id in self.changed:
+            return Mark.CHANGED
         if mark is None and self.is_unchecked and may_be_verdict(self.config, message):
             return Mark.UNCHECKED
         return Mark.REPLAYED if mark is None and self._came_back(message) else mark
@@ -69,13 +73,14 @@ def trust_in(team: Team, messages: Iterable[Message]) -> Trust:
 
 def _trust(team: Team, config: TeamConfig, messages: Iterable[Message]) -> Trust:
     verdicts = [message for message in messages if may_be_verdict(config, message) or breach(config, message)]
+    changed = team.reworded()
     if not verdicts:
-        return Trust(config)
+        return Trust(config, changed=changed)
     snapshot = team.snapshot()
     if not snapshot.is_known:
         raise TeamError(Code.STORE_UNREADABLE, f"{team.location} cannot be read, so no verdict can be checked", "")
     questions = _questions(team, verdicts, snapshot.messages)
-    return Trust(config, snapshot.recorded, questions, _answered(team, verdicts, snapshot.messages))
+    return Trust(config, snapshot.recorded, questions, _answered(team, verdicts, snapshot.messages), changed)
 
 
 def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:

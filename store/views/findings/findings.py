@@ -36,6 +36,7 @@ def findings(board: BoardState, roster: Sequence[RosterRow]) -> tuple[Problem, .
         *board.live.doubled(),
         *violations.ahead(),
         *_twins(board),
+        *_changed(board),
         *_strangers(board, roster),
         *_look_alikes(roster),
         *_requests(board),
@@ -73,6 +74,15 @@ def _twins(board: BoardState) -> Iterator[Problem]:
             yield Problem(
                 "DUPLICATE_ID", "error", request_id, text, "Only the first counts; ask the sender for a new id."
             )
+
+
+def _changed(board: BoardState) -> Iterator[Problem]:
+    """Live messages that the audit trail has found changed; such a change that is not on it yet the store tells."""
+    for message_id, what in (board.recorded.reworded if board.recorded is not None else {}).items():
+        if board.live.is_live(message_id):
+            text = f"another program changed it after it was recorded; another than on record: {what}"
+            hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
+            yield Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
 
 
 def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.reading.archives import Archives
 from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue
 from team_console.store.backends.yaml.recovery.healing import (
+    CHANGED,
     HEALED_ANSWER,
     HEALED_CUT,
     HEALED_LOST,
@@ -46,10 +47,12 @@ class Loss(Struct, frozen=True):
     Attributes:
         problem: How to tell it.
         missing: Ids of messages that the ledger says are in the queue, and that are not.
+        changed: Messages that say something else than the ledger has of them, told one by one.
     """
 
     problem: Problem
     missing: frozenset[str] = frozenset()
+    changed: tuple[Problem, ...] = ()
 
 
 class Losses:
@@ -124,10 +127,11 @@ def _loss(expected: Held, now: Generation, layout: Layout, archives: Archives) -
     missing = frozenset(add.message_id for add in healing.adds)
     counts = Counter(problem.code for problem in healing.problems)
     words = [text.format(_count(counts[code])) for code, text in _WORDS.items() if counts[code]]
+    changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)
     if not words:
-        return Loss(_harmless(layout))
+        return Loss(_harmless(layout), changed=changed)
     text = f"{_WHO} {', '.join(words)}"
-    return Loss(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing)
+    return Loss(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing, changed)
 
 
 def _count(number: int) -> str:

@@ -12,7 +12,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.recovery.ledger import seal_of, whole_lines
 from team_console.store.contract.audit_seal import LineSeal, key_name
 from team_console.store.model.clock import from_text
-from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
+from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded_in, vouched_for
 from team_console.store.protocol.relations.recording import fact_of
 
 _SEAL = 256
@@ -31,9 +31,10 @@ _MARKS = (
     b'"by_desk"',
     b'"accept_',
     b'"audit_',
+    b'"reworded":',
 )
-"""Of these a line that concerns a request, keys or settings holds at least one. Few, because a long trail is searched
-for each.
+"""Of these a line that concerns a request, keys, settings or a changed message holds at least one. Few, because a long
+trail is searched for each.
 """
 
 
@@ -148,6 +149,21 @@ class RecordedReader:
                 self._facts.add(fact)
 
 
+def reworded(disk: Disk, path: Path) -> frozenset[str]:
+    """Ids of the messages that the trail found changed; read whole, but decoded only where it says so."""
+    rows = (row for block in whole_lines(disk, path, 0) for _, row in _rows_with(block, b'"reworded":'))
+    return frozenset(key for row in rows for key in reworded_in(_decoded(_LINES.decode(row).facts)))
+
+
+def _rows_with(data: bytes, mark: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines with this mark in them, each with where it begins."""
+    place = data.find(mark)
+    while place >= 0:
+        start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place) + 1
+        yield start, data[start:end]
+        place = data.find(mark, end)
+
+
 def _decoded(raw: msgspec.Raw) -> object:
     try:
         return _RECORDS.decode(raw) if raw else None
@@ -157,12 +173,5 @@ def _decoded(raw: msgspec.Raw) -> object:
 
 def _candidates(data: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines with any of the marks in them, in order, each with where it begins."""
-    starts: dict[int, int] = {}
-    for mark in _MARKS:
-        place = data.find(mark)
-        while place >= 0:
-            end = data.find(b"\n", place) + 1
-            starts[data.rfind(b"\n", 0, place) + 1] = end
-            place = data.find(mark, end)
-    for start in sorted(starts):
-        yield start, data[start : starts[start]]
+    found = {start: row for mark in _MARKS for start, row in _rows_with(data, mark)}
+    yield from sorted(found.items())

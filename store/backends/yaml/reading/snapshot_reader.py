@@ -112,7 +112,7 @@ class SnapshotReader:
                 lock_text = self._lock_text()
             problems += self._lock_problems(lock_text, holder)
             loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
-            problems += (loss.problem,) if loss is not None else ()
+            problems += (loss.problem, *loss.changed) if loss is not None else ()
             offers = self._offered.look()
             live = {message.message_id for message in messages} if offers.messages else frozenset()
             return Snapshot(
@@ -147,6 +147,16 @@ class SnapshotReader:
         """Understand all of the queue, as far as it can be read, so that nobody has to with the lock."""
         with self._guard:
             self._understood(self._read_queue()[0], None)
+
+    def reworded(self) -> frozenset[str]:
+        """See `Team.reworded`."""
+        from team_console.store.backends.yaml.reading.recorded_reader import reworded
+
+        with self._guard:
+            generation, _ = self._read_queue()
+            loss = self._loss(generation, self._lock_text()) if generation is not None else None
+            changed = {problem.place for problem in loss.changed} if loss is not None else ()
+            return reworded(self._disk, self._layout.audit).union(changed)
 
     def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""

@@ -25,7 +25,7 @@ from team_console.store.model.copies import (
 )
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.problem import Problem
-from team_console.store.model.recorded import is_same
+from team_console.store.model.recorded import REWORDED, difference, is_same
 from team_console.store.model.words import counted
 from team_console.store.protocol.relations.recording import is_answer
 from team_console.store.protocol.relations.reliance import DONE, relied_on
@@ -37,6 +37,8 @@ Held = Mapping[str, Sequence[Message]]
 HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
 HEALED_ANSWER = "HEALED_ANSWER"
 """Codes of what is put back: a message, its state, its end, the words of an answer to a request."""
+CHANGED = "CHANGED_MESSAGE"
+"""The code of what stays: a message that says something else than is on record of it."""
 _HINT = "Let programs write through 'team-console', or lock the .lock file; see 'drop/' for scripts that cannot."
 
 
@@ -46,6 +48,7 @@ class Healing(Struct):
     Attributes:
         adds, changes, removed: As in `Line`.
         noted: Messages that others added or moved forward; all of an id where several share it.
+        reworded: Id of each message that says something else than is on record -> what of it is another.
         torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
     """
 
@@ -54,6 +57,7 @@ class Healing(Struct):
     changes: list[RecordPatch] = field(default_factory=list)
     removed: list[Handle] = field(default_factory=list)
     noted: list[Message] = field(default_factory=list)
+    reworded: dict[str, str] = field(default_factory=dict)
     torn: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -69,7 +73,7 @@ class Healing(Struct):
         return Line(
             actor=SYSTEM,
             action="heal",
-            facts={**facts, **ids},
+            facts={**facts, **ids, **({REWORDED: self.reworded} if self.reworded else {})},
             writes=tuple(dict(message.record) for message in self.adds),
             changes=tuple(self.changes),
             removed=tuple(self.removed),
@@ -296,9 +300,14 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
     if here is last and is_cut(here.record, wanted.record):
         healing.change(here, changed_keys(here.record, wanted.record))
         healing.tell(HEALED_CUT, here, "was cut short by a program that does not lock; it is whole again")
-    elif is_answer(wanted) and not is_same(here, wanted):
+        return
+    if is_answer(wanted) and not is_same(here, wanted):
         _reword(wanted, here, healing)
-    elif not is_ahead(wanted, here):
+        return
+    if not is_same(here, wanted):
+        what = healing.reworded[here.message_id] = difference(here, wanted)
+        healing.tell(CHANGED, here, f"was changed by a program that does not lock; another than on record: {what}")
+    if not is_ahead(wanted, here):
         healing.noted.append(here)
     else:
         healing.change(here, _state_of(wanted, here))
