@@ -112,6 +112,18 @@ def test_a_copy_of_a_receive_that_is_undone_does_not_count_as_archived_while_the
     assert {message.status for message in open_team(disk).snapshot().messages} == {"read"}
 
 
+@pytest.mark.parametrize("cut", [0, 40])
+def test_what_another_program_put_behind_an_unfinished_copy_stays(cut: int) -> None:
+    disk = _killed_before_the_swap(receive)
+    path, theirs = ROOT / "archive" / f"{AGENT}-archive.yaml", b"- {id: x, type: message, from: ceo, to: a}\n"
+    ours = disk.read(path)[0]
+    disk.overwrite(path, ours[: len(ours) - cut] + b"\n" + theirs)
+    assert sorted(receive(open_team(disk))) == [ONE, TWO]
+    history = [record.message_id for record in open_team(disk).history(agent=AGENT).messages]
+    assert sorted(history) == [ONE, TWO, "x"]
+    assert any(theirs in disk.read(ROOT / "archive" / name)[0] for name in disk.names(ROOT / "archive"))
+
+
 def test_every_call_of_a_disk_is_simulated() -> None:
     calls = {name for name, call in vars(Disk).items() if callable(call) and not name.startswith("_")}
     assert calls

@@ -37,6 +37,7 @@ from team_console.store.settings.team_config import TeamConfig
 if TYPE_CHECKING:
     from team_console.store.backends.presence_folder import PresenceFolder
     from team_console.store.backends.yaml.reading.addressed import Addressees
+    from team_console.store.backends.yaml.reading.archive_pages import Whole
     from team_console.store.backends.yaml.reading.archives import Archives
     from team_console.store.backends.yaml.reading.audit_reader import Trail
     from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
@@ -71,6 +72,7 @@ class YamlTeam(Team):
         self._disk = disk or Disk()
         self._settings = SettingsFile(self._disk, self.layout)
         self._addressees: Addressees | None = None
+        self._whole_archive: Whole = {}
         self._was_there = self.layout.folder_exists(self._disk)
 
     @cached_property
@@ -152,7 +154,9 @@ class YamlTeam(Team):
         if is_closed_path(self.layout.archives):
             page = Page((), None)
         else:
-            page = ArchivePages(self._disk, self._archives()).page(agent=agent, cursor=cursor, limit=limit)
+            page = ArchivePages(self._disk, self._archives(), self._whole_archive).page(
+                agent=agent, cursor=cursor, limit=limit
+            )
         if cursor is not None:
             return page
         closed = closed_problem(self.layout)

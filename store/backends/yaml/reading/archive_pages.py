@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct, field
-from team_console.store.backends.yaml.archive_text import HEADER, damaged_records
-from team_console.store.backends.yaml.codec import CodecError, QueueText
-from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.archive_text import HEADER, ITEM, damaged_records, is_one_list, records
+from team_console.store.backends.yaml.codec import CodecError
+from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.reading.archives import Archives, refuse_unusable
 from team_console.store.contract.team import Page
 from team_console.store.model.copies import digest, is_copy
@@ -20,6 +20,13 @@ from team_console.store.model.problem import Problem
 from team_console.store.protocol.entries import EARLIEST
 
 _WINDOW = 1 << 16
+_BLOCK = 1 << 20
+_BEGINNING = 1 << 12
+"""Bytes of an archive that tell in which form its records stand."""
+Found = tuple[list[tuple[int, Message]], list[Problem]]
+"""What a stretch of an archive holds: (byte after the record, message) in stored order, and what cannot be read."""
+Whole = dict[Path, tuple[Mark, Found]]
+"""The archive that was read as a whole last: one in a form that has to be, however few of its records are wanted."""
 
 
 class _Tail(Struct):
@@ -39,9 +46,10 @@ class _Tail(Struct):
 class ArchivePages:
     """Pages through the archives of one team."""
 
-    def __init__(self, disk: Disk, archives: Archives) -> None:
+    def __init__(self, disk: Disk, archives: Archives, whole: Whole) -> None:
         self._disk = disk
         self._archives = archives
+        self._whole = whole
         self._problems: list[Problem] = []
 
     def page(self, *, agent: str | None, cursor: str | None, limit: int) -> Page:
@@ -95,39 +103,66 @@ class ArchivePages:
         except FileNotFoundError:
             return 0
         except OSError as error:
-            self._tell(path, 0, f"cannot be read: {error.strerror or error}")
+            self._problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
             return 0
 
     def _stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
-        """Messages of the last entries before byte `end`, and where they begin."""
+        """Messages of the last records before byte `end`, and where they begin."""
+        try:
+            if not is_one_list(self._disk.read(path, 0, _BEGINNING)[0]):
+                found, problems = self._read_whole(path)
+                self._problems += problems
+                return [(place, message) for place, message in found if place <= end], 0
+            data, start = self._before(path, end)
+            found, problems = self._understand(path, data, start)
+            self._problems += problems
+            return found, start
+        except OSError as error:
+            self._problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
+            return [], 0
+
+    def _before(self, path: Path, end: int) -> tuple[bytes, int]:
+        """The bytes before `end` from the beginning of a record on, and where that is."""
         window = _WINDOW
         while True:
             start = max(0, end - window)
-            try:
-                data = self._disk.read(path, start, end - start)[0]
-            except OSError as error:
-                self._tell(path, start, f"cannot be read: {error.strerror or error}")
-                return [], 0
-            first = 0 if start == 0 else data.find(b"\n- ") + 1
-            if start == 0 or first > 0:
-                return self._understand(path, data[first:], start + first), start + first if start else 0
+            data = self._disk.read(path, start, end - start)[0]
+            first = ITEM.search(data, 1) if start else None
+            if first is not None or start == 0:
+                cut = first.start() if first is not None else 0
+                return data[cut:], start + cut
             window *= 4
 
-    def _understand(self, path: Path, data: bytes, offset: int) -> list[tuple[int, Message]]:
-        added = b"" if offset == 0 else HEADER
-        try:
-            text = QueueText.parse(added + data)
-        except CodecError as error:
-            self._tell(path, offset, error.message)
-            return []
-        for at, message_id in damaged_records(data):
-            self._tell(path, offset + at, f"the checksum of {message_id} does not hold")
-        for line, damage in text.damaged():
-            self._tell(path, offset, f"line {line} of the stretch: {damage.message}")
-        ends = [*text.starts()[1:], len(added) + len(data)]
-        shift = offset - len(added)
-        pairs = zip(ends, text.entries, strict=False)
-        return [(end + shift, entry.message) for end, entry in pairs if entry.message is not None]
+    def _read_whole(self, path: Path) -> Found:
+        known, now = self._whole.get(path), self._disk.stat(path)
+        if known is None or now is None or now.mark != known[0]:
+            data, read = self._disk.read(path)
+            known = read.mark, self._understand(path, data, 0)
+            self._whole.clear()
+            self._whole[path] = known
+        return known[1]
+
+    def _understand(self, path: Path, data: bytes, offset: int) -> Found:
+        before = HEADER if offset else b""
+        shift = offset - len(before)
+        found: list[tuple[int, Message]] = []
+        problems = [
+            _problem(f"{path.name}:{self._line(path, offset + at)}", f"the checksum of {message_id} does not hold")
+            for at, message_id in damaged_records(data)
+        ]
+        for record in records(before + data):
+            if isinstance(record.outcome, CodecError):
+                line = self._line(path, record.start + shift)
+                error = record.outcome.below(line - 1)
+                problems.append(_problem(f"{path.name}:{error.line}", error.message))
+            else:
+                found.append((record.end + shift, record.outcome))
+        return found, problems
+
+    def _line(self, path: Path, offset: int) -> int:
+        """The 1-based line of a byte."""
+        places = range(0, offset, _BLOCK)
+        return 1 + sum(self._disk.read(path, at, min(_BLOCK, offset - at))[0].count(b"\n") for at in places)
 
     def _is_first_copy(self, agent: str, message: Message) -> bool:
         """Whether this is the copy to show of a record that several agents' archives may hold."""
@@ -136,10 +171,10 @@ class ArchivePages:
         before = [name for name in self._archives.agents() if name < agent]
         return not any(self._archives.holds(name, message.message_id) for name in before)
 
-    def _tell(self, path: Path, offset: int, what: str) -> None:
-        place = f"{path.name}, byte {offset}"
-        hint = "The other records are shown; repair this one by hand or restore the file."
-        self._problems.append(Problem("DAMAGED_ARCHIVE", "warning", place, what, hint))
+
+def _problem(place: str, what: str) -> Problem:
+    hint = "The other records are shown; repair this one by hand or restore the file."
+    return Problem("DAMAGED_ARCHIVE", "warning", place, what, hint)
 
 
 def _moment(message: Message) -> datetime:

@@ -16,10 +16,9 @@ from team_console.store.backends.yaml.archive_text import (
     closed_length,
     is_closed_end,
     is_plain,
-    is_understood,
 )
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
-from team_console.store.backends.yaml.files import cut, set_aside
+from team_console.store.backends.yaml.files import cut
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.recovery.recorded_part import RecordedPart
 from team_console.store.model.errors import Code, TeamError
@@ -124,11 +123,10 @@ class Archives:
         for part in self._near(word, None):
             yield from part.holding(word)
 
-    def open_end(self, path: Path, *, stamp: str) -> tuple[bytes, list[Problem]]:
+    def open_end(self, path: Path) -> tuple[bytes, list[Problem]]:
         """Make an archive ready for appending.
 
-        A torn end is moved to a file of its own, a file that cannot be appended to or is long enough becomes
-        the next numbered part.
+        A file that cannot be appended to or is long enough becomes the next numbered part.
 
         Returns:
             What to write before the first new entry, and what was repaired.
@@ -139,7 +137,7 @@ class Archives:
         end = self._disk.data_end(path)
         if end < found.size:
             cut(self._disk, path, end)
-            more, problems = self.open_end(path, stamp=stamp)
+            more, problems = self.open_end(path)
             return more, [_hollow_problem(path, end, found.size), *problems]
         if found.size > ROTATE_BYTES:
             self._rotate(path)
@@ -147,7 +145,7 @@ class Archives:
         start = max(0, found.size - _TAIL)
         if is_closed_end(self._disk.read(path, start)[0]):
             return b"", []
-        return self._mend(path, stamp)
+        return self._mend(path)
 
     def forget(self) -> None:
         """Drop what was read."""
@@ -257,23 +255,17 @@ class Archives:
         self._disk.rename_durably(path, self._layout.archive(archive_word(path.name) or "", number))
         self.forget()
 
-    def _mend(self, path: Path, stamp: str) -> tuple[bytes, list[Problem]]:
-        """Decide what the bytes after our last closed entry are: another writer's entries, or a torn one."""
+    def _mend(self, path: Path) -> tuple[bytes, list[Problem]]:
+        """Go on behind what another program wrote; a file in a form that is not ours becomes a numbered part, as it is.
+
+        Nothing is ever taken out of it: what recovery knows to be our own unfinished append is gone by now.
+        """
         data = self._disk.read(path)[0]
         whole = closed_length(data)
-        if data == HEADER:
-            return b"", []
-        if whole == len(data):
+        if data == HEADER or whole == len(data) or can_be_extended(HEADER + data[whole:] if whole else data):
             return b"" if data.endswith(b"\n") else b"\n", []
-        if can_be_extended(HEADER + data[whole:] if whole else data):
-            return b"" if data.endswith(b"\n") else b"\n", []
-        if whole == 0 and is_understood(data):
-            self._rotate(path)
-            return HEADER, [_foreign_problem(path)]
-        kept = whole or (len(HEADER) if data.startswith(HEADER) else 0)
-        aside = set_aside(self._disk, path, data[kept:], kept, stamp=stamp)
-        self._parts.pop(path, None)
-        return b"" if kept else HEADER, [torn_problem(path, kept, aside)]
+        self._rotate(path)
+        return HEADER, [_foreign_problem(path)]
 
 
 def _is_word(message_id: str) -> bool:
@@ -326,21 +318,10 @@ def _hollow_problem(path: Path, end: int, size: int) -> Problem:
     return Problem("TORN_END", "warning", f"{path.name}, byte {end}", text, "Find out what made the file longer.")
 
 
-def torn_problem(path: Path, size: int, aside: Path) -> Problem:
-    """The notice of a torn end that was set aside."""
-    return Problem(
-        "TORN_END",
-        "warning",
-        f"{path.name}, byte {size}",
-        f"a record at the end was cut short; it was moved to {aside.name}",
-        "Nothing to do: the message it belonged to is still in the queue or was never accepted.",
-    )
-
-
 def _foreign_problem(path: Path) -> Problem:
     return Problem(
         "FOREIGN_ARCHIVE",
         "notice",
         path.name,
-        "another program wrote it in a form that cannot be appended to; it was kept as a numbered part",
+        "another program wrote it in a form that cannot be appended to; it was kept as it is, as a numbered part",
     )

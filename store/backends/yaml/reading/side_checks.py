@@ -73,7 +73,14 @@ class Beside:
         rejected = [f"drop/rejected/{name}" for name in self._disk.names(layout.rejected)]
         what = "holds what a crash or another program left unfinished"
         found = [
-            Problem("TORN_END", "notice", name, f"{name} {what}", "Delete it when it is of no use.") for name in torn
+            Problem(
+                "TORN_END",
+                "notice",
+                name,
+                f"{name} {what}",
+                "Look into it before you delete it: it may hold whole records.",
+            )
+            for name in torn
         ]
         what = "stood in the place of a file of the team and was moved aside"
         hint = "Find out who put it there, and delete it."

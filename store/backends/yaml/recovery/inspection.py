@@ -17,7 +17,6 @@ from pathlib import Path
 from msgspec.structs import replace
 from team_console.store.backends.yaml.disk import Stat
 from team_console.store.backends.yaml.files import set_aside
-from team_console.store.backends.yaml.reading.archives import torn_problem
 from team_console.store.backends.yaml.reading.integrity import was_written
 from team_console.store.backends.yaml.recovery.ledger import Line, Tip
 from team_console.store.backends.yaml.recovery.plan import Found
@@ -75,7 +74,9 @@ def _clear_the_way(team: LockedTeam) -> Tip:
 def _set_aside_torn_line(team: LockedTeam, tip: Tip) -> Tip:
     path = team.layout.audit
     aside = set_aside(team.disk, path, tip.torn, tip.size, stamp=team.stamp())
-    team.notices.append(torn_problem(path, tip.size, aside))
+    text = f"a record at the end was cut short; it was moved to {aside.name}"
+    hint = "Nothing to do: the message it belonged to is still in the queue or was never accepted."
+    team.notices.append(Problem("TORN_END", "warning", f"{path.name}, byte {tip.size}", text, hint))
     return team.ledger.tip()
 
 

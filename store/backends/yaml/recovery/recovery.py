@@ -11,11 +11,12 @@ each step may be the last one before the next crash:
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
-from team_console.store.backends.yaml.archive_text import closed_ids
-from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.archive_text import HEADER, closed_ids, unclosed
+from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.files import cut
 from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue
 from team_console.store.backends.yaml.recovery.healing import (
@@ -32,7 +33,7 @@ from team_console.store.backends.yaml.recovery.torn_pieces import remnants
 from team_console.store.backends.yaml.writing.appends import inbox_line
 from team_console.store.backends.yaml.writing.generation import load
 from team_console.store.backends.yaml.writing.locked_team import LockedTeam
-from team_console.store.backends.yaml.writing.queue_edit import apply, in_sequence, piece_name
+from team_console.store.backends.yaml.writing.queue_edit import apply, archive_entry, in_sequence, piece_name
 from team_console.store.backends.yaml.writing.standing import Standing
 from team_console.store.model.errors import TeamError
 from team_console.store.model.problem import Problem
@@ -61,7 +62,7 @@ def recover(team: LockedTeam, before: Standing, *, thorough: bool) -> tuple[Stan
 def _carry_out(team: LockedTeam, now: Standing, found: Found, plan: Plan) -> Line | None:
     line = found.line
     if plan.is_cut_short:
-        _cut_archives(team, line)
+        _cut_archives(team, line, now.generation.text)
     healed = _healing(team, now, found, plan) if plan.heals else None
     match plan.ending:
         case Ending.UNDO:
@@ -130,18 +131,30 @@ def _completion(team: LockedTeam, line: Line) -> Line:
     return replace(line, action="heal", facts=facts, also=(), noted=(), void=0, pushed=pushed)
 
 
-def _cut_archives(team: LockedTeam, line: Line) -> None:
-    """Take back what the transaction of `line` put at the ends of archives, be it whole or torn."""
-    ours = {message_id for _, message_id, _ in line.archived}
+def _cut_archives(team: LockedTeam, line: Line, text: QueueText) -> None:
+    """Take back what the transaction of `line` put at the ends of archives, whole or torn, where nothing else is."""
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):
         found = team.disk.stat(path)
         if path.parent != team.layout.archives or found is None or found.size <= size:
             continue
-        if set(closed_ids(team.disk.read(path, size)[0])) <= ours:
+        if _is_ours(team.disk.read(path, size)[0], line, text):
             cut(team.disk, path, size)
         else:
             team.notices.append(_mixed_archive(path))
     team.archives.forget()
+
+
+def _is_ours(end: bytes, line: Line, text: QueueText) -> bool:
+    """Whether the end of an archive is what `line` appends, or a beginning of that."""
+    ours = {message_id for _, message_id, _ in line.archived}
+    if not set(closed_ids(end)) <= ours:
+        return False
+    rest = unclosed(end).removeprefix(HEADER).strip(b"\0\n")
+    with suppress(CodecError):
+        text = apply(text, line)
+    known = (archive_entry(text, message_id, record) for _, message_id, record in line.archived)
+    messages = [entry[0] for entry in known if entry is not None]
+    return HEADER.startswith(rest) or bool(remnants([rest], messages))
 
 
 def _was_pushed(team: LockedTeam, line: Line, agent: str, record: Record) -> bool:

@@ -51,7 +51,7 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText, *, mode: int) ->
             words.add(word)
             path = team.layout.archive(word)
             make_room(team, path, mode=mode)
-            before, problems = team.archives.open_end(path, stamp=team.stamp())
+            before, problems = team.archives.open_end(path)
             team.notices.extend(problems)
             archived[agent] = _at_end(team.disk, path, before)
         archived[agent].data += closed(*entry)

@@ -1,0 +1,112 @@
+"""Archives that other programs write: in whatever form, each record is read by itself and none is ever moved away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import CommandLine
+
+ARCHIVE = "archive/dev-archive.yaml"
+BAD = "urgent: call the bank"
+Form = Callable[[Sequence[dict[str, Any]]], str]
+
+
+def _record(number: int, summary: str = "") -> dict[str, Any]:
+    payload = {"summary": summary or f"entry {number}", "content": "c"}
+    known = {"message_id": f"o{number}", "type": "message", "from": "boss", "to": "dev", "status": "read"}
+    return {**known, "priority": "low", "created": f"2026-11-01T00:00:{number:02}Z", "payload": payload}
+
+
+def _block(records: Sequence[dict[str, Any]], **how: Any) -> str:
+    return yaml.safe_dump(list(records), sort_keys=False, **how).replace(f"'{BAD}'", BAD)
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record).replace(f'"{BAD}"', BAD)
+
+
+FORMS: dict[str, Form] = {
+    "a list under messages": lambda records: "messages:\n" + _block(records),
+    "a list alone": _block,
+    "an indented list": lambda records: "messages:\n  " + _block(records).replace("\n", "\n  ").rstrip(" "),
+    "another key": lambda records: "version: 1\narchived_messages:\n" + _block(records),
+    "two lists": lambda records: f"messages:\n{_block(records[:5])}archived_messages:\n{_block(records[5:])}",
+    "one document each": lambda records: (
+        "---\n" + "---\n".join(_block([item])[2:].replace("\n  ", "\n") for item in records)
+    ),
+    "a document of a list each": lambda records: "---\n".join(_block([item]) for item in records),
+    "JSON, one a line": lambda records: "".join(f"{_json(item)}\n" for item in records),
+    "JSON, a list": lambda records: "[" + ",\n".join(map(_json, records)) + "]\n",
+    "JSON, a list under a key": lambda records: (
+        '{"messages": [\n' + ",\n".join(map(_json, records)) + '\n], "count": 12}'
+    ),
+    "flow entries": lambda records: "messages:\n" + "".join(f"- {_json(item)}\n" for item in records),
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> CommandLine:
+    (tmp_path / "messenger-config.yaml").write_text("agents: [boss, dev]\n")
+    (tmp_path / "message-queue.yaml").write_text("messages: []\n")
+    (tmp_path / "archive").mkdir()
+    return CommandLine(tmp_path)
+
+
+def _send_and_receive(here: CommandLine) -> None:
+    here.ok("send", "--as", "boss", "--to", "dev", "--summary", "one two three four five", "--content", "c")
+    here.ok("receive", "--agent", "dev")
+
+
+def _shown(here: CommandLine) -> tuple[list[str], list[str]]:
+    """Summaries in the history, and the places of what cannot be read."""
+    lines = [line.partition('"')[2].rstrip('"') for line in here.ok("history", "--agent", "dev").out.splitlines()]
+    found = here("check", "--json").json["findings"]
+    return lines, [item["place"] for item in found if item["code"] == "DAMAGED_ARCHIVE"]
+
+
+def _bytes(folder: Path) -> bytes:
+    return b"\0".join(path.read_bytes() for path in sorted((folder / "archive").iterdir()))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_good_records_of_a_file_with_a_bad_one_are_shown_before_and_after_every_write(
+    here: CommandLine, name: str
+) -> None:
+    records = [_record(number, BAD if number == 7 else "") for number in range(1, 13)]
+    text = FORMS[name](records)
+    path = here.folder / ARCHIVE
+    path.write_text(text)
+    good = [f"entry {number}" for number in range(1, 13) if number != 7]
+    line = text[: text.index(BAD)].count("\n") + 1
+    for count in range(2):
+        lines, places = _shown(here)
+        assert [item for item in lines if item.startswith("entry")] == good
+        assert len(lines) == len(good) + count
+        assert [place.rpartition(":")[0].startswith("dev-archive") for place in places] == [True]
+        assert abs(int(places[0].rpartition(":")[2]) - line) <= 5
+        assert text.encode() in _bytes(here.folder)
+        _send_and_receive(here)
+
+
+@pytest.mark.parametrize("is_bad", [False, True])
+@pytest.mark.parametrize("name", FORMS)
+def test_records_that_others_append_behind_our_own_are_shown_with_ours(
+    here: CommandLine, name: str, is_bad: bool
+) -> None:
+    _send_and_receive(here)
+    records = [_record(number, BAD if is_bad and number == 7 else "") for number in range(1, 13)]
+    text = FORMS[name](records)
+    with (here.folder / ARCHIVE).open("a") as file:
+        file.write(text)
+    for count in (1, 2):
+        lines, places = _shown(here)
+        assert len(lines) == count + 12 - is_bad
+        assert len(places) == is_bad
+        assert text.encode() in _bytes(here.folder)
+        _send_and_receive(here)
