@@ -22,7 +22,7 @@ from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.checks.fields import check_asked
-from team_console.store.protocol.client_requests import headline_of, permission_of, questions_of
+from team_console.store.protocol.client_requests import Excerpt, headline_of, permission_of, questions_of
 from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.relations.answering import WITHDRAWN
 from team_console.store.protocol.verdicts.recognition import ORDER
@@ -44,7 +44,8 @@ def ask_permission(
     session: str | None = None,
     client: str | None = None,
     suggestions: Sequence[Any] = (),
-    before: str | UnsetType | None = UNSET,
+    before: str | Excerpt | UnsetType | None = UNSET,
+    is_private: bool = False,
     expires: datetime | str | None = None,
     summary: str | None = None,
     asker: str | None = None,
@@ -57,7 +58,8 @@ def ask_permission(
         directory: The folder it would work in.
         session, client: The client's own session, and its name: `claude-code`, `codex`, `mcp`, ...
         suggestions: What the client offers to allow from now on; the very object comes back when it is chosen.
-        before: The file that would change, as it is now; None when it does not exist yet.
+        before: The file that would change, as it is now, or what has to be known of it; None when there is none yet.
+        is_private: Whether the file is left out because others than its owner may not read it.
         expires: When the asker stops waiting; from then on the request is withdrawn as timed out.
         summary: One line; made from tool and input when left out.
         asker: The name under which the process that waits for the answer is present (`Team.announce`): once it is
@@ -69,8 +71,11 @@ def ask_permission(
     """
     asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied}
     body: dict[str, Any] = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
-    if before is not UNSET and len((before or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
-        body["before"] = before
+    text = before.text if isinstance(before, Excerpt) else before
+    if text is not UNSET and len((text or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
+        body |= before.as_recorded if isinstance(before, Excerpt) else {"before": text}
+    if is_private:
+        body["before_private"] = True
     check_asked("permission_request", body)
     line = summary or headline_of(permission_of(body), directory or "")
     return _ask(caller, "ask_permission", "permission_request", "permission", body, line)

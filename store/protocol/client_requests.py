@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from io import StringIO
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +23,8 @@ TIMED_OUT = "timed out"
 ONCE, ALWAYS = "once", "always"
 """How far a permission goes: this call alone, or every call that a suggestion of the client covers."""
 _EXPIRING = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION, RequestKind.PLAN})
+_MOST_LINES = 1_000_000
+"""Lines that may be left out of an excerpt in one place."""
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -52,13 +56,32 @@ class Permission(Struct, frozen=True):
     Attributes:
         input: What the tool is called with, as the client gives it.
         suggestions: What the client itself offers to allow from now on; handed back untouched when chosen.
-        before: The file that the tool changes as it was when asked; None when there was none, UNSET when unknown.
+        before: The file that the tool changes as it was when asked; None when there was none, UNSET when unknown. Of
+            the lines that are not on record it has those of the input, or empty ones.
+        is_private: Whether it is not on record because others than its owner may not read it.
     """
 
     tool: str
     input: Mapping[str, Any]
     suggestions: tuple[Any, ...] = ()
     before: str | UnsetType | None = UNSET
+    is_private: bool = False
+
+
+class Excerpt(Struct, frozen=True):
+    """The lines of a file that show what a change does.
+
+    Attributes:
+        hunks: For each stretch of them its first line, from 0, and their number, in the old file and in the new one.
+    """
+
+    text: str
+    hunks: tuple[tuple[int, int, int, int], ...]
+
+    @property
+    def as_recorded(self) -> dict[str, Any]:
+        """The fields of a permission that keep it."""
+        return {"before": self.text, "before_at": [list(hunk) for hunk in self.hunks]}
 
 
 class Origin(Struct, frozen=True):
@@ -73,12 +96,34 @@ def permission_of(payload: Mapping[str, Any]) -> Permission:
     """The permission that a `permission_request` asks for."""
     given, suggestions = payload.get("input"), payload.get("suggestions")
     before = payload.get("before", UNSET)
+    known = given if isinstance(given, Mapping) else _NOTHING
+    if isinstance(before, str) and "before_at" in payload:
+        before = _restored(before, payload["before_at"], known)
     return Permission(
         text_in(payload, "tool"),
-        given if isinstance(given, Mapping) else _NOTHING,
+        known,
         tuple(suggestions) if isinstance(suggestions, (list, tuple)) else (),
         before if before is None or isinstance(before, str) else UNSET,
+        payload.get("before_private") is True,
     )
+
+
+def _restored(excerpt: str, hunks: Any, given: Mapping[str, Any]) -> str | UnsetType:
+    """The file of which `excerpt` keeps some lines, each in its place; UNSET for places that cannot be."""
+    content = given.get("content") if given.keys().isdisjoint(("old_string", "edits")) else None
+    new = list(StringIO(content, newline="\n")) if isinstance(content, str) else None
+    lines, found, there = iter(StringIO(excerpt, newline="\n")), list[str](), 0
+    for hunk in hunks if isinstance(hunks, list) else [None]:
+        if not isinstance(hunk, list) or len(hunk) != 4 or any(type(number) is not int for number in hunk):
+            return UNSET
+        start, count, begin, size = hunk
+        gap = start - len(found)
+        if not (0 <= gap <= _MOST_LINES and count >= 0 and size >= 0) or (new is not None and begin - gap != there):
+            return UNSET
+        found += ["\n"] * gap if new is None else new[there:begin]
+        found += islice(lines, min(count, _MOST_LINES))
+        there = begin + size
+    return "".join(found if new is None else [*found, *new[there:]])
 
 
 def questions_of(payload: Mapping[str, Any]) -> tuple[Question, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
@@ -20,13 +20,46 @@ _POPULAR_FROM = 200
 NO_LINE_END = "\\ no line end at the end of the text"
 Change = tuple[str, int, int, int, int]
 """What is done (`equal`, `replace`, `delete`, `insert`), and from where to where in the old and the new lines."""
+Hunk = tuple[int, int, int, int]
+"""First line and number of lines, in the old and in the new text."""
 
 
 @lru_cache(maxsize=8)
 def difference(before: str, after: str) -> tuple[str, ...]:
     """Lines with their sign: ` ` stays, `-` goes, `+` comes; `@@` begins each stretch. Empty when nothing differs."""
-    old, new = _LINE.findall(before), _LINE.findall(after)
+    old, new = lines_of(before), lines_of(after)
     return tuple(line for stretch in _stretches(_changes(old, new)) for line in _written(stretch, old, new))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, with their ends."""
+    return _LINE.findall(text)
+
+
+def hunks_of(before: str, after: str, *, more: Iterable[tuple[int, int]] = ()) -> list[Hunk]:
+    """Where two texts differ, three lines around each change included, counted from 0.
+
+    Args:
+        more: Further lines of the first text, from where to where, that are to be in a hunk.
+    """
+    changes = _changes(lines_of(before), lines_of(after))
+    spans = sorted([*more, *((start, until) for what, start, until, _, _ in changes if what != "equal")])
+    merged = list[tuple[int, int]]()
+    for start, until in spans:
+        begin = max(0, start - _CONTEXT)
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], until + _CONTEXT))
+        else:
+            merged.append((begin, until + _CONTEXT))
+    old_size, new_size = (changes[-1][2], changes[-1][4]) if changes else (0, 0)
+    places = [(start, _place(changes, start)) for start, _ in merged]
+    ends = [(min(until, old_size), _place(changes, until) if until < old_size else new_size) for _, until in merged]
+    return [(a, b - a, c, d - c) for (a, c), (b, d) in zip(places, ends, strict=True)]
+
+
+def _place(changes: Sequence[Change], line: int) -> int:
+    """Where a line of the first text that is equal in both, or before the first change, stands in the second."""
+    return next((begin + line - start for _, start, until, begin, _ in changes if line < until or line == start), 0)
 
 
 def counts_of(diff: Sequence[str]) -> str:

@@ -13,10 +13,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import UNSET, Struct
-from team_console.store.protocol.client_requests import PATH_KEYS, Permission
+from msgspec import UNSET, Struct, UnsetType
+from team_console.store.protocol.client_requests import PATH_KEYS, Excerpt, Permission, permission_of
 from team_console.store.protocol.foreign_fields import text_in
-from team_console.store.views.differences import difference
+from team_console.store.views.differences import difference, hunks_of, lines_of
 
 
 class Sort(StrEnum):
@@ -53,6 +53,8 @@ class Proposal(Struct, frozen=True):
     rest: Mapping[str, Any] = MappingProxyType({})
 
 
+PRIVATE = "What stands there now is not shown: the file is readable by its owner only"
+_MOST_PLACES = 200
 Edit = tuple[str, str, bool]
 """A text to be replaced, what takes its place, and whether that is done everywhere it stands."""
 _SHOWN: Mapping[str, tuple[type, ...]] = {"command": (str, list), "edits": (list,), "replace_all": (bool,)}
@@ -78,6 +80,38 @@ def proposal_of(permission: Permission) -> Proposal:
     return Proposal(Sort.OTHER, words=text_in(given, "description"), rest=_without(given, "description"))
 
 
+def excerpt_of(permission: Permission) -> Excerpt | UnsetType:
+    """What has to be on record of the file as it is (`permission.before`) to show the change; UNSET where it is none.
+
+    The lines that change and three around each, and wherever else the text stands that is to be replaced.
+    """
+    before, edits = permission.before, tuple(_edits(permission.input))
+    content = permission.input.get("content")
+    if not isinstance(before, str) or not (edits or isinstance(content, str)):
+        return UNSET
+    after = _applied(before, edits)[0] if edits else content
+    places = [place for old, _, everywhere in edits if old and not everywhere for place in _places(before, old)]
+    hunks = hunks_of(before, before if after is None else after, more=places[: _MOST_PLACES + 1])
+    lines = lines_of(before)
+    excerpt = Excerpt(
+        "".join(line for start, size, _, _ in hunks for line in lines[start : start + size]), tuple(hunks)
+    )
+    kept = permission_of({"tool": permission.tool, "input": permission.input, **excerpt.as_recorded})
+    return excerpt if proposal_of(kept) == proposal_of(permission) else UNSET
+
+
+def _places(text: str, part: str) -> Iterator[tuple[int, int]]:
+    """The lines, from where to where, in which a part of a text stands, as far as there are not too many."""
+    line = last = 0
+    place = text.find(part)
+    for _ in range(_MOST_PLACES + 1):
+        if place < 0:
+            return
+        line, last = line + text.count("\n", last, place), place
+        yield line, line + part.count("\n") + (not part.endswith("\n"))
+        place = text.find(part, place + len(part))
+
+
 def input_text(given: Mapping[str, Any]) -> str:
     """A whole input as text, to be compared with another."""
     return json.dumps(dict(given), indent=2, ensure_ascii=False, default=str) + "\n"
@@ -96,36 +130,42 @@ def _change(permission: Permission, path: str) -> Proposal | None:
     edits = tuple(_edits(given))
     if edits:
         rest = _without(given, path, "old_string", "new_string", "replace_all", "edits")
-        return _edited(subject, permission.before, edits, rest)
+        return _edited(subject, permission.before, edits, rest, is_private=permission.is_private)
     content = given.get("content", given.get("new_source"))
     if not isinstance(content, str):
         return None
     rest = _without(given, path, "content" if "content" in given else "new_source")
     if permission.before is UNSET or "new_source" in given:
-        note = "What stands there now is not on record."
+        note = f"{PRIVATE}." if permission.is_private else "What stands there now is not on record."
         return Proposal(Sort.CONTENT, subject=subject, text=content, notes=(note,), rest=rest)
     old = permission.before if isinstance(permission.before, str) else ""
     sort = Sort.NEW_FILE if permission.before is None else Sort.CHANGE
     return _diffed(sort, subject, old, content, (), rest)
 
 
-def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Mapping[str, Any]) -> Proposal:
+def _applied(text: str, edits: Sequence[Edit]) -> tuple[str | None, tuple[str, ...]]:
+    """The text after these edits, None where one of them does not fit; and what the reader should know of them."""
+    notes = []
+    for old, new, everywhere in edits:
+        count = text.count(old) if old else int(not text)
+        if not count:
+            return None, ()
+        if count > 1 and not everywhere:
+            notes.append(f"The text to be replaced stands there {count} times; the first is shown replaced.")
+        text = text.replace(old, new, -1 if everywhere else 1) if old else new
+    return text, tuple(notes)
+
+
+def _edited(subject: str, before: Any, edits: Sequence[Edit], rest: Mapping[str, Any], *, is_private: bool) -> Proposal:
     """Edits held against the file as it was; without it only what they replace is compared."""
     if isinstance(before, str) or before is None:
-        text, notes = before or "", []
-        for old, new, everywhere in edits:
-            count = text.count(old) if old else int(not text)
-            if not count:
-                break
-            if count > 1 and not everywhere:
-                notes.append(f"The text to be replaced stands there {count} times; the first is shown replaced.")
-            text = text.replace(old, new, -1 if everywhere else 1) if old else new
-        else:
+        text, notes = _applied(before or "", edits)
+        if text is not None:
             sort = Sort.NEW_FILE if before is None else Sort.CHANGE
-            return _diffed(sort, subject, before or "", text, tuple(notes), rest)
+            return _diffed(sort, subject, before or "", text, notes, rest)
         note = "The text to be replaced is not in the file as it was when this was asked."
     else:
-        note = "The file as it was is not on record; only what is replaced is shown."
+        note = f"{PRIVATE if is_private else 'The file as it was is not on record'}; only what is replaced is shown."
     lines = tuple(line for old, new, _ in edits for line in difference(old, new))
     everywhere_note = ("It is replaced wherever it stands.",) if any(edit[2] for edit in edits) else ()
     return Proposal(Sort.CHANGE, subject=subject, diff=lines, notes=(note, *everywhere_note), rest=rest)

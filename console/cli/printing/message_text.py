@@ -116,7 +116,7 @@ def _carries_fields(read: Reading) -> bool:
     return bool(read.carried)
 
 
-SHOWN = frozenset({"tool", "input", "before", "suggestions"})
+SHOWN = frozenset({"tool", "input", "before", "before_at", "before_private", "suggestions"})
 """Payload keys of a permission that these lines tell."""
 
 

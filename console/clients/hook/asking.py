@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 from team_console.console.clients import claude_code
 from team_console.console.clients.events import Event, Wish
 from team_console.console.clients.hook.dialogs import Dialog
@@ -25,6 +25,8 @@ from team_console.store.desk.requests import submit_plan
 from team_console.store.desk.sessions.gone import end_if_open
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import Permission
+from team_console.store.views.proposals import excerpt_of
 from team_console.store.views.requests.verdicts import mark_verdict_read
 
 DEFAULT_TIMEOUT = 600.0
@@ -104,31 +106,54 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
         return submit_plan(caller, content=event.plan, modes=event.modes, **origin)
     if event.wish is Wish.QUESTION:
         return ask_question(caller, questions=event.questions, **origin)
+    known = file_before(event, readers=_readers(session))
     return ask_permission(
-        caller, tool=event.tool, input=event.input, suggestions=event.suggestions, before=file_before(event), **origin
+        caller,
+        tool=event.tool,
+        input=event.input,
+        suggestions=event.suggestions,
+        before=excerpt_of(known) if isinstance(known.before, str) else known.before,
+        is_private=known.is_private,
+        **origin,
     )
 
 
-def file_before(event: Event) -> str | UnsetType | None:
-    """The text of the file that the tool would change; None where there is none yet, UNSET where it cannot be shown."""
-    path = _changed_file(event.tool, event.input)
+def file_before(event: Event, *, readers: int = 0) -> Permission:
+    """The permission with the text of the file that the tool would change, where that may be shown.
+
+    Args:
+        readers: Permission bits of those who can read the store: what they may not read stays out of it.
+    """
+    asked, path = Permission(event.tool, event.input), _changed_file(event.tool, event.input)
     if path is None:
-        return UNSET
+        return asked
     whole = os.path.join(event.directory, path)
     try:
         descriptor = os.open(whole, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        return None
+        return replace(asked, before=None)
     except (OSError, ValueError):
-        return UNSET
+        return asked
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return UNSET
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            return asked
+        if readers & ~mode:
+            return replace(asked, is_private=True)
         data = file.read(LARGEST_BEFORE + 1)
     try:
-        return data.decode() if len(data) <= LARGEST_BEFORE else UNSET
+        return replace(asked, before=data.decode()) if len(data) <= LARGEST_BEFORE else asked
     except UnicodeDecodeError:
-        return UNSET
+        return asked
+
+
+def _readers(session: ClientSession) -> int:
+    """Which of group and others can read the files of the store; both, where it has none here."""
+    places = session.team.places()
+    try:
+        return os.stat(places.get("queue") or places["database"]).st_mode & 0o044
+    except (KeyError, OSError):
+        return 0o044
 
 
 def _changed_file(tool: str, given: Mapping[str, Any]) -> str | None:

@@ -1,0 +1,55 @@
+"""What is kept of a file with a request shows the very change that the whole file would, and is small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+from msgspec import UNSET
+from team_console.store.protocol.client_requests import Excerpt, Permission, permission_of
+from team_console.store.views.proposals import excerpt_of, proposal_of
+
+TEXT = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c c\n", "d"]), max_size=40).map("".join)
+PART = st.sampled_from(["a", "b\n", "\n", "\n\n", "a\nb", "c", "d", "", "x", "c c\n\na"])
+EDIT = st.fixed_dictionaries({"old_string": PART, "new_string": PART}, optional={"replace_all": st.booleans()})
+INPUT = (
+    EDIT
+    | st.fixed_dictionaries({"edits": st.lists(EDIT, min_size=1, max_size=3)})
+    | TEXT.map(lambda text: {"content": text})
+)
+
+
+@seed(13)
+@settings(max_examples=1_000, deadline=None)
+@given(TEXT, INPUT)
+def test_the_excerpt_shows_what_the_whole_file_would(before: str, change: dict[str, Any]) -> None:
+    given = {"file_path": "/p/a", **change}
+    whole = Permission("Edit", given, before=before)
+    excerpt = excerpt_of(whole)
+    if excerpt is not UNSET:
+        kept = permission_of({"tool": "Edit", "input": given, **excerpt.as_recorded})
+        assert proposal_of(kept) == proposal_of(whole)
+        assert "content" not in change or kept.before == before
+
+
+@pytest.mark.parametrize("change", [{"old_string": "line 500\n", "new_string": "x\n"}, {"content": None}])
+def test_of_a_long_file_little_is_kept(change: dict[str, Any]) -> None:
+    before = "".join(f"line {number}\n" for number in range(10_000))
+    given = {"file_path": "/p/a", **change}
+    if "content" in given:
+        given["content"] = before.replace("line 500\n", "x\n")
+    excerpt = excerpt_of(Permission("Edit", given, before=before))
+    assert isinstance(excerpt, Excerpt)
+    assert excerpt.text == "".join(f"line {number}\n" for number in range(497, 504))
+    assert excerpt.hunks == ((497, 7, 497, 7),)
+
+
+@pytest.mark.parametrize(
+    "places",
+    [None, {}, [1], [[0, 1]], [[0, 1, 0, True]], [[-1, 1, 0, 1]], [[10**9, 1, 10**9, 1]], [[5, 1, 5, 1], [0, 1, 0, 1]]],
+)
+def test_places_that_cannot_be_are_no_file(places: Any) -> None:
+    payload = {"tool": "Edit", "input": {"file_path": "/p/a"}, "before": "a\nb\n", "before_at": places}
+    assert permission_of(payload).before is UNSET
