@@ -6,6 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
@@ -13,6 +14,7 @@ from team_console.store.model.copies import Letters, counterpart
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.reading import carries
 from team_console.store.settings.team_config import TeamConfig
 
@@ -83,11 +85,18 @@ class Transaction(ABC):
         notices: Healings and repairs made on entering, to be shown to whoever asked for the transaction.
     """
 
-    def __init__(self, *, now: datetime, config: TeamConfig) -> None:
+    def __init__(
+        self,
+        *,
+        now: datetime,
+        config: TeamConfig,
+        recorded: Callable[[], RecordedFacts | None] = lambda: None,
+    ) -> None:
         self.now = now
         self.config = config
         self.notices: list[Problem] = []
         self.changes = Changes()
+        self._read_recorded = recorded
         self._origins: dict[Message, Message] = {}
         self._renamed: dict[str, Message] = {}
         self._archiving: dict[str, dict[str, Letters]] = {}
@@ -98,6 +107,14 @@ class Transaction(ABC):
     def damaged(self) -> int:
         """Stored entries that cannot be read, as far as this transaction found out."""
         return 0
+
+    @cached_property
+    def recorded(self) -> RecordedFacts | None:
+        """What the audit trail knows of requests and answers; None where there is no trail to ask.
+
+        Read when first asked for: few writes need it, and a trail may be long.
+        """
+        return self._read_recorded()
 
     @abstractmethod
     def stored(self) -> Sequence[Message]:

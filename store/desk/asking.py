@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
-from team_console.store.desk.answering.questions import find_question, refuse_answered, withdrawal_of
+from team_console.store.desk.answering.questions import find_question, refuse_decided
 from team_console.store.desk.answering.signing import Made, put_signed, signer
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, check_known, new_request_id, not_listening, write
@@ -139,20 +139,20 @@ def end_request(caller: Caller, *, request_id: str, asker: str, reason: str) -> 
         raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
     by = {"by": caller.actor} if caller.actor != asker else {}
     with caller.team.transaction(actor=caller.actor, action="withdraw", wait=caller.wait) as tx:
-        question, kind, thread = find_question(tx, request_id, asker=asker)
+        case, _ = find_question(tx, request_id, asker=asker)
+        question = case.question.message
         if question.sender != asker:
             text = f"{request_id} was asked by {question.sender}, so {asker} cannot take it back"
             raise TeamError(Code.NOT_PERMITTED, text, "Only its asker can.", request_id=request_id)
-        refuse_answered(tx, request_id, question, kind, thread)
-        earlier = withdrawal_of(question, request_id, thread)
-        if earlier is not None:
-            return Receipt("withdraw", (earlier,), (), request_id, repeated=True)
+        refuse_decided(case)
+        if case.taken_back is not None:
+            return Receipt("withdraw", (case.taken_back.message,), (), request_id, repeated=True)
         notice = _take_back(tx, question, request_id, reason)
         tx.record(
             "withdraw",
             ids=[notice.message_id],
             request_id=request_id,
-            kind=str(kind),
+            kind=str(case.kind),
             question=question.message_id,
             reason=reason,
             **by,

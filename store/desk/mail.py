@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise, broadcast_advice
+from team_console.store.desk.agents.endings import finish_endings
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, current_members, not_listening, refuse_unknown, resolve, write
 from team_console.store.model.errors import Code, TeamError
@@ -98,6 +99,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
             warnings += advise(tx, messages)
             warnings += _group_advice(tx, draft, messages)
             tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
+        finish_endings(tx)
     return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
 
 

@@ -150,6 +150,17 @@ class RecordedFacts:
         known = self._facts.get(message_id)
         return known is not None and known[1].by_desk
 
+    def is_before_signing(self, message_id: str) -> bool:
+        """Whether team-console wrote this message, and not behind the first verdict with a signature.
+
+        What was copied from another team is compared with what was signed here: there it stood in any order.
+        """
+        fact = self.get(message_id)
+        if fact is None or not fact.by_desk:
+            return False
+        first = next((signed.line for signed in self._signed if fact.in_time or signed.in_time), None)
+        return first is None or fact.line <= first
+
     def answers_to(self, request_id: str) -> Sequence[str]:
         """Ids of the recorded answers that quote this request id, in the order of the trail."""
         return self._answers.get(request_id, ())

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from team_console.store.model.message import Message
 from team_console.store.model.names import is_name
+from team_console.store.protocol.judgement import Flag as Flag
+from team_console.store.protocol.judgement import RequestState as RequestState
 from team_console.store.protocol.kinds.kind import RequestKind
 
 if TYPE_CHECKING:
@@ -30,36 +32,6 @@ class AgentState(StrEnum):
     STOPPING = "stopping"
     STOPPED = "stopped"
     UNKNOWN = "unknown"
-
-
-class RequestState(StrEnum):
-    """Where a request stands."""
-
-    OPEN = "open"
-    OVERDUE = "overdue"
-    APPROVED = "approved"
-    REJECTED = "rejected"
-    ANSWERED = "answered"
-    SUPERSEDED = "superseded"
-    WITHDRAWN = "withdrawn"
-
-
-class Flag(StrEnum):
-    """What is odd about a request."""
-
-    OVERDUE = "overdue"
-    CONTRADICTORY = "contradictory"
-    UNAUTHORISED = "unauthorised"
-    SUPERSEDED = "superseded"
-    ANSWERED_TWICE = "answered twice"
-    STILL_ALIVE = "approved but still alive"
-    DAMAGED = "record damaged"
-    UNVERIFIED = "unverified"
-    """An answer that no desk wrote: it stands in the store and not on the audit trail as one of ours."""
-    FORGED = "forged"
-    """An answer that is not signed as it must be: it decides nothing."""
-    ALTERED = "altered"
-    """An answer that says something else than the audit trail; the trail's words count."""
 
 
 class RosterRow(Struct, frozen=True):

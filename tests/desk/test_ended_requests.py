@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from team_console.store.desk.caller import Caller
@@ -17,7 +18,7 @@ from team_console.store.model.schedule import MAX_LEASE, is_due, is_held
 
 from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
-from tests.store.contract import START, FakeClock, config, make_message, put
+from tests.store.contract import START, FakeClock, config, make_message, put, yaml_factory
 
 PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"
 
@@ -63,20 +64,30 @@ def test_what_superseded_a_plan_stays_as_long_as_that_plan_does() -> None:
     old = stored("Q1", PLAN, "task-manager", status="pending", request_id="r1")
     new = stored("Q2", PLAN, "task-manager", request_id="r2")
     no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
-    assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) == {"Q1", "Q2", "V2"}
+    assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) == {
+        "Q1",
+        "Q2",
+        "V2",
+    }
 
 
 def test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor() -> None:
     old, new = (stored(f"Q{item}", PLAN, "task-manager", request_id=f"r{item}") for item in (1, 2))
     no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
-    assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) >= {"Q2", "V2"}
+    assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) >= {
+        "Q2",
+        "V2",
+    }
     assert bound((old, new, no), config=config(), now=START, leaving=["Q1", "Q2", "V2"]) == frozenset()
 
 
 def test_an_answer_of_somebody_who_may_not_give_it_settles_nothing() -> None:
     asked = stored("Q1", PLAN, "task-manager", request_id="r1")
     forged = stored("V1", RESPONSE, "file-manager", request_id="r1", approve=True)
-    assert bound((asked, forged), config=config(), now=START, leaving=["Q1", "V1"]) == {"Q1", "V1"}
+    assert bound((asked, forged), config=config(), now=START, leaving=["Q1", "V1"]) == {
+        "Q1",
+        "V1",
+    }
 
 
 def test_a_withdrawn_request_holds_nothing() -> None:
@@ -85,17 +96,17 @@ def test_a_withdrawn_request_holds_nothing() -> None:
     assert bound((asked, gone), config=config(), now=START, leaving=["Q1", "W1"]) == frozenset()
 
 
-def test_the_later_plan_counts_even_when_the_earlier_has_a_later_date(
-    team: MemoryTeam, caller: SeatOf, clock: FakeClock
-) -> None:
-    clock.advance(10 * 365 * 86_400)
-    ahead = plan(caller("task-manager"), clock, "Of a clock that was ahead")
-    clock.now = START + timedelta(minutes=1)
-    now = plan(caller("task-manager"), clock, "Now")
-    with pytest.raises(TeamError) as refused:
-        approve(caller("ceo"), request_id=ahead)
-    assert refused.value.facts["superseded_by"] == now
-    assert approve(caller("ceo"), request_id=now).request_id == now
+def test_the_later_plan_counts_even_when_the_earlier_has_a_later_date(tmp_path: Path, clock: FakeClock) -> None:
+    with yaml_factory(tmp_path, clock) as factory:
+        team = factory()
+        clock.advance(10 * 365 * 86_400)
+        ahead = plan(Caller(team, "task-manager"), clock, "Of a clock that was ahead")
+        clock.now = START + timedelta(minutes=1)
+        now = plan(Caller(team, "task-manager"), clock, "Now")
+        with pytest.raises(TeamError) as refused:
+            approve(Caller(team, "ceo"), request_id=ahead)
+        assert refused.value.facts["superseded_by"] == now
+        assert approve(Caller(team, "ceo"), request_id=now).request_id == now
 
 
 def test_a_lease_of_a_clock_that_was_ahead_is_over(team: MemoryTeam, caller: SeatOf, clock: FakeClock) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
 from team_console.console.app.rehearsal import rehearse
 from team_console.store.desk import requests
-from team_console.store.desk.answering import questions
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.sessions import gone
 from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
 
 from tests.desk.conftest import SeatOf
 
@@ -26,15 +27,14 @@ def approve(request_id: str, caller: Caller) -> Receipt:
     return requests.approve(caller, request_id=request_id)
 
 
-@pytest.mark.parametrize("memo", [(questions, "_superseders"), (gone, "_asked")])
 def test_a_queue_that_stays_is_walked_once_for_all_that_is_rehearsed(
-    caller: SeatOf, monkeypatch: pytest.MonkeyPatch, memo: tuple[object, str]
+    caller: SeatOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = [plan(caller, name) for name in NAMES]
-    kept = getattr(*memo)
+    kept = gone._asked
     walk, walks = kept._function, list[object]()
 
-    def counted(messages: object) -> object:
+    def counted(messages: Sequence[Message]) -> tuple[tuple[str, Message], ...]:
         walks.append(messages)
         return walk(messages)
 

@@ -151,7 +151,7 @@ HOOK_LINES = (
     ),
     Line(
         "what was withdrawn is not approved",
-        "store/views/requests/judging.py",
+        "store/protocol/judgement.py",
         "return RequestState.WITHDRAWN if gone else RequestState.OPEN",
         "return RequestState.APPROVED if gone else RequestState.OPEN",
         (f"{_WAITING}::test_the_dialog_is_dismissed",),

@@ -169,9 +169,9 @@ def _putting_words_back(patch: pytest.MonkeyPatch) -> None:
 
 
 def _keeping_successors(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.desk.maintenance import compaction
+    from team_console.store.protocol import judgement
 
-    patch.setattr(compaction, "superseders", lambda messages: {})
+    patch.setattr(judgement, "_succession", lambda cases, *final: [judgement.Link() for _ in cases])
 
 
 def _bounded_leases(patch: pytest.MonkeyPatch) -> None:
@@ -306,7 +306,7 @@ def _stat_poll(patch: pytest.MonkeyPatch) -> None:
 def _first_answer(patch: pytest.MonkeyPatch) -> None:
     from team_console.store.desk.answering import questions
 
-    patch.setattr(questions, "refuse_answered", _nothing)
+    patch.setattr(questions, "refuse_decided", _nothing)
 
 
 def _control_characters(patch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ LINES = (
     Line(
         "what its asker took back is not answered",
         "store/desk/answering/questions.py",
-        "    _refuse_gone(tx, request_id, question, kind, thread)\n",
+        "    _refuse_over(tx, case)\n",
         "",
         (f"{CLIENTS}::test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved",),
     ),
@@ -73,23 +73,23 @@ LINES = (
     ),
     Line(
         "what expired is open no more",
-        "store/views/requests/request_list.py",
-        "if row.expires_at is not None and now >= row.expires_at:",
+        "store/protocol/judgement.py",
+        "if case.expires_at is not None and now >= case.expires_at:",
         "if False:",
         (f"{CLIENTS}::test_a_request_that_expired_is_withdrawn_by_the_clock_alone",),
     ),
     Line(
         "a verdict counts only in time",
-        "store/views/requests/judging.py",
+        "store/protocol/judgement.py",
         "in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]",
         "in_time = valid",
         ("tests/views/test_client_requests.py::test_a_verdict_after_the_end_decides_nothing_and_one_in_time_does",),
     ),
     Line(
         "a withdrawal that left the queue counts",
-        "store/views/requests/evidence.py",
-        "every = (*notices, *self._on_record(thread, present))",
-        "every = tuple(notices)",
+        "store/protocol/judgement.py",
+        "for entry in filter(_is_withdrawal, (*others, *absent)):",
+        "for entry in filter(_is_withdrawal, others):",
         (
             "tests/views/test_client_requests.py"
             "::test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_request",

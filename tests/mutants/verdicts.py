@@ -178,7 +178,7 @@ VERDICT_LINES = (
     *(
         Line(
             f"a forged verdict decides nothing, in {face}",
-            "store/views/requests/evidence.py",
+            "store/protocol/judgement.py",
             "return objection(self.config, answer.message, question.message, recorded=self.recorded)",
             'return ""',
             (f"tests/trust/test_forged_in_faces.py::{test}",),
@@ -188,13 +188,6 @@ VERDICT_LINES = (
             ("a wait", "test_a_wait_on_the_command_line_ends_with_nothing"),
             ("an MCP server", "test_an_mcp_server_says_that_it_waits"),
         )
-    ),
-    Line(
-        "a forged verdict is no answer to the desk",
-        "store/desk/answering/questions.py",
-        "if objection(tx.config, message, question):",
-        "if False:",
-        (f"{_FORGED}[yaml-YAML edit-question]",),
     ),
     Line(
         "the key that signed is the human's",

@@ -27,6 +27,7 @@ from tests.store.contract import FakeClock, put
 BODIES: Mapping[str, Mapping[str, Any]] = {body["msg_type"]: body for body in SPRINT_BODIES}
 RESIDENTS = ["scrum-master", "knowledge-researcher", "debugger"]
 MASTER, SLAVE = "master", "slave-batch-1"
+LATER = "2026-02-24T10:30:16.000Z"
 
 
 def ask(team: MemoryTeam, name: str, body: Mapping[str, Any]) -> str:
@@ -159,7 +160,7 @@ def test_an_end_is_confirmed_by_the_router_when_the_time_for_the_answer_is_over(
     assert len(since(sprint, order.message_id)) == len(CONFIRMED)
 
 
-def test_an_approval_after_the_time_is_over_confirms_and_before_it_is_refused(
+def test_a_second_approval_is_refused_and_after_the_time_it_confirms_the_first(
     sprint: MemoryTeam, clock: FakeClock
 ) -> None:
     request_id = doomed(sprint)
@@ -167,7 +168,9 @@ def test_an_approval_after_the_time_is_over_confirms_and_before_it_is_refused(
     error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
     clock.advance(16)
-    requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    with pytest.raises(TeamError) as late:
+        requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    assert (late.value.code, late.value.facts["answered_at"]) == (Code.ALREADY_ANSWERED, order.created)
     assert names_to(since(sprint, order.message_id)) == CONFIRMED
 
 
@@ -273,7 +276,7 @@ def test_only_the_lead_creates_and_a_second_answer_is_refused(sprint: MemoryTeam
 
 def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it_fits(sprint: MemoryTeam) -> None:
     first, second = ask_creation(sprint), ask_creation(sprint)
-    put(sprint, carried(BODIES["AGENT_CREATED"], message_id="theirs", sender=MASTER, to=SLAVE))
+    put(sprint, carried(BODIES["AGENT_CREATED"], message_id="theirs", sender=MASTER, to=SLAVE, created=LATER))
     error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=first))
     assert error.code is Code.ALREADY_ANSWERED
     requests.approve(Caller(sprint, MASTER), request_id=second)
@@ -282,7 +285,8 @@ def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it
 def test_an_agent_that_another_master_ended_is_not_ended_again_whoever_asks(sprint: MemoryTeam) -> None:
     requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="dev-1")
     request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "dev-1"})
-    put(sprint, carried({"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1"}, sender=MASTER, to="slave-batch-2"))
+    body = {"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1"}
+    put(sprint, carried(body, sender=MASTER, to="slave-batch-2", created=LATER))
     error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
     assert error.code is Code.ALREADY_ANSWERED
 

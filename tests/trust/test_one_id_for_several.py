@@ -10,10 +10,10 @@ import pytest
 import yaml
 from team_console.store.backends.open import QUEUE_NAME
 from team_console.store.desk import requests
-from team_console.store.desk.answering import questions
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
+from team_console.store.protocol import judgement
 from team_console.store.protocol.relations.answering import withdraws
 
 from tests.conftest import CommandLine
@@ -157,12 +157,12 @@ def test_an_id_used_any_number_of_times_is_looked_at_no_longer_than_a_hand_can_u
         looked.append(message.message_id)
         return withdraws(message, question, request_id)
 
-    monkeypatch.setattr(questions, "withdraws", counted)
+    monkeypatch.setattr(judgement, "withdraws", counted)
     team = MemoryTeam(config=config(), clock=FakeClock())
     team._state.messages = tuple(_taken_back(2_000))
     with pytest.raises(TeamError) as refused:
         requests.approve(Caller(team, "ceo"), request_id="B-1")
-    assert (refused.value.code, len(looked) < 400_000) == (Code.INVALID_REQUEST_ID, True)
+    assert (refused.value.code, len(looked) < 4_000) == (Code.INVALID_REQUEST_ID, True)
 
 
 def _taken_back(number: int) -> Iterator[Message]:

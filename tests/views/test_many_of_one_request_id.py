@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from team_console.store.model.message import Message, from_record
+from team_console.store.protocol import judgement as evidence
 from team_console.store.views.board import Board
-from team_console.store.views.requests import evidence
 
 from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, config

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from team_console.store.model.message import new_record
 from team_console.store.protocol.relations.state_reports import report_of
+from team_console.store.views.rows import Flag
 
-from tests.views.chronicle import LEAD, Chronicle, agent, creation
+from tests.views.chronicle import LEAD, Chronicle, agent, creation, row
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_a_broadcast_and_an_answer_demand_no_answer() -> None:
     assert agent(story.view(), "task-manager").unanswered == 0
 
 
-def test_an_approved_ending_leaves_the_list_while_the_agent_may_answer_and_comes_back_when_its_time_is_over() -> None:
+def test_an_approved_ending_is_no_decision_any_more_and_its_stop_is_not_overdue() -> None:
     story = Chronicle()
     creation(story, upto=8)
     question = story.messages[-1].message_id
@@ -101,7 +102,9 @@ def test_an_approved_ending_leaves_the_list_while_the_agent_may_answer_and_comes
     story.stop("dev-runner-3-1", request_id="stop-dev", in_reply_to=question)
     assert [item.need for item in story.view().attention if item.need in ("DESTROY", "OVERDUE")] == []
     late = [item.need for item in story.view(after=20).attention if item.need in ("DESTROY", "OVERDUE")]
-    assert late == ["DESTROY"]
+    assert late == []
+    approved = row(story.view(after=20), question)
+    assert (approved.state, approved.flags) == ("approved", (Flag.STOPPING,))
 
 
 def test_nobody_is_told_that_an_agent_which_is_gone_has_not_answered_its_stop() -> None:

@@ -24,12 +24,14 @@ _MEANINGS = {
     Flag.OVERDUE: "nobody answered in time",
     Flag.CONTRADICTORY: "answers contradict each other; the first one stands",
     Flag.UNAUTHORISED: "somebody answered who may not; that answer decides nothing",
-    Flag.SUPERSEDED: "a newer plan of the same author took its place",
+    Flag.SUPERSEDED: "a newer request of the same author took its place",
     Flag.ANSWERED_TWICE: "answered more than once; the first answer stands",
     Flag.STILL_ALIVE: "it agreed to stop and still writes",
     Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
     Flag.UNVERIFIED: "an answer was not written by team-console; ask whoever it names before you act on it",
     Flag.FORGED: "an answer is forged or broken: it is not signed as it must be, and decides nothing",
+    Flag.STOPPING: "the agent was asked to stop; AGENT_DESTROYED follows its answer, or the end of its time",
+    Flag.REFUSED: "the agent was asked to stop and refused; decide again",
     Flag.ALTERED: "an answer was changed after it was written; what the audit trail says of it counts",
 }
 _EARLIER = 8

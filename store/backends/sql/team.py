@@ -48,6 +48,7 @@ from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.loss import digest, on_record, refuse_misread, refuse_other
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
@@ -254,6 +255,11 @@ class SqlTeam(Team):
             self._dialect.begin(connection, mode, wait=wait, label=f"{action} {actor}")
             shape = self._writable_shape(connection)
             settings = self._settings.look(connection, shape)
+
+            def recorded() -> RecordedFacts:
+                with self._reader.guard:
+                    return self._view.recorded(connection, shape, settings.config.key)
+
             tx = SqlTransaction(
                 connection,
                 self._dialect,
@@ -263,12 +269,12 @@ class SqlTeam(Team):
                 now=self.clock(),
                 config=settings.checked(),
                 settings=self._settings,
+                recorded=recorded,
             )
             tx.to_record = settings.to_record
             if action == "heal":
                 self._restore_numbers(tx)
-                with self._reader.guard:
-                    restore(tx, self._view.recorded(connection, shape, tx.config.key))
+                restore(tx, recorded())
             yield tx
             self._finish(connection, tx, actor, place=settings.place, wait=wait)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, NOTES
 from team_console.store.contract.transaction import Enough, Transaction
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, spellings
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.reading import carries
 from team_console.store.settings.team_config import TeamConfig
 
@@ -63,8 +64,9 @@ class SqlTransaction(Transaction):
         now: datetime,
         config: TeamConfig,
         settings: Settings,
+        recorded: Callable[[], RecordedFacts],
     ) -> None:
-        super().__init__(now=now, config=config)
+        super().__init__(now=now, config=config, recorded=recorded)
         self._settings = settings
         self.connection = connection
         self.dialect = dialect

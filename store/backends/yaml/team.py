@@ -140,6 +140,7 @@ class YamlTeam(Team):
             known=reader.generation,
             archives=self._locked_archives,
             settings=self._settings.look,
+            recorded=reader.recorded,
         )
         with held as queue:
             try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,13 +23,9 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
 from team_console.store.protocol.checks.values import named
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.answering import already_answered
 from team_console.store.protocol.seen import Seen
-from team_console.store.protocol.verdicts.trust import objection
 from team_console.store.settings.team_config import TeamConfig
 
 CORRECTION_REASONS = ("user_request", "repeated_failures", "new_requirements")
@@ -81,8 +76,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
         raise TeamError(Code.SPAWN_FAILED, f"the spawn command is not run: {config.distrust}", hint)
     limit = config.overdue_seconds.get("create", 60.0)
     with caller.team.transaction(actor=caller.actor, action="spawn", wait=caller.wait) as tx:
-        question, _ = open_question(tx, request_id, actor=caller.actor, seen=seen)
-        refuse_answered_in_order(tx, question, RequestKind.CREATE)
+        question = open_question(tx, request_id, actor=caller.actor, seen=seen).question.message
         refuse_held(question, tx)
         name = free_name(tx.config, tx.everything(), agent_name, agent_type=reading(question).subject)
         facts = _facts(caller, question, name)
@@ -144,44 +138,6 @@ def trigger_course_correction(
             "course_correction", ids=[message.message_id for message in messages], to=list(draft.to), reason=reason
         )
     return Receipt("course_correction", tuple(messages), tuple(warnings), notices=tuple(tx.notices))
-
-
-def refuse_answered_in_order(tx: Transaction, question: Message, kind: RequestKind) -> None:
-    """Refuse a creation or ending that is answered already.
-
-    Another Master's answer quotes no id: it answers the oldest open request it fits (002-c).
-
-    An agent ends once, whoever asked for it; agents are created for the one who asked.
-    """
-    waiting: deque[Message] = deque()
-    anyone = kind is RequestKind.DESTROY
-    for message in tx.everything():
-        if message.type not in CARRIERS:
-            continue
-        seen = reading(message)
-        same_asker = anyone or message.sender == question.sender
-        if seen.opens is kind and same_asker and seen.subject == reading(question).subject:
-            waiting.append(message)
-        elif (
-            seen.answers is kind
-            and message.sender == tx.config.lead
-            and not objection(tx.config, message)
-            and (anyone or message.is_addressed_to(question.sender))
-        ):
-            answered = _answered_by(message, waiting, reading(question).subject)
-            is_this = answered is not None and answered.message_id == question.message_id
-            if is_this and not objection(tx.config, message, question):
-                raise already_answered(question.message_id, message, hint="The first answer stands.")
-
-
-def _answered_by(answer: Message, waiting: deque[Message], subject: str | None) -> Message | None:
-    seen = reading(answer)
-    if seen.request_id is not None:
-        found = next((message for message in waiting if message.message_id == seen.request_id), None)
-        if found is not None:
-            waiting.remove(found)
-        return found
-    return waiting.popleft() if waiting and seen.subject == subject else None
 
 
 def _facts(caller: Caller, question: Message, name: str) -> Mapping[str, str]:

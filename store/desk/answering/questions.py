@@ -5,8 +5,7 @@ What answers them stands above: `writing` dispatches, `creation` and `endings` a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -17,20 +16,15 @@ from team_console.store.desk.inbox import mark_as_read
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.reuse.last_result import LastResult
-from team_console.store.protocol.client_requests import ONCE, TIMED_OUT, expiry_of
+from team_console.store.protocol.client_requests import ONCE
+from team_console.store.protocol.judgement import Case, RequestState, bearing_on, judge, thread_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import SUPERSEDING
 from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.answering import REUSED_IDS, already_answered, answers, withdraws
-from team_console.store.protocol.relations.succession import superseders
+from team_console.store.protocol.relations.answering import REUSED_IDS, already_answered
 from team_console.store.protocol.seen import Face, Seen, digest_of
-from team_console.store.protocol.verdicts.trust import objection
-
-_MOST_USES = 64
-"""Uses of one id that are looked at for the one that waits; for each of them the whole thread is."""
 
 
 class Terms(Struct, frozen=True):
@@ -82,10 +76,8 @@ class Verdict(Struct, frozen=True):
         return "\n\n".join(filter(None, (self.text, offered if self.suggestion else "")))
 
 
-def open_question(
-    tx: Transaction, request_id: str, *, actor: str, seen: Seen | str | None = None
-) -> tuple[Message, RequestKind]:
-    """The question behind `request_id`, when `actor` may answer it now; judged under the lock.
+def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | str | None = None) -> Case:
+    """The request `request_id`, when `actor` may answer it now; judged under the lock.
 
     Args:
         seen: What was shown of it: everything, or the `digest_of` of the question alone; what was only named by its
@@ -97,45 +89,34 @@ def open_question(
             that several have), `NOT_PERMITTED`, `ALREADY_ANSWERED`.
     """
     wanted = (seen if isinstance(seen, str) else seen.question) if seen is not None else ""
-    question, kind, thread = find_question(tx, request_id, wanted)
+    case, asked = find_question(tx, request_id, wanted)
+    question = case.question.message
     tx.expect(question)
     if seen is not None:
         _refuse_unseen(tx, request_id, question, seen)
-    if not may_answer(tx.config, actor=actor, kind=kind, addressee=question.recipients[0]):
+    if not may_answer(tx.config, actor=actor, kind=case.kind, addressee=case.addressee):
         raise TeamError(
             Code.NOT_PERMITTED,
             f"{actor} may not answer {request_id}; it is for {', '.join(question.recipients)}",
             "Only the addressee of a request answers it (for plans and sprint requests: the lead).",
             request_id=request_id,
         )
-    refuse_answered(tx, request_id, question, kind, thread)
-    _refuse_gone(tx, request_id, question, kind, thread)
-    _refuse_superseded(tx, request_id, question, kind)
+    refuse_decided(case)
+    _refuse_over(tx, case)
     if seen is None or (isinstance(seen, Seen) and seen.face is Face.NAMED):
-        _refuse_several(tx, request_id, question, thread)
-    return question, kind
+        _refuse_several(case, asked)
+    return case
 
 
-def _refuse_several(tx: Transaction, request_id: str, question: Message, thread: Sequence[Message]) -> None:
+def _refuse_several(case: Case, asked: Iterable[Case]) -> None:
     """Refuse an id alone that several requests have: whoever asked last chose it, and an answer must not land there."""
-    for place, other in enumerate(_asked_under(request_id, thread)):
-        kind = opened_kind(other)
-        if kind is None or digest_of(other) == digest_of(question):
-            continue
-        if kind not in REUSED_IDS or place >= _MOST_USES or _waits(tx, request_id, other, kind, thread):
-            text = f"{request_id} is the id of several requests: {question.message_id} and {other.message_id}"
+    question, request_id = case.question.message, case.request_id
+    for other in asked:
+        message = other.question.message
+        if digest_of(message) != digest_of(question) and (other.kind not in REUSED_IDS or other.is_open):
+            text = f"{request_id} is the id of several requests: {question.message_id} and {message.message_id}"
             hint = f"Look at each with: team-console show {question.message_id}; it prints the word for --seen."
             raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id)
-
-
-def _waits(tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]) -> bool:
-    of_it = tx, request_id, question, kind, thread
-    try:
-        refuse_answered(*of_it)
-        _refuse_gone(*of_it)
-    except TeamError:
-        return False
-    return True
 
 
 def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Seen | str) -> None:
@@ -151,56 +132,44 @@ def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Se
 
 def find_question(
     tx: Transaction, request_id: str, wanted: str = "", *, asker: str | None = None
-) -> tuple[Message, RequestKind, Sequence[Message]]:
-    """The question behind `request_id` with its kind and everything that carries the id, oldest first.
+) -> tuple[Case, Sequence[Case]]:
+    """The request behind `request_id` as it stands, and everything that was asked under the id, oldest first.
 
     Args:
-        wanted: `digest_of` of the one that is meant where several have the id; else it is the first, and of those
-            whose ids are used again the first that waits.
+        wanted: `digest_of` the question that is meant where several have the id; else it is the first, and of
+            those whose ids are used again the first that waits.
         asker: Whose is meant where several agents have asked under the id; two may both call theirs `DBG-001`.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`.
     """
-    thread = _thread(tx, request_id)
-    asked = _asked_under(request_id, thread)
-    asked = [message for message in asked if message.sender == asker] or asked
-    question = asked[0] if asked else None
-    if len(asked) > 1:
-        question = next(_meant(tx, request_id, asked, thread, wanted), question)
-    kind = opened_kind(question) if question is not None else None
-    if question is None or kind is None:
+    asked = _judged(tx, request_id)
+    own = [case for case in asked if case.asker == asker] or asked
+    meant = (case for case in own if (digest_of(case.question.message) == wanted if wanted else case.is_open))
+    if not own:
         raise TeamError(
             Code.INVALID_REQUEST_ID,
             f"no request {request_id}",
             "List the open ones with: team-console requests --open",
             request_id=request_id,
         )
-    return question, kind, thread
+    found = next(meant, own[0]) if wanted or own[0].kind in REUSED_IDS else own[0]
+    return found, asked
 
 
-def _asked_under(request_id: str, thread: Sequence[Message]) -> list[Message]:
-    return [message for message in thread if opened_kind(message) and reading(message).request_id == request_id]
-
-
-def _meant(
-    tx: Transaction, request_id: str, asked: Sequence[Message], thread: Sequence[Message], wanted: str
-) -> Iterator[Message]:
-    """Of several questions under one id those that may be meant, the likeliest first."""
-    if wanted:
-        yield from (question for question in asked if digest_of(question) == wanted)
-        return
-    for question in asked[:_MOST_USES]:
-        kind = opened_kind(question)
-        if kind not in REUSED_IDS:
-            return  # the first one has the id
-        if _waits(tx, request_id, question, kind, thread):
-            yield question
-
-
-def withdrawal_of(question: Message, request_id: str, thread: Sequence[Message]) -> Message | None:
-    """What took the question back, None while nothing did."""
-    return next((message for message in thread if withdraws(message, question, request_id)), None)
+def _judged(tx: Transaction, request_id: str) -> list[Case]:
+    """Every request that was asked under this id, judged with all that bears on it."""
+    if not request_id:
+        raise TeamError(Code.INVALID_REQUEST_ID, "the request id is empty", "Quote the id of the request.")
+    thread = tx.thread(request_id)
+    messages, others = thread, bearing_on(thread, tx.everything) if thread else []
+    if others:
+        live = tx.everything()
+        here, wanted = set(map(id, live)), set(map(id, (*thread, *others)))
+        past = [message for message in thread if id(message) not in here]
+        messages = [*past, *(message for message in live if id(message) in wanted)]
+    cases = judge(messages, tx.config, tx.recorded, tx.now)
+    return [case for message in thread if (case := cases.get(message)) is not None and case.request_id == request_id]
 
 
 def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
@@ -210,85 +179,59 @@ def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
         mark_as_read(tx, live, actor)
 
 
-def _thread(tx: Transaction, request_id: str) -> list[Message]:
-    if not request_id:
-        raise TeamError(Code.INVALID_REQUEST_ID, "the request id is empty", "Quote the id of the request.")
-    return tx.thread(request_id)
-
-
-def refuse_answered(
-    tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]
-) -> None:
-    """Refuse what has an answer that counts: one in time, by somebody who may give it, and before any withdrawal.
+def refuse_decided(case: Case) -> None:
+    """Refuse what has an answer that counts.
 
     Raises:
         TeamError: `ALREADY_ANSWERED`, with who and when.
     """
-    end = expiry_of(kind, question.payload)
-    for message in thread:
-        if withdraws(message, question, request_id):
-            return
-        if not answers(message, kind, request_id) or _is_late(message, end):
-            continue
-        if objection(tx.config, message, question):
-            continue  # what is forged must not keep the human from answering
-        if may_answer(tx.config, actor=message.sender, kind=kind, addressee=question.recipients[0]):
-            word = {True: "approved", False: "rejected", None: "answered"}[reading(message).approve]
-            raise already_answered(request_id, message, word)
-
-
-def _is_late(message: Message, end: datetime | None) -> bool:
-    moment = message.created_at
-    return end is not None and moment is not None and moment >= end
-
-
-def _refuse_gone(
-    tx: Transaction, request_id: str, question: Message, kind: RequestKind, thread: Sequence[Message]
-) -> None:
-    """Refuse a question that its asker took back, or waits for no longer."""
-    notice, end = withdrawal_of(question, request_id, thread), expiry_of(kind, question.payload)
-    if notice is not None:
-        why, at = str(notice.payload.get("reason") or "taken back"), notice.created
-    elif question.status == Status.RECALLED:
-        why, at = "taken back", str(question.envelope("recalled_at") or "")
-    elif end is not None and tx.now >= end:
-        why, at = TIMED_OUT, to_text(end)
-    else:
+    if case.verdict is None or case.is_open:
         return
-    raise TeamError(
-        Code.INVALID_REQUEST_ID,
-        f"{request_id} needs no answer any more: {why:.200}",
-        f"{question.sender} withdrew it{f' at {at}' if at else ''}; nothing was written.",
-        request_id=request_id,
-        withdrawn_at=at or None,
-        reason=why,
-    )
+    word = case.state if case.kind is not RequestKind.QUESTION else RequestState.ANSWERED
+    error = already_answered(case.request_id, case.verdict.message, word)
+    if case.ending is not None:
+        until = f" until {to_text(case.ending.due_at, milliseconds=False)}" if case.ending.due_at else ""
+        error.message += f"; {case.ends} was asked to stop and has{until} to answer"
+        error.hint = "AGENT_DESTROYED follows when it has answered, or after that time."
+    raise error
 
 
-_superseders = LastResult[Sequence[Message], Mapping[str, Message]](superseders)
-"""What superseded what in a queue that did not change since, for those who answer many one after the other."""
+def _refuse_over(tx: Transaction, case: Case) -> None:
+    """Refuse what its asker took back or waits for no longer, and what a later request replaced (requirement 81).
 
-
-def _refuse_superseded(tx: Transaction, request_id: str, question: Message, kind: RequestKind) -> None:
-    """Refuse a plan whose author handed in a newer one, and a stop that was asked for again (requirement 81)."""
-    if kind not in SUPERSEDING:
+    An agent may say that it stops, or not, to each order it was given: what it agreed to is done in any case.
+    """
+    request_id, question = case.request_id, case.question.message
+    later = case.superseded_by
+    if case.kind is RequestKind.SHUTDOWN and case.taken_back is None and question.status != Status.RECALLED:
         return
-    if tx.get(question.message_id) is None:
+    if case.state is RequestState.SUPERSEDED and later is not None:
+        newer = thread_of(later)
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"{request_id} was superseded by {newer}",
+            f"Read and answer the newer {'plan' if case.kind is RequestKind.PLAN else 'request'}: {newer}",
+            request_id=request_id,
+            superseded_by=newer,
+        )
+    if case.state is RequestState.WITHDRAWN:
+        notice = case.taken_back.message if case.taken_back is not None else None
+        why = str(notice.payload.get("reason") or "taken back") if notice is not None else case.reason or "taken back"
+        at = notice.created if notice is not None else to_text(case.withdrawn_at) if case.withdrawn_at else ""
+        raise TeamError(
+            Code.INVALID_REQUEST_ID,
+            f"{request_id} needs no answer any more: {why:.200}",
+            f"{case.asker} withdrew it{f' at {at}' if at else ''}; nothing was written.",
+            request_id=request_id,
+            withdrawn_at=at or None,
+            reason=why,
+        )
+    if case.kind in SUPERSEDING and tx.get(question.message_id) is None:
         raise TeamError(
             Code.INVALID_REQUEST_ID,
             f"{request_id} is not open any more: it left the queue unanswered, because a later one took its place",
-            f"If it still matters, let {question.sender} hand it in again.",
+            f"If it still matters, let {case.asker} hand it in again.",
             request_id=request_id,
-        )
-    later = _superseders(tx.everything()).get(question.message_id)
-    if later is not None:
-        what = "plan" if kind is RequestKind.PLAN else "request"
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"{request_id} was superseded by {later.request_id}",
-            f"Read and answer the newer {what}: {later.request_id}",
-            request_id=request_id,
-            superseded_by=later.request_id,
         )
 
 
@@ -299,8 +242,10 @@ def opened_kind(message: Message) -> RequestKind | None:
 
 
 def live_question(snapshot: Snapshot, request_id: str, wanted: str = "") -> Message | None:
-    """The question of this id in the queue, of several that with the fingerprint `wanted`; None when there is none."""
-    asked = _asked_under(request_id, snapshot.messages)
+    """The question of this id in the queue, of several that with the digest `wanted`; None when there is none."""
+    asked = [
+        message for message in snapshot.messages if opened_kind(message) and reading(message).request_id == request_id
+    ]
     first = asked[0] if asked else None
     return next((question for question in asked if wanted and digest_of(question) == wanted), first)
 

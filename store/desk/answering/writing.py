@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
-from team_console.store.desk.agents.creation import announce, refuse_answered_in_order, start
-from team_console.store.desk.agents.endings import approve_ending, doomed, finish_endings
+from team_console.store.desk.agents.creation import announce, start
+from team_console.store.desk.agents.endings import approve_ending, doomed, finish_due, finish_endings
 from team_console.store.desk.agents.endings import told as ending_told
 from team_console.store.desk.agents.spawn import refuse_held
 from team_console.store.desk.answering.answers import answer_body, answer_preview, answer_type, words_as_answer
@@ -81,6 +81,7 @@ def answer_request(
         snapshot = caller.team.snapshot()
         refuse_damaged(snapshot, request_id)
         refuse_left_behind(caller, snapshot, request_id)
+        finish_due(caller, snapshot)
         signed = sign(partial(_made, caller, wish), wish.shown)
         wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
         answered, notices = _answer(caller, wish)
@@ -105,12 +106,13 @@ def _answer(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
 
 
 def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, RequestKind]:
-    question, kind = open_question(tx, wish.request_id, actor=caller.actor, seen=wish.seen)
+    case = open_question(tx, wish.request_id, actor=caller.actor, seen=wish.seen)
+    question = case.question.message
     _refuse_nameless(question)
     if wish.verdict.approve:
-        _refuse_forbidden(tx, caller, question, kind)
-    check_name_fits(kind, wish.agent_name, wish.request_id)
-    return question, kind
+        _refuse_forbidden(tx, caller, question, case.kind)
+    check_name_fits(case.kind, wish.agent_name, wish.request_id)
+    return question, case.kind
 
 
 def _refuse_nameless(question: Message) -> None:
@@ -211,7 +213,6 @@ def _written(
     verdict = wish.verdict
     if kind in (RequestKind.CREATE, RequestKind.DESTROY):
         answer_body(question, kind, verdict, tx.config.language)
-        refuse_answered_in_order(tx, question, kind)
     if _is_said(kind, verdict):
         return _say(tx, caller, question, kind, verdict, wish.shown)
     if kind is RequestKind.CREATE:

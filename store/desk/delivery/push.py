@@ -15,7 +15,7 @@ from datetime import datetime
 from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
-from team_console.store.desk.agents.endings import finish_endings, next_ending
+from team_console.store.desk.agents.endings import finish_due, next_ending
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.delivery.attempts import (
     Attempt,
@@ -69,7 +69,7 @@ def deliver(
     snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
     refuse_unknown(snapshot.config, lambda: snapshot.messages, only or ())
     done = Delivered()
-    _finish_endings(caller, snapshot)
+    finish_due(caller, snapshot)
     _expire(caller, snapshot, choice, done)
     jobs = due_jobs(snapshot.config, snapshot.messages, choice, snapshot.taken_at)
     if most is not None:
@@ -94,17 +94,8 @@ def next_due(snapshot: Snapshot) -> datetime | None:
     put_off = [
         next_attempt(message) for message in snapshot.messages if message.status in (Status.PENDING, Status.RETRY)
     ]
-    moments = (*held, *put_off, next_ending(snapshot.messages, config))
+    moments = (*held, *put_off, next_ending(snapshot))
     return min((moment for moment in moments if moment is not None and moment > now), default=None)
-
-
-def _finish_endings(caller: Caller, snapshot: Snapshot) -> None:
-    """Confirm approved endings whose agent has stopped or let its time pass; the lock is taken only for one."""
-    due = next_ending(snapshot.messages, snapshot.config)
-    if due is None or due > snapshot.taken_at:
-        return
-    with caller.team.transaction(actor=caller.actor, action="confirm_end", wait=caller.wait) as tx:
-        finish_endings(tx)
 
 
 def _expire(caller: Caller, snapshot: Snapshot, choice: Choice, done: Delivered) -> None:

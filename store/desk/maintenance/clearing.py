@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
@@ -14,6 +14,7 @@ from team_console.store.desk.maintenance.compaction import bound
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.team_config import TeamConfig
 
 DEFAULT_DAYS = 7.0
@@ -73,7 +74,7 @@ def clear(
     with caller.team.transaction(actor=caller.actor, action="clear", wait=caller.wait) as tx:
         old = _old(tx.everything(), tx.now - timedelta(days=older_than_days))
         old = [message for message in old if recipient is None or message.is_addressed_to(recipient)]
-        gone = _free(tx.everything(), old, tx.config, tx.now)
+        gone = _free(tx.everything(), old, tx.config, tx.now, lambda: tx.recorded)
         if gone:
             _log(tx, gone, older_than_days)
         for missing in gone:
@@ -87,7 +88,7 @@ def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleare
     _check_age(older_than_days)
     snapshot = readable(caller.team.snapshot())
     old = _old(snapshot.messages, snapshot.taken_at - timedelta(days=older_than_days))
-    gone = _free(snapshot.messages, old, snapshot.config, snapshot.taken_at)
+    gone = _free(snapshot.messages, old, snapshot.config, snapshot.taken_at, lambda: snapshot.recorded)
     return Cleared(_by_status(gone), len(old) - len(gone))
 
 
@@ -106,11 +107,18 @@ def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:
     ]
 
 
-def _free(messages: Sequence[Message], old: Sequence[Message], config: TeamConfig, now: datetime) -> list[Message]:
+def _free(
+    messages: Sequence[Message],
+    old: Sequence[Message],
+    config: TeamConfig,
+    now: datetime,
+    recorded: Callable[[], RecordedFacts | None],
+) -> list[Message]:
     """Those of the old messages on which nothing rests."""
     if not old:
         return []
-    stay = bound(messages, config=config, now=now, leaving=[message.message_id for message in old])
+    ids = [message.message_id for message in old]
+    stay = bound(messages, config=config, now=now, recorded=recorded, leaving=ids)
     return [message for message in old if message.message_id not in stay]
 
 

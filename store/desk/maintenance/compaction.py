@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.message import Message, Status
-from team_console.store.protocol.client_requests import expiry_of
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.permissions import may_answer
-from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.answering import answers, withdraws
-from team_console.store.protocol.relations.reliance import (
-    DONE,
-    newest_words,
-    questions_in,
-    threads_of,
-    with_superseders,
-)
-from team_console.store.protocol.relations.succession import superseders
-from team_console.store.protocol.verdicts.trust import objection
+from team_console.store.model.message import Message
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.judgement import judge, thread_of
+from team_console.store.protocol.relations.reliance import DONE, newest_words, threads_of
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -42,7 +31,8 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     leaving = [message for number, message in enumerate(done) if number < too_many or _older(message, limit)]
     if not leaving:
         return 0
-    stay = bound(tx.everything(), config=config, now=tx.now, leaving=[message.message_id for message in leaving])
+    ids = [message.message_id for message in leaving]
+    stay = bound(tx.everything(), config=config, now=tx.now, recorded=lambda: tx.recorded, leaving=ids)
     gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
     for missing in gone:
         tx.remove(missing)
@@ -52,7 +42,12 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
 
 
 def bound(
-    messages: Sequence[Message], *, config: TeamConfig, now: datetime, leaving: Iterable[str] = ()
+    messages: Sequence[Message],
+    *,
+    config: TeamConfig,
+    now: datetime,
+    recorded: Callable[[], RecordedFacts | None] = lambda: None,
+    leaving: Iterable[str] = (),
 ) -> frozenset[str]:
     """Ids of messages that the present state still rests on, whatever their own status is.
 
@@ -60,44 +55,33 @@ def bound(
     without it the older one would be open again.
 
     Args:
+        recorded: Reads the audit trail, which may be long: only what was decided before `signed_since` needs it.
         leaving: Ids of messages that go unless they are bound.
     """
     threads = threads_of(messages)
-    newer = superseders(messages)
+    cases = judge(messages, config, recorded() if config.signed_since is not None else None, now).values()
+    newer: dict[str, list[str]] = {}
+    for case in cases:
+        if case.superseded_by is not None:
+            newer.setdefault(case.request_id, []).append(thread_of(case.superseded_by))
+        if case.ending is not None:
+            newer.setdefault(case.request_id, []).append(case.ending.request_id)
     gone = set(leaving)
-    open_keys = {key for key, thread in threads.items() if _is_unanswered(thread, key, config, now, newer)}
-    staying = {key for message_id, key in questions_in(threads) if message_id in newer and message_id not in gone}
-    kept = with_superseders(open_keys | staying, threads, newer)
-    members = (message.message_id for key in kept for message in threads[key])
+    kept = {key for key, thread in threads.items() if any(message.status not in DONE for message in thread)}
+    kept |= {case.request_id for case in cases if not case.is_finished}
+    kept |= {
+        key for case in cases if (key := case.request_id) in newer and case.question.message.message_id not in gone
+    }
+    waiting = list(kept)
+    while waiting:
+        for key in newer.get(waiting.pop(), ()):
+            if key not in kept:
+                kept.add(key)
+                waiting.append(key)
+    members = (message.message_id for key in kept for message in threads.get(key, ()))
     return frozenset((*members, *newest_words(messages)))
 
 
 def _older(message: Message, limit: datetime) -> bool:
     moment = message.created_at
     return moment is not None and moment < limit
-
-
-def _is_unanswered(
-    thread: Sequence[Message], request_id: str, config: TeamConfig, now: datetime, newer: Mapping[str, Message]
-) -> bool:
-    """Whether somebody has not read all of it, or it holds a question that still waits for its answer."""
-    if any(message.status not in DONE for message in thread):
-        return True
-    return any(
-        (kind := reading(question).opens) is not None
-        and question.message_id not in newer
-        and question.status != Status.RECALLED
-        and not ((end := expiry_of(kind, question.payload)) is not None and now >= end)
-        and not any(_ends(message, question, kind, request_id, config) for message in thread)
-        for question in thread
-    )
-
-
-def _ends(message: Message, question: Message, kind: RequestKind, request_id: str, config: TeamConfig) -> bool:
-    """Whether `message` ends the request: an answer of somebody who may give it, or its withdrawal."""
-    if objection(config, message, question):
-        return False
-    if withdraws(message, question, request_id):
-        return True
-    may = may_answer(config, actor=message.sender, kind=kind, addressee=question.recipients[0])
-    return may and answers(message, kind, request_id)

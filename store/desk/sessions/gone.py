@@ -9,15 +9,12 @@ from team_console.store.contract.team import Snapshot, Team
 from team_console.store.desk.asking import end_request
 from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Status
+from team_console.store.model.message import Message
 from team_console.store.model.reuse.last_result import LastResult
-from team_console.store.protocol.client_requests import asker_of, expiry_of, origin_of
+from team_console.store.protocol.client_requests import asker_of, origin_of
+from team_console.store.protocol.judgement import Case, RequestState, judge
 from team_console.store.protocol.kinds.registry import KINDS
-from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.answering import answers, withdraws
-from team_console.store.protocol.verdicts.trust import objection
-from team_console.store.settings.team_config import TeamConfig
 
 SESSION_ENDED = "session ended"
 """Why a request of a process that is gone needs no answer."""
@@ -92,10 +89,9 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
     }
     if not questions:
         return {}
-    ended = set(_ended(snapshot.config, questions, snapshot.messages))
-    return {
-        key: question for key, question in questions.items() if key not in ended and not _is_over(question, snapshot)
-    }
+    about = [item for item in snapshot.messages if not item.is_letter and reading(item).request_id in questions]
+    cases = judge(about, snapshot.config, snapshot.recorded, snapshot.taken_at)
+    return {key: question for key, question in questions.items() if _is_waited_for(cases.get(question))}
 
 
 def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
@@ -111,25 +107,6 @@ _asked = LastResult[Sequence[Message], tuple[tuple[str, Message], ...]](lambda m
 """The questions of clients in a queue that did not change since, for those who answer many one after the other."""
 
 
-def _ended(config: TeamConfig, questions: Mapping[str, Message], messages: Sequence[Message]) -> Iterator[str]:
-    for message in messages:
-        if message.is_letter:  # nearly every message; it answers nothing
-            continue
-        key = reading(message).request_id
-        question = questions.get(key) if key is not None else None
-        if question is None or key is None or question is message:
-            continue
-        kind = reading(question).opens
-        if objection(config, message, question):
-            continue
-        if withdraws(message, question, key):
-            yield key
-        elif kind is None or not answers(message, kind, key):
-            continue
-        elif may_answer(config, actor=message.sender, kind=kind, addressee=question.recipients[0]):
-            yield key
-
-
-def _is_over(question: Message, snapshot: Snapshot) -> bool:
-    end = expiry_of(reading(question).opens, question.payload)
-    return question.status == Status.RECALLED or (end is not None and end <= snapshot.taken_at)
+def _is_waited_for(case: Case | None) -> bool:
+    """Whether nothing ended it; a superseded plan would be open again once the later one is withdrawn."""
+    return case is not None and (case.is_open or case.state is RequestState.SUPERSEDED)

@@ -32,6 +32,7 @@ _CHINESE: Mapping[str, str] = {
     "The creation of {} was refused": "创建 {} 的请求被拒绝",
     "The end of {} was refused": "结束 {} 的请求被拒绝",
     "Your work is done; {} asked for your end.": "你的工作已完成，{} 请求你退出。",
+    "Your work is done, as you reported.": "如你所报告，你的工作已完成。",
     "Course correction": "调整方向",
     "Roster": "成员名单",
     "{} is ready": "{} 已就绪",

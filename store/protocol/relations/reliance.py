@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from team_console.store.model.message import Message, Status
+from team_console.store.protocol.judgement import succession_of
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.relations.membership import CREATED, DESTROYED, ROSTER
 from team_console.store.protocol.relations.sessions import lasting_notes
-from team_console.store.protocol.relations.succession import superseders
 
 DONE = frozenset({Status.READ, Status.RECALLED})
 """What a reader has, and what its writer took back before anybody had it: it leaves once it is archived."""
-Threads = Mapping[str, Sequence[Message]]
-"""Request id -> everything that carries it, in stored order."""
 
 
 def relied_on(messages: Sequence[Message], *, present: Collection[str]) -> frozenset[str]:
@@ -26,8 +24,14 @@ def relied_on(messages: Sequence[Message], *, present: Collection[str]) -> froze
         present: Ids of messages that are in the queue.
     """
     threads = threads_of(messages)
-    live = {key for key, thread in threads.items() if any(message.message_id in present for message in thread)}
-    kept = with_superseders(live, threads, superseders(messages))
+    kept = {key for key, thread in threads.items() if any(message.message_id in present for message in thread)}
+    chains: dict[object, list[str]] = {}
+    for key, thread in threads.items():
+        for message in thread:
+            if (chain := succession_of(message)) is not None:
+                chains.setdefault(chain, []).append(key)
+    for keys in chains.values():
+        kept.update(keys[next((place for place, key in enumerate(keys) if key in kept), len(keys)) :])
     members = (message.message_id for key in kept for message in threads[key])
     return frozenset((*members, *newest_words(messages)))
 
@@ -40,33 +44,6 @@ def threads_of(messages: Iterable[Message]) -> dict[str, list[Message]]:
         if request_id is not None:
             threads.setdefault(request_id, []).append(message)
     return threads
-
-
-def questions_in(threads: Threads) -> Iterable[tuple[str, str]]:
-    """Message id and request id of each question."""
-    for key, thread in threads.items():
-        for message in thread:
-            if reading(message).opens is not None:
-                yield message.message_id, key
-
-
-def with_superseders(keys: Iterable[str], threads: Threads, newer: Mapping[str, Message]) -> set[str]:
-    """Request ids `keys`, and those of everything that superseded them: without it the older ones would be open again.
-
-    Args:
-        newer: What `superseders` says.
-    """
-    kept = set(keys)
-    waiting = list(kept)
-    while waiting:
-        key = waiting.pop()
-        for message_id, _ in questions_in({key: threads[key]}):
-            later = newer.get(message_id)
-            its_key = reading(later).request_id if later is not None else None
-            if its_key is not None and its_key not in kept:
-                kept.add(its_key)
-                waiting.append(its_key)
-    return kept
 
 
 def newest_words(messages: Sequence[Message]) -> Iterable[str]:

@@ -169,10 +169,13 @@ def order_of(message: Message) -> Message | None:
 
 
 def _is_older(config: TeamConfig, recorded: RecordedFacts, message: Message, question: Message | None) -> bool:
-    """Whether message and question are on record as ours, and from before the team began to sign."""
+    """Whether message and question are on record as ours, and from before the team began to sign.
+
+    A date is what its writer says it is; a line of the trail behind the first signed one came after it.
+    """
     since = config.signed_since
     return since is not None and all(
-        recorded.is_by_desk(item.message_id) and _came_before(item, since)
+        recorded.is_before_signing(item.message_id) and _came_before(item, since)
         for item in (message, question)
         if item is not None
     )

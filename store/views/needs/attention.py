@@ -166,13 +166,10 @@ def _twins(board: BoardState) -> Iterator[Entry]:
 def _standing(board: BoardState) -> Iterator[AttentionItem]:
     config, me = board.config, board.me
     blocking = Blocking(board.requests.open, board.facts.sprint)
-    endings = {row.request_id for row in board.requests.open if row.kind is RequestKind.DESTROY}
-    stopping = {_quoted(row) for row in board.requests.open if _may_still_answer(row)}
+    ending = {row.request_id for row in board.requests.flagged if Flag.STOPPING in row.flags}
     for row in board.requests.open:
-        if row.kind is RequestKind.DESTROY and row.request_id in stopping:
-            continue
         if row.asker in board.mine:
-            if row.state is RequestState.OVERDUE and not _is_answered_otherwise(board, row, endings):
+            if row.state is RequestState.OVERDUE and not _is_answered_otherwise(board, row, ending):
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
@@ -183,15 +180,10 @@ def _standing(board: BoardState) -> Iterator[AttentionItem]:
     yield from _dropped(board)
 
 
-def _may_still_answer(row: RequestRow) -> bool:
-    """Whether an agent that was asked to stop has time to answer: until then its end is approved and not confirmed."""
-    return row.kind is RequestKind.SHUTDOWN and row.state is RequestState.OPEN
-
-
-def _is_answered_otherwise(board: BoardState, row: RequestRow, endings: frozenset[str] | set[str]) -> bool:
-    """A stop that nobody needs to be told is overdue: the agent is gone, or its end is asked about on the same list."""
+def _is_answered_otherwise(board: BoardState, row: RequestRow, ending: set[str]) -> bool:
+    """A stop that nobody needs to be told is overdue: the agent is gone, or its end is confirmed without an answer."""
     is_stop = row.kind is RequestKind.SHUTDOWN
-    return is_stop and (row.addressee in board.team.gone or _quoted(row) in endings)
+    return is_stop and (row.addressee in board.team.gone or _quoted(row) in ending)
 
 
 def _quoted(row: RequestRow) -> str | None:

@@ -9,30 +9,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
-from team_console.store.model.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.reuse.memo import Memo, Multimap
 from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.judgement import (
+    NO_PAIRING,
+    Case,
+    Chain,
+    Evidence,
+    Group,
+    Groups,
+    Heard,
+    Judgement,
+    LinkedCases,
+    Pairing,
+    Pool,
+    RequestState,
+    Thread,
+    chain_of,
+    groups_of,
+    judge_thread,
+    linked,
+    links,
+    pairing_of,
+    plan_chain,
+    stop_chain,
+    thread_of,
+)
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import named_agent
 from team_console.store.protocol.relations.membership import Membership
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.last_seen import LastSeen
-from team_console.store.views.requests.evidence import Evidence, Quotes
-from team_console.store.views.requests.grouping import Group, Groups, Thread, groups_of, thread_of
-from team_console.store.views.requests.judging import Case, Judgement, judge_thread
-from team_console.store.views.requests.linking import (
-    Chain,
-    Heard,
-    LinkedCases,
-    chains_of,
-    linked_row,
-    links,
-    plan_chain,
-    stop_chain,
-)
-from team_console.store.views.requests.pairing import NO_PAIRING, Pairing, Pool, pair, pool_of_question
 from team_console.store.views.requests.request_list import RequestList
-from team_console.store.views.rows import RequestState
 
 
 class RequestIndex:
@@ -53,7 +62,7 @@ class RequestIndex:
         self._odd: dict[Thread, Judgement] = {}
         """Those with twins or orphans: few, and asked for at every look."""
         self._creations = Multimap(_announced_by)
-        self._chains = Multimap(chains_of)
+        self._chains = Multimap(_chains_of)
         self._links = Memo[Chain, LinkedCases]()
 
     @property
@@ -72,7 +81,7 @@ class RequestIndex:
     def plan_state(self, author: str) -> RequestState | None:
         """The state of the author's latest plan that was not taken back."""
         plans = self._links.get(plan_chain(author)) or {}
-        states = (case.row.state for case, _ in reversed(plans.values()))
+        states = (case.state for case, _ in reversed(plans.values()))
         return next((state for state in states if state is not RequestState.WITHDRAWN), None)
 
     def creation(self, message_id: str) -> Entry | None:
@@ -131,7 +140,7 @@ class RequestIndex:
     def _pair_touched(self) -> None:
         """Pair again the pools that were touched, or whose questions something quotes; other answers touch threads."""
         for thread in self._judgements.touched:
-            self._pairings.touch(*self._pools(thread))
+            self._pairings.touch(*self._groups.pools(thread))
         for pool, before, after in self._pairings.renew(self._pairing):
             changed = {*(before or NO_PAIRING).answers, *(after or NO_PAIRING).answers}
             questions = self._groups.questions(pool) if changed else ()
@@ -146,7 +155,7 @@ class RequestIndex:
         gone = [case for _, before, _ in renewed if before is not None for case in before.cases]
         new = [case for _, _, after in renewed if after is not None for case in after.cases]
         for case in gone:  # all before any new one, which may have the row key or the answer of an old one
-            self.listed.drop(case.row.key)
+            self.listed.drop(case.key)
             self._creations.drop(case)
             self._links.touch(*self._chains.drop(case))
         for case in new:
@@ -154,48 +163,33 @@ class RequestIndex:
             chains = self._chains.put(case)
             self._links.touch(*chains)
             if not chains:
-                self.listed.put(case, case.row)
+                self.listed.put(case)
         return {agent for case in (*gone, *new) for agent in _lives_of(case)}
 
     def _link_touched(self, heard: Callable[[str], Heard]) -> None:
         """Link again the chains that were touched; a request in a chain is shown only with its link."""
-        for _, before, after in self._links.renew(lambda key: links(key, self._chains.of(key), heard(key[1]))):
-            known = before or {}
-            for row_key, linked in (after or {}).items():
-                if known.get(row_key) != linked:
-                    self.listed.put(linked[0], linked_row(*linked))
 
-    def _pools(self, thread: Thread) -> set[Pool]:
-        """The pools of a thread's questions."""
-        return set(filter(None, map(pool_of_question, self._groups.questions(thread))))
+        def link(chain: Chain) -> LinkedCases | None:
+            return links(self._evidence, chain, self._chains.of(chain), heard(chain[1])) or None
+
+        for _, before, after in self._links.renew(link):
+            known = before or {}
+            for row_key, found in (after or {}).items():
+                if known.get(row_key) != found:
+                    self.listed.put(linked(*found))
 
     def _pairing(self, pool: Pool) -> Pairing | None:
-        """Which answer belongs to which question of a pool."""
-        answers, evidence = self._groups.others(pool), self._evidence
-        if not answers:
-            return None
-        asked = sorted(self._groups.questions(pool), key=evidence.when, reverse=True)
-        questions = {question.message.message_id: question for question in asked}
-        threads = {thread_of(question) for question in asked}
-        quotes = {
-            thread: Quotes(self._groups.questions(thread), self._groups.others(thread), evidence) for thread in threads
-        }
-        quoted = {key: self._quoted(question, quotes[thread_of(question)]) for key, question in questions.items()}
-        closed = {key: moment for key, moment in quoted.items() if moment is not None}
-        return pair(questions.values(), answers, closed=closed, fits=evidence.decides, when=evidence.when)
-
-    def _quoted(self, question: Entry, quotes: Quotes) -> RecordOrder | None:
-        """When an answer that counts first quoted the question's own id."""
-        evidence = self._evidence
-        return min(
-            (evidence.when(entry) for entry in quotes.of(question) if evidence.decides(entry, question)), default=None
-        )
+        return pairing_of(self._evidence, self._groups, pool)
 
     def _judgement(self, thread: Thread) -> Judgement | None:
         """The requests of a thread, None when there are none and nothing is odd."""
-        pairings = [self._pairings.get(pool) or NO_PAIRING for pool in self._pools(thread)]
-        judged = judge_thread(self._evidence, self._groups.questions(thread), self._groups.others(thread), pairings)
+        judged = judge_thread(self._evidence, self._groups, thread, self._pairings.get)
         return judged if judged.cases or judged.orphans else None
+
+
+def _chains_of(case: Case) -> tuple[Chain, ...]:
+    chain = chain_of(case)
+    return () if chain is None else (chain,)
 
 
 def _id_of(entry: Entry) -> tuple[str]:
@@ -208,6 +202,6 @@ def _announced_by(case: Case) -> tuple[str, ...]:
 
 def _lives_of(case: Case) -> tuple[str, ...]:
     """Whose lifecycle rests on this request."""
-    if case.row.kind is RequestKind.SHUTDOWN:
-        return (case.row.addressee,)
+    if case.kind is RequestKind.SHUTDOWN:
+        return (case.addressee,)
     return (named_agent(case.announcement.read),) if case.announcement is not None else ()

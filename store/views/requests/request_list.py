@@ -7,14 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from team_console.store.model.clock import from_text
+from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordOrder
-from team_console.store.protocol.client_requests import TIMED_OUT
 from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.judgement import Case, RequestState, at, thread_of
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.views.ordered import Joined, Ordered
-from team_console.store.views.requests.judging import Case
-from team_console.store.views.rows import Flag, RequestRow, RequestState
+from team_console.store.views.rows import RequestRow
+from team_console.store.views.titles import reason_of, title_of
 
 _LAST = (datetime.max.replace(tzinfo=UTC),)
 """Sorts behind the place of every question."""
@@ -25,11 +26,10 @@ class _Shown(Struct, frozen=True):
 
     Attributes:
         row: As it is shown now.
-        timeless: As it is before any clock is looked at.
+        case: As it is before any clock is looked at.
     """
 
     row: RequestRow
-    timeless: RequestRow
     case: Case
 
     @property
@@ -41,7 +41,7 @@ class _Shown(Struct, frozen=True):
     @property
     def moments(self) -> list[Any]:
         """Its keys among the moments at which the clock changes it."""
-        times = {self.timeless.due_at, self.timeless.expires_at} if self.timeless.is_open else set()
+        times = {self.case.due_at, self.case.expires_at} if self.case.is_open else set()
         return [(moment, self.case.order) for moment in times if moment is not None]
 
 
@@ -82,11 +82,11 @@ class RequestList:
         row = self.request(request_id, RequestKind.SHUTDOWN)
         return row is not None and row.state is RequestState.REJECTED
 
-    def put(self, case: Case, row: RequestRow) -> None:
+    def put(self, case: Case) -> None:
         """Show a request, in place of what was shown of it before."""
-        self.drop(row.key)
-        for moment in self._show(row, case).moments:
-            self._moments.put(moment, row.key)
+        self.drop(case.key)
+        for moment in self._show(case).moments:
+            self._moments.put(moment, case.key)
 
     def drop(self, key: str) -> None:
         """Show it no more."""
@@ -103,13 +103,13 @@ class RequestList:
 
     def _judge_again(self, key: str) -> None:
         shown = self._shown[key]
-        if _judged(shown.timeless, self._now).state is not shown.row.state:
+        if at(shown.case, self._now).state is not shown.row.state:
             self._hide(key)
-            self._show(shown.timeless, shown.case)
+            self._show(shown.case)
 
-    def _show(self, timeless: RequestRow, case: Case) -> _Shown:
-        row = _judged(timeless, self._now)
-        shown = self._shown[row.key] = _Shown(row, timeless, case)
+    def _show(self, case: Case) -> _Shown:
+        row = request_row(at(case, self._now))
+        shown = self._shown[row.key] = _Shown(row, case)
         (self._open if row.is_open else self._closed).put(shown.key, row)
         if row.flags:
             self._flagged[row.key] = row
@@ -122,20 +122,47 @@ class RequestList:
         return shown
 
 
-def _judged(row: RequestRow, now: datetime) -> RequestRow:
-    """A row as it stands `now`: open, overdue when it has waited longer than its kind should, or timed out."""
-    if not row.is_open:
-        return row
-    if row.expires_at is not None and now >= row.expires_at:
-        return replace(row, state=RequestState.WITHDRAWN, reason=TIMED_OUT, withdrawn_at=row.expires_at)
-    if row.due_at is not None and now >= row.due_at:
-        return replace(row, state=RequestState.OVERDUE, flags=(*row.flags, Flag.OVERDUE))
-    return row
+def request_row(case: Case) -> RequestRow:
+    """A judged request as people look at it."""
+    question, verdict = case.question, case.verdict
+    said = verdict or case.taken_back or case.refusal
+    return RequestRow(
+        request_id=case.request_id,
+        key=case.key,
+        kind=case.kind,
+        asker=case.asker,
+        addressee=case.addressee,
+        title=title_of(question.read),
+        question=question.message,
+        state=case.state,
+        asked_at=question.moment,
+        due_at=case.due_at,
+        seen_at=_seen_at(question.message, case.addressee),
+        answers=tuple(claim.entry.message for claim in case.claims),
+        verdict=verdict.message if verdict else None,
+        answered_at=verdict.moment if verdict else None,
+        answered_by=verdict.message.sender if verdict else None,
+        reason=case.reason or (reason_of(said.message) if said is not None else ""),
+        flags=case.flags,
+        supersedes=case.supersedes,
+        superseded_by=thread_of(case.superseded_by) if case.superseded_by is not None else None,
+        ended=case.ended,
+        withdrawn_at=case.withdrawn_at,
+        expires_at=case.expires_at,
+        altered=case.altered,
+        unverified=case.unverified,
+        forged=case.forged,
+    )
+
+
+def _seen_at(question: Message, addressee: str) -> datetime | None:
+    value = question.read_by.get(addressee) or question.envelope("read_at")
+    return from_text(value) if isinstance(value, str) else None
 
 
 def _decided(row: RequestRow, case: Case) -> RecordOrder:
     """When it was decided; the clock decides at the moment of expiry."""
-    if row.state is not case.row.state and row.expires_at is not None and row.withdrawn_at == row.expires_at:
+    if row.state is not case.state and row.expires_at is not None and row.withdrawn_at == row.expires_at:
         return row.expires_at, *case.order[1:]
     return case.decided
 

@@ -23,6 +23,7 @@ from team_console.store.model.copies import copy_problems
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -84,6 +85,12 @@ class SnapshotReader:
         from team_console.store.backends.yaml.reading.offered import OfferedMessages
 
         return OfferedMessages(self._disk, self._layout)
+
+    def recorded(self) -> RecordedFacts | None:
+        """What the audit trail knows of requests and answers; None where it is another user's own."""
+        with self._guard:
+            found = self._recorded.read(self._settings.look().config.key)
+            return None if self._recorded.is_private else found
 
     def left(self, generation: Generation | None) -> None:
         """Remember what a turn of our own ended with; the kernel need not be asked who had the lock then: we had."""

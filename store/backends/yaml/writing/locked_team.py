@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 from team_console.store.backends.yaml.disk import Disk, Held
 from team_console.store.backends.yaml.layout import Layout
@@ -10,6 +12,7 @@ from team_console.store.backends.yaml.reading.settings_in_force import ReadSetti
 from team_console.store.backends.yaml.recovery.ledger import Ledger
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import RecordedFacts
 
 
 class LockedTeam(Struct, frozen=True):
@@ -18,6 +21,7 @@ class LockedTeam(Struct, frozen=True):
     Attributes:
         settings: As the turn found them; all that is done in it goes by them.
         notices: What was repaired; each step adds to it what it did.
+        recorded: Reads what the audit trail has of requests; None where it is another user's own.
     """
 
     disk: Disk
@@ -28,6 +32,7 @@ class LockedTeam(Struct, frozen=True):
     archives: Archives
     settings: ReadSettings
     notices: list[Problem]
+    recorded: Callable[[], RecordedFacts | None]
 
     def stamp(self) -> str:
         """The time as part of a file name."""

@@ -27,7 +27,7 @@ class YamlTransaction(Transaction):
     """Buffered changes over the queue's text and the archives."""
 
     def __init__(self, team: LockedTeam, text: QueueText) -> None:
-        super().__init__(now=team.clock(), config=team.settings.config)
+        super().__init__(now=team.clock(), config=team.settings.config, recorded=team.recorded)
         self._team = team
         self._text = text
         self._archives = team.archives

@@ -37,6 +37,7 @@ from team_console.store.contract.changed import ChangedError
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.reading import reading
 from team_console.store.protocol.seen import digest_of
 
@@ -173,12 +174,14 @@ def take_turn(
     known: Generation | None,
     archives: Archives,
     settings: Callable[[], ReadSettings],
+    recorded: Callable[[], RecordedFacts | None],
 ) -> Iterator[Turn]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Args:
         archives: The team's; what was known of them in the turn before is forgotten.
         settings: Reads the settings, once the lock is there; all that is done in this turn goes by them.
+        recorded: As in `LockedTeam`.
 
     Raises:
         TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
@@ -192,7 +195,8 @@ def take_turn(
         seen = known or Generation(QueueText.empty(), None)
         read = settings()
         archives.forget()
-        team = LockedTeam(disk, layout, lock, clock, Ledger(disk, layout.audit, read.config.key), archives, read, [])
+        ledger = Ledger(disk, layout.audit, read.config.key)
+        team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, [], recorded)
         turn = Turn(team, Standing(seen, seen, left))
         begun: Mark | None = None
         try:
