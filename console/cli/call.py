@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from team_console.console.cli.printing.output import is_terminal
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from team_console.console.cli.printing.output import Output
     from team_console.store.contract.team import Snapshot, Team
     from team_console.store.desk.caller import Caller, Receipt
+    from team_console.store.model.problem import Problem
     from team_console.store.views.rows import View
 
 LOCK_WAIT = 10.0
@@ -143,11 +145,25 @@ class Call:
         snapshot = self.snapshot()
         return view_of_team(self.team, snapshot, me=self.looker(snapshot))
 
-    def tell_doubt(self, snapshot: Snapshot) -> None:
-        """Warn that what was listed may not be all: lost, damaged, or of a team whose settings are gone (D16)."""
+    def doubts(self, snapshot: Snapshot, problems: Sequence[Problem] = ()) -> list[str]:
+        """Say why what is listed may not be all: lost, damaged, or of a team whose settings are gone (D16).
+
+        Args:
+            problems: What else kept the list from being whole.
+        """
         from team_console.store.views.truth import judge
 
-        self.out.warn([reason.sentence for reason in judge(snapshot, self.team.clock()).doubts])
+        reasons = judge(snapshot, self.team.clock()).doubts
+        sentences = [problem.sentence for problem in problems] + [reason.sentence for reason in reasons]
+        return list(dict.fromkeys(sentences))
+
+    def print_list(self, listed: Mapping[str, Any], snapshot: Snapshot, problems: Sequence[Problem] = ()) -> None:
+        """Print a list as JSON, with `doubt`: why it may not be all, or null."""
+        self.out.json({**listed, "doubt": " ".join(self.doubts(snapshot, problems)) or None})
+
+    def tell_doubt(self, snapshot: Snapshot) -> None:
+        """Warn that what was listed may not be all."""
+        self.out.warn(self.doubts(snapshot))
 
     def tell_stranger(self, snapshot: Snapshot | None = None) -> None:
         """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`.

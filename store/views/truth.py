@@ -104,7 +104,7 @@ class Truth(Struct, frozen=True):
     @property
     def doubts(self) -> tuple[Reason, ...]:
         """What a list must be printed with, because it may not be all or its readers may not be who they seem."""
-        return tuple(reason for reason in self.reasons if reason.state in (State.DOUBT, State.SETTINGS))
+        return tuple(reason for reason in self.reasons if reason.state in _INCOMPLETE | {State.SETTINGS})
 
 
 _INCOMPLETE = frozenset({State.READING, State.UNREADABLE, State.VANISHED, State.STALE, State.DOUBT})

@@ -189,7 +189,7 @@ def test_words_of_ours_in_messages_are_in_the_language_of_the_team(make_team: Ca
     team.ok("answer", asked, "--option", "CSV")
     team.ok("withdraw", "--as", "dev", team.ok("ask", "--as", "dev", "可以吗？").out.strip(), "--reason", "已解决")
     wanted = {"agent_type": "writer", "role_hint": "写作", "requested_by": "slave-1"}
-    for verb, more in (("reject", ("--reason", "不需要")), ("approve", ())):
+    for verb, *more in (("reject", "--reason", "不需要"), ("approve",)):
         request = ("--to", "ceo", "--type", "AGENT_CREATE_REQUEST", "--payload", json.dumps(wanted))
         team.ok(verb, team.ok("send", "--as", "slave-1", *request, "--json").json["message_id"], *more)
     stop = team.ok("shutdown", "slave-1", "--json").json["request_id"]

@@ -119,6 +119,27 @@ def test_no_verb_lists_nothing_of_a_rolled_back_queue_without_a_warning(
         assert "a program that does not lock took 1 message out of the queue" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "requests",
+        "requests --open",
+        "failures",
+        "roster",
+        "history",
+        "inbox file-manager",
+        "status",
+        "check",
+        "decisions",
+    ],
+)
+def test_every_list_in_json_says_why_it_may_not_be_all(team: CommandLine, words: str) -> None:
+    team.ok("send", "--to", "file-manager", "--summary", "Look at the export once", "--content", "Now.")
+    assert team(*words.split(), "--json").json["doubt"] is None
+    (team.folder / QUEUE).write_bytes(b"messages: []\n")
+    assert "took 1 message out of the queue" in team(*words.split(), "--json").json["doubt"]
+
+
 def test_healing_is_a_write_and_refused_where_nothing_may_be_written(team: CommandLine) -> None:
     refused = team("--read-only", "check", "--heal", "--json")
     assert (refused.status, refused.json["error"]) == (5, "READ_ONLY")

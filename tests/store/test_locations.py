@@ -52,9 +52,9 @@ def test_a_team_of_another_program_is_named(files: tuple[str, ...], place: str, 
     for file in files:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("{}\n", encoding="utf-8")
-    for open_it in (lambda: open_team(str(tmp_path / place)), lambda: open_team(start=tmp_path / place)):
+    for given in ({"location": str(tmp_path / place)}, {"start": tmp_path / place}):
         with pytest.raises(TeamError) as caught:
-            open_it()
+            open_team(**given)
         assert caught.value.code is Code.TEAM_NOT_FOUND
         assert words in caught.value.message
         assert "team-console join" in caught.value.hint

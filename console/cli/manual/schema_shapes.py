@@ -178,7 +178,8 @@ SKIPPED = {
     "skipped": array(record({"message_id": text(), "recipient": text(), "reason": text()})),
 }
 SUMMARY = array(record({"recipient": text(), "delivered": count(), "failed": count()}))
-MESSAGES = record({"messages": array(STORED), "count": count()})
+DOUBT = {"doubt": or_null(text("why this may not be all; null: nothing is known to be missing"))}
+MESSAGES = record({"messages": array(STORED), "count": count(), **DOUBT})
 
 AWAITED = record(
     {**ACTED, **DELIVERY, "warnings": WARNINGS},

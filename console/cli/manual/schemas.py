@@ -13,6 +13,7 @@ from team_console.console.cli.manual.schema_shapes import (
     AWAITED,
     CONDITION,
     DELIVERY,
+    DOUBT,
     FAILURE,
     FINDING,
     LOCK,
@@ -119,7 +120,9 @@ SCHEMAS: Mapping[str, Schema] = {
             "left_out": array(text("sender or recipient whose name is none, so that it gets nothing")),
         }
     ),
-    "receive": record({"messages": array(STORED), "count": count(), "status_message": text()}),
+    "receive": record(
+        {"messages": array(STORED), "count": count(), "status_message": text()}, meaning="an error has these keys, too"
+    ),
     "ack": receipt(),
     "plan": AWAITED,
     "ask": AWAITED,
@@ -141,8 +144,8 @@ SCHEMAS: Mapping[str, Schema] = {
             "evidence": array(PROOF, "what humans said, the oldest first"),
         }
     ),
-    "requests": record({"requests": array(REQUEST)}),
-    "roster": record({"agents": array(AGENT)}),
+    "requests": record({"requests": array(REQUEST), **DOUBT}),
+    "roster": record({"agents": array(AGENT), **DOUBT}),
     "status": record(
         {
             "team": text(),
@@ -155,7 +158,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "needs_you": or_null(count("null while the queue cannot be read")),
             "problems": count("findings of check"),
             "last_change": or_null(MOMENT),
-            "doubt": or_null(text("why messages may be missing")),
+            **DOUBT,
             "missing": count("messages known to be missing"),
             "damaged": count("entries that cannot be read"),
             "lock": or_null(LOCK),
@@ -164,7 +167,7 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         {"needs": {"type": ["array", "null"], "description": "what waits for you", "items": {"type": "object"}}},
     ),
-    "inbox": record({"agent": text(), "messages": array(STORED), "count": count()}),
+    "inbox": record({"agent": text(), "messages": array(STORED), "count": count(), **DOUBT}),
     "show": record(
         {
             "message": STORED,
@@ -184,6 +187,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "decisions": array(_DECISION),
             "count": count(),
             "problems": array(_PROBLEM, "what keeps the ledger from being whole or proved"),
+            **DOUBT,
         }
     ),
     "watch": record(
@@ -197,7 +201,7 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         "one object on a line for each change",
     ),
-    "check": record({"condition": CONDITION, "findings": array(FINDING), "healed": array(FINDING)}),
+    "check": record({"condition": CONDITION, "findings": array(FINDING), "healed": array(FINDING), **DOUBT}),
     "deliver": record(
         {
             **ACTED,
@@ -228,7 +232,7 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         {"mistakes": array(record({"line": count(), "message": text(), "hint": text()}))},
     ),
-    "failures": record({"failures": array(FAILURE), "count": count()}),
+    "failures": record({"failures": array(FAILURE), "count": count(), **DOUBT}),
     "retry": receipt(),
     "redirect": receipt(),
     "discard": receipt(),

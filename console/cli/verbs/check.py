@@ -47,7 +47,7 @@ def run(call: Call) -> int:
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)
     if call.out.as_json:
-        call.out.json({**check_json(view), "healed": [finding_json(item) for item in healed]})
+        call.print_list({**check_json(view), "healed": [finding_json(item) for item in healed]}, snapshot)
         return int(errors > 0)
     for each in healed:
         call.out.say(safe_line(each.message))

@@ -38,11 +38,12 @@ def run(call: Call) -> int:
     if call.out.as_json and (options.csv or options.md):
         form = "--csv" if options.csv else "--md"
         raise TeamError(Code.USAGE, f"--json and {form} exclude each other", "Leave one of them out.")
-    ledger = ledger_of_team(call.team, call.team.snapshot())
+    snapshot = call.team.snapshot()
+    ledger = ledger_of_team(call.team, snapshot)
     if options.by is not None:
         ledger = replace(ledger, decisions=tuple(item for item in ledger.decisions if item.by == options.by))
     if call.out.as_json:
-        call.out.json(ledger_json(ledger))
+        call.print_list(ledger_json(ledger), snapshot, ledger.problems)
         return 0
     if options.md:
         call.out.say("\n".join(markdown(ledger, call.team.config().name)))

@@ -32,7 +32,8 @@ def run(call: Call) -> int:
     messages = [message for message in messages if not (call.options.failed and _is_put_off(message))]
     messages.sort(key=lambda entry: (entry.status not in _TROUBLED[:2], entry.order[1]))
     if call.out.as_json:
-        call.out.json({"failures": [as_json(message) for message in messages], "count": len(messages)})
+        failures = [as_json(message) for message in messages]
+        call.print_list({"failures": failures, "count": len(failures)}, snapshot)
     elif not messages:
         call.out.say("no failed deliveries")
     else:

@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Print the history that is wanted; what could not be read of the archives is said, not left out."""
-    from team_console.store.views.history import history, wanted
+    from team_console.store.views.history import history, history_json, wanted
 
     options = call.options
     form = options.format or ("json" if call.out.as_json else "log")
@@ -44,7 +44,10 @@ def run(call: Call) -> int:
     fits = wanted(now=call.team.clock(), agent=call.agent, since=options.since, type=options.type, grep=options.grep)
     snapshot = call.snapshot()
     messages, problems = history(call.team, snapshot.messages, fits)
-    _PRINTERS[form](call, messages)
+    if form == "json":
+        call.print_list(history_json(messages), snapshot, problems)
+    else:
+        _PRINTERS[form](call, messages)
     call.out.warn([problem.sentence for problem in problems])
     if not messages and not problems:
         _tell_slips(call, snapshot)
@@ -71,12 +74,6 @@ def _print_log(call: Call, messages: Sequence[Message]) -> None:
         call.out.say(log_line(message, call.agent))
 
 
-def _print_json(call: Call, messages: Sequence[Message]) -> None:
-    from team_console.store.views.history import history_json
-
-    call.out.json(history_json(messages))
-
-
 def _print_csv(call: Call, messages: Sequence[Message]) -> None:
     from team_console.store.views.history import CSV_FIELDS, csv_row, csv_text
 
@@ -84,4 +81,4 @@ def _print_csv(call: Call, messages: Sequence[Message]) -> None:
     call.out.say(csv_text(CSV_FIELDS, rows).rstrip("\n"))
 
 
-_PRINTERS = {"log": _print_log, "json": _print_json, "csv": _print_csv}
+_PRINTERS = {"log": _print_log, "csv": _print_csv}

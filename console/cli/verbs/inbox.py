@@ -40,7 +40,7 @@ def run(call: Call) -> int:
 def _show(call: Call, agent: str, messages: list[Message], view: View) -> None:
     if call.out.as_json:
         records = [dict(message.record) for message in marked(call.team, messages)]
-        call.out.json({"agent": agent, "messages": records, "count": len(records)})
+        call.print_list({"agent": agent, "messages": records, "count": len(records)}, view.snapshot)
     elif not messages:
         call.out.say(_nothing(call, agent))
     else:

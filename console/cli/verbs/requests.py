@@ -28,7 +28,7 @@ def run(call: Call) -> int:
     if call.out.as_json:
         from team_console.store.views.status_json import request_json
 
-        call.out.json({"requests": [request_json(row, now) for row in rows]})
+        call.print_list({"requests": [request_json(row, now) for row in rows]}, snapshot)
     elif not rows:
         call.out.say("no open requests" if options.only_open else "no requests")
     else:

@@ -19,7 +19,7 @@ def run(call: Call) -> int:
     if call.out.as_json:
         from team_console.store.views.status_json import roster_json
 
-        call.out.json(roster_json(view))
+        call.print_list(roster_json(view), view.snapshot)
     elif not view.roster:
         call.out.say("no agents: the settings name none, and none has written yet")
     else:
