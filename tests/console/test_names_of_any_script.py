@@ -31,7 +31,7 @@ def heard(team: MemoryTeam, *senders: str, to: str) -> None:
         for number, sender in enumerate(senders):
             facts = {"type": "message", "priority": "low", "created": "2026-02-24T10:29:00Z"}
             payload = {"summary": "s", "content": "c"}
-            tx.add(new_record(message_id=f"m{number}", sender=sender, to=to, payload=payload, **facts))  # type: ignore[arg-type]
+            tx.add(new_record(message_id=f"m{number}", sender=sender, to=to, payload=payload, **facts))
         tx.record("edit")
 
 
