@@ -12,6 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
+_NO_MEMORY = TeamError(Code.STORE_FAILED, "there is not enough memory", "Free some, or raise the limit; try again.")
 
 
 def run(argv: Sequence[str]) -> int:
@@ -22,10 +23,11 @@ def run(argv: Sequence[str]) -> int:
             status = _dispatch(argv, out)
             out.flush()
             return status
-        except TeamError as error:
-            out.failure(error)
+        except (TeamError, MemoryError) as error:
+            refused = error if isinstance(error, TeamError) else _NO_MEMORY
+            out.failure(refused)
             out.flush()
-            return error.exit_code
+            return refused.exit_code
         except SystemExit as ending:  # argparse after --help, or a signal that ends the demo
             out.flush()
             return ending.code if isinstance(ending.code, int) else 0

@@ -19,6 +19,8 @@ ACCEPT_SETTINGS = "accept_settings"
 """The action that confirms settings which lost what was in force."""
 TRAIL_LOST = "audit_lost"
 """The fact of a line that is the first after others were lost: where they ended, and how many there were."""
+CARRIED = "audit_findings"
+"""The fact of a line of a copy that keeps what was found, for good, on the trail of the team it was copied from."""
 MIGRATE = "migrate"
 """The action that copies another team; its fact `by_desk` lists what that team's own trail had as written by us."""
 REWORDED = "reworded"
@@ -117,6 +119,7 @@ class RecordedFacts:
         confirmations: Settings that were confirmed although they lost what was in force, in the same order.
         losses: Numbers of the lines that are the first after others were lost.
         reworded: Id of each message that was changed after it was recorded -> what of it is another.
+        carried: Line, code and text of what was found on the trail of the team that this one was copied from.
     """
 
     def __init__(self) -> None:
@@ -125,6 +128,7 @@ class RecordedFacts:
         self.confirmations: list[Confirmation] = []
         self.losses: list[int] = []
         self.reworded: dict[str, str] = {}
+        self.carried: list[tuple[int, str, str]] = []
         self._facts: dict[str, tuple[int, RecordedFact]] = {}
         self._order: list[RecordedFact] = []
         self._moments: list[datetime | None] = []
@@ -215,8 +219,8 @@ class RecordedFacts:
         return self._signed[0].line if self._signed else None
 
     def take_on_record(self, line: int, action: str, facts: object) -> None:
-        """Take the facts of the next line of the trail, where it takes keys on record, confirms settings, is the
-        first after a loss, or found messages changed.
+        """Take the facts of the next line of the trail, where it takes keys on record, confirms settings, is the first
+        after a loss, found messages changed, or keeps what was found on the trail of another team.
         """
         self.reworded.update(reworded_in(facts))
         acceptance = _acceptance_in(line, facts) if action == ACCEPT_KEYS else None
@@ -226,6 +230,10 @@ class RecordedFacts:
             self.confirmations.append(_confirmation_in(line, facts))
         if isinstance(facts, dict) and TRAIL_LOST in facts:
             self.losses.append(line)
+        for found in facts.get(CARRIED) or () if action == MIGRATE and isinstance(facts, dict) else ():
+            match found:
+                case [str(code), str(text)]:
+                    self.carried.append((line, code, text))
 
     def add(self, fact: RecordedFact) -> None:
         """Take the next fact of the trail; the first word on a message stands."""
@@ -250,6 +258,7 @@ class RecordedFacts:
                 rest.add(fact)
         rest.acceptances = [acceptance for acceptance in self.acceptances if acceptance.line != line]
         rest.reworded = dict(self.reworded)
+        rest.carried = [found for found in self.carried if found[0] != line]
         rest.losses = [lost for lost in self.losses if lost != line]
         rest.confirmations = [confirmation for confirmation in self.confirmations if confirmation.line != line]
         return rest

@@ -188,6 +188,13 @@ def test_a_defect_is_one_line_and_a_traceback_only_on_request(team: CommandLine,
     assert "Traceback" in shown.err
 
 
+def test_want_of_memory_is_no_defect(team: CommandLine, tmp_path: Path) -> None:
+    text = "import team_console.store.backends.open as o\ndef fail(*n, **m): raise MemoryError\no.open_team = fail\n"
+    (tmp_path / "sitecustomize.py").write_text(text)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", ""), str(Path(__file__).resolve().parents[2])])
+    assert team("roster", "--json", env={"PYTHONPATH": path}).json["error"] == "STORE_FAILED"
+
+
 def test_no_colour_goes_into_a_pipe(team: CommandLine) -> None:
     for verb in ("status", "roster", "check"):
         assert "\x1b" not in team.ok(verb).out

@@ -159,6 +159,28 @@ def test_an_agents_own_inbox_table_is_used_when_there_is_one(foreign: str, opene
     assert execute(foreign, "SELECT * FROM team_console_inbox") == []
 
 
+@pytest.mark.parametrize("is_link", [False, True])
+def test_what_an_inbox_table_does_not_take_goes_into_a_file_once(
+    foreign: str, opened: Open, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_link: bool
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    execute(foreign, "CREATE TABLE code_developer_inbox (message_id TEXT CHECK (message_id = ''), payload TEXT)")
+    caller = Caller(opened(foreign, clock=clock), "orchestrator")
+    if is_link:
+        folder = caller.team._dialect.inbox_folder  # type: ignore[attr-defined]
+        folder.mkdir(parents=True)
+        (folder / "code_developer.jsonl").symlink_to(tmp_path / "elsewhere")
+    done = deliver(caller)
+    if is_link:
+        assert ["nothing was changed" in str(attempt.error) for attempt in done.attempts] == [True]
+        return
+    execute(foreign, "UPDATE agent_message SET status = 'pending'")
+    assert len(done.delivered) == len(deliver(caller).delivered) == 1
+    (line,) = next(tmp_path.rglob("code_developer.jsonl")).read_text().splitlines()
+    assert (json.loads(line)["message_id"], json.loads(line)["payload"]) == ("msg-001", json.loads(PAYLOAD))
+    assert [fact.facts["ids"] for fact in caller.team.audit() if fact.action == "inbox_file"] == [["msg-001"]] * 2
+
+
 def test_what_another_program_changes_is_seen(foreign: str, opened: Open) -> None:
     team = opened(foreign)
     mail.send(Caller(team, "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")

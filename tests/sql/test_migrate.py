@@ -288,3 +288,21 @@ def test_the_verb_moves_a_team_and_the_team_goes_on_there(make_team: Callable[..
     refused = line("migrate", ".", "/proc/none/x.db")
     assert refused.status == 1
     assert "Traceback" not in refused.err
+
+
+def test_the_copy_says_for_good_what_the_source_did_and_what_it_has_not(make_team: Callable[..., CommandLine]) -> None:
+    line = make_team("architect")
+    for number in range(3):
+        line.ok("send", "--to", "architect", "--content", f"See {number}.", "--summary", "The spec is ready now")
+    folder = Path(line.ok("status", "--json").json["location"])
+    trail, settings = folder / "audit.jsonl", folder / "messenger-config.yaml"
+    trail.write_text(trail.read_text().replace("See 1.", "See 7."))
+    settings.write_text(f"# ours\n{settings.read_text()}colour: red\n")
+    done = line.ok("migrate", "--json", ".", "moved.db").json
+    assert any("unknown setting 'colour'" in warning for warning in done["warnings"])
+    assert any("comments" in warning for warning in done["warnings"])
+    line.ok("migrate", ".", "moved.db")
+    line.ok("migrate", "moved.db", "again")
+    for place in ("moved.db", "again"):
+        found = [problem["code"] for problem in line("-t", place, "check", "--json").json["findings"]]
+        assert found.count("AUDIT_BROKEN") == 1

@@ -105,6 +105,16 @@ def test_a_question_that_is_not_what_was_decided_on_is_named() -> None:
     assert "its digest is another" in " ".join(only(ledger_of(story, line)).gaps)
 
 
+def test_what_a_verdict_itself_says_it_was_given_on_counts_where_the_trail_says_nothing() -> None:
+    """As in a copy of a team, whose trail begins with the copy."""
+    story = Chronicle()
+    digest = digest_of(story.plan())
+    story.verdict(approve=True, request_sha256=digest)
+    decision = only(ledger_of(story))
+    assert decision.request_sha256 == digest
+    assert not [gap for gap in decision.gaps if "digest" in gap]
+
+
 def test_answers_that_decide_nothing_are_named_and_do_not_decide() -> None:
     story = Chronicle()
     line = approved(story)

@@ -34,6 +34,8 @@ def run(call: Call) -> int:
     """Copy, compare, and say what was copied."""
     from team_console.store.backends.open import open_team
     from team_console.store.desk.maintenance.migration import migrate, open_target
+    from team_console.store.views.findings.audit_chain import trail_findings
+    from team_console.store.views.findings.keys import key_findings
 
     options = call.options
     if options.read_only:
@@ -44,7 +46,8 @@ def run(call: Call) -> int:
         target = open_target(options.target, config)
         try:
             actor = call.given_actor or config.lead
-            done = migrate(source, target, actor=actor, wait=LOCK_WAIT, progress=_progress(call))
+            found = [*key_findings(config, source.snapshot().recorded), *trail_findings(source.audit(limit=10**9))]
+            done = migrate(source, target, actor=actor, wait=LOCK_WAIT, progress=_progress(call), found=found)
         finally:
             target.close()
     finally:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from team_console.store.backends.sql.engines.connection import Connection
@@ -17,6 +19,7 @@ from team_console.store.backends.sql.transaction import SqlTransaction
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, Message
+from team_console.store.model.names import check_name
 
 _NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
 
@@ -127,12 +130,28 @@ class Writer:
         for agent, message in changes.pushed:
             own = self._own_inbox(agent)
             if own is not None:
-                row = {"message_id": message.message_id, "payload": self._payload(message)}
-                self._insert_once(own, row, "message_id")
+                self._push_into(own, agent, message, changes)
                 continue
             record = dump(dict(message.record))
             row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
             self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id")
+
+    def _push_into(self, own: str, agent: str, message: Message, changes: Changes) -> None:
+        """When the agent's own table takes no rows, into a file (seed 003, method 2)."""
+        row = {"message_id": message.message_id, "payload": self._payload(message)}
+        self._connection.run("SAVEPOINT inbox")
+        try:
+            self._insert_once(own, row, "message_id")
+        except self._connection.error as error:
+            self._connection.run("ROLLBACK TO SAVEPOINT inbox")
+            path = self._tx.dialect.inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
+            try:
+                append_once(path, message)
+            except OSError:
+                raise error from None
+            facts = {"ids": [message.message_id], "agent": agent, "file": str(path), "error": str(error)}
+            changes.records.append(("inbox_file", facts))
+        self._connection.run("RELEASE SAVEPOINT inbox")
 
     def _payload(self, message: Message) -> Any:
         """To the letter as it stands in the row; with what the record handed on has beside it, where it has any."""
@@ -163,6 +182,23 @@ class Writer:
             names = ", ".join(str(row["old_id"]) for row in rows[:3])
             text = f"another program took one of {names} away at the same moment; nothing was written"
             raise TeamError(Code.STORE_FAILED, text, "Look again and repeat.")
+
+
+def append_once(path: Path, message: Message) -> None:
+    """Add the message as a line of JSON to a file, durably, unless it is there: a commit may be tried again.
+
+    Raises:
+        OSError: It cannot be written, or is a link.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "r+b", buffering=0) as file:
+        told = file.read()
+        if f'"message_id":{dump(message.message_id)}'.encode() in told:
+            return
+        torn = b"\n" if told and not told.endswith(b"\n") else b""
+        file.write(torn + dump(dict(message.record)).encode() + b"\n")
+        os.fsync(file.fileno())
 
 
 def _row_of(entry: RowEntry) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import (
     ACCEPT_KEYS,
     ACCEPT_SETTINGS,
+    CARRIED,
     MIGRATE,
     RecordedFact,
     RecordedFacts,
@@ -34,7 +35,7 @@ RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
 _NOT_BY_DESK = frozenset({"heal", MIGRATE})
 """Actions that carry what others wrote."""
-_SOUGHT = (f'"{RECORDED}"', '"by_desk"', '"request_id"', '"human"')
+_SOUGHT = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"')
 
 
 def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[str, Any]]]:
@@ -85,7 +86,7 @@ class RecordedReader:
         values = {"reached": self._reached, "last": last, "confirmed": ACCEPT_SETTINGS, **patterns}
         for row in connection.rows(wanted, values):
             line = line_of(row)
-            if line["action"] in (ACCEPT_KEYS, ACCEPT_SETTINGS) and self._is_trusted(line):
+            if line["action"] in (ACCEPT_KEYS, ACCEPT_SETTINGS, MIGRATE) and self._is_trusted(line):
                 self._facts.take_on_record(line["seq"], line["action"], facts_of(line["facts"]))
             for fact in _facts(facts_of(line["facts"]), line, is_trusted=self._is_trusted(line)):
                 self._facts.add(fact)

@@ -19,13 +19,16 @@ from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER, is_name
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.problem import Problem
+from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.words import counted
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 _CHUNK = 500
 _PAGE = 1000
 _EVERYTHING = 10**9
+_FOR_GOOD = frozenset({"AUDIT_LOST", "AUDIT_BROKEN", "SETTINGS_TAKEN_UNSIGNED", "KEY_TAKEN_UNSIGNED"})
+"""Codes of findings that nothing anybody does takes away."""
 Progress = Callable[[str, int], None]
 """Told what was just copied and how many of it so far."""
 
@@ -83,10 +86,14 @@ def migrate(
     actor: str,
     wait: float = 10.0,
     progress: Progress = lambda what, number: None,
+    found: Sequence[Problem] = (),
 ) -> Migrated:
     """Copy everything, then compare. Messages written to the source meanwhile are copied by the next run.
 
     As long as nobody but a migration has written to the target, a repeated run also brings changed states over.
+
+    Args:
+        found: What is found on the trail of the source; what of it is told for good goes onto the target's own.
 
     Raises:
         TeamError: `STORE_UNREADABLE`, `NOT_PERMITTED` when both are the same team, however it is spelt, `STORE_FAILED`
@@ -94,7 +101,9 @@ def migrate(
     """
     if source.location == target.location:
         raise TeamError(Code.NOT_PERMITTED, f"{source.location} is both source and target", "Name two teams.")
-    return _Migration(source, target, actor, wait, progress).run()
+    migration = _Migration(source, target, actor, wait, progress)
+    migration.carry([problem for problem in found if problem.code in _FOR_GOOD])
+    return migration.run()
 
 
 class _Migration:
@@ -117,6 +126,9 @@ class _Migration:
         snapshot = readable(self._source.snapshot())
         stay = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
         self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in stay]
+        self._done.warnings += [f"the settings: not copied: {problem.message}" for problem in snapshot.config.problems]
+        if _has_comments(self._source):
+            self._done.warnings.append("comments in the settings are not copied")
         if snapshot.config.key:
             self._done.warnings.append("the team key is not copied: set key_file in the settings of the target")
         pushed = sum(message.status == Status.DELIVERED or bool(message.delivered_to) for message in snapshot.messages)
@@ -135,6 +147,15 @@ class _Migration:
         self._copy_audit()
         self._compare(live, archives)
         return self._done
+
+    def carry(self, found: Sequence[Problem]) -> None:
+        """Put on the target's trail what the source's says for good; the copy of its lines does not say it."""
+        recorded = readable(self._target.snapshot()).recorded
+        there = {(code, text) for _, code, text in recorded.carried} if recorded is not None else set()
+        new = [pair for problem in found if (pair := (problem.code, problem.sentence)) not in there]
+        if new:
+            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+                tx.record("migrate", source=self._source.location, **{CARRIED: [list(pair) for pair in new]})
 
     def _copy_live(self, messages: Sequence[Message]) -> None:
         with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
@@ -235,6 +256,17 @@ class _Migration:
         if missing:
             text = f"{counted(len(missing), 'message')} missing in {self._target.location}, {missing[0]} among them"
             raise TeamError(Code.STORE_FAILED, text, "Run the migration again; nothing is copied twice.")
+
+
+def _has_comments(team: Team) -> bool:
+    """Whether the file with the settings, where there is one, has comments; every setting starts a line."""
+    if team.root is None:
+        return False
+    try:
+        text = (team.root if team.root.is_dir() else team.root.parent).joinpath(CONFIG_NAME).read_text(errors="replace")
+    except OSError:
+        return False
+    return any(line.lstrip().startswith("#") or " #" in line for line in text.splitlines())
 
 
 def _history(team: Team, name: str | None) -> Iterator[Message]:

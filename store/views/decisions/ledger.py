@@ -19,7 +19,7 @@ from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.foreign_fields import text_in, texts_in
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.reading import reading
-from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, shown_in
+from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, given_on, shown_in
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.board import view_of
 from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
@@ -162,6 +162,7 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
         proof = signed
     line = trail.line_of(verdict.message_id)
     facts = line.facts if line is not None else {}
+    digest = text_in(facts, REQUEST) or given_on(verdict)
     shown = shown_in(facts if REQUEST in facts else verdict.payload)
     return Decision(
         key=row.key,
@@ -176,13 +177,13 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
         after_seconds=row.waiting_seconds(row.answered_at) if row.asked_at and row.answered_at else None,
         title=row.title,
         words=row.reason,
-        request_sha256=text_in(facts, REQUEST) or digest_of(row.question),
+        request_sha256=digest or digest_of(row.question),
         shown_sha256=shown.sha256,
         evidence=shown.evidence,
         shown_by=shown.by,
         message_id=verdict.message_id,
         audit_line=number,
-        gaps=tuple(filter(None, (gap, *_gaps(row, facts, shown)))),
+        gaps=tuple(filter(None, (gap, *_gaps(row, digest, shown)))),
     )
 
 
@@ -202,9 +203,8 @@ def _not_shown(shown: Shown) -> str:
     return _UNSHOWN.get(shown.by, nothing)
 
 
-def _gaps(row: RequestRow, facts: Mapping[str, object], shown: Shown) -> Iterator[str]:
+def _gaps(row: RequestRow, digest: str, shown: Shown) -> Iterator[str]:
     """What of a decision is not known or does not fit."""
-    digest = text_in(facts, REQUEST)
     if digest and digest != digest_of(row.question):
         yield "the question is not any more what it was when it was decided: its digest is another"
     if not digest:

@@ -14,7 +14,8 @@ def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator
     """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for.
 
     `SIGNING_GIVEN_UP` where verdicts were signed and need not be any more, `SETTINGS_TAKEN_UNSIGNED` for settings that
-    asked less or were lost, and were confirmed by no key on record. `AUDIT_LOST` where the trail began anew.
+    asked less or were lost, and were confirmed by no key on record. `AUDIT_LOST` where the trail began anew. What the
+    trail of the team said for good that this one was copied from, under the same codes.
     """
     if config.verdicts != "signed" and recorded is not None and recorded.has_signed:
         text = "verdicts of humans were signed here, and the settings do not ask for that any more"
@@ -28,6 +29,9 @@ def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator
         text = "settings that gave up what was in force were confirmed without a signature of a human's key on record"
         hint = f"Line {confirmation.line} of the audit trail says when and by whom; ask them, and look at what changed."
         yield Problem("SETTINGS_TAKEN_UNSIGNED", "warning", f"audit trail, line {confirmation.line}", text, hint)
+    for line, code, text in recorded.carried if recorded is not None else ():
+        hint = "It was so before the team was copied here; look at the decisions of that time."
+        yield Problem(code, "warning", f"audit trail, line {line}", f"where this team was copied from: {text}", hint)
     for keys in keys_of_humans(config, recorded):
         name, place = keys.human.name, f"humans.{keys.human.name}.keys"
         for key in keys.unknown:

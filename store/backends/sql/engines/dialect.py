@@ -52,6 +52,8 @@ class Dialect(ABC):
     location: str
     """Without a password."""
     root: Path | None
+    inbox_folder: Path
+    """Where messages go whose agent's own inbox table takes none."""
     read_only: bool
     generation: int
     """Grows when the location leads to another database than before."""

@@ -6,9 +6,12 @@ nothing of team-console included. Claims hold it in ROW EXCLUSIVE mode, as any u
 
 from __future__ import annotations
 
+import os
 import re
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -68,6 +71,8 @@ class Postgres(Dialect):
         super().__init__()
         self.address = address
         self.location = redact(address.spelt)
+        state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
+        self.inbox_folder = state / "team-console" / "inbox" / f"{zlib.crc32(self.location.encode()):08x}"
         self._passwords = passwords_in(address.spelt)
         self.read_only = read_only
 

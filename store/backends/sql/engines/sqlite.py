@@ -53,6 +53,7 @@ class Sqlite(Dialect):
         self.path = path
         self.location = str(path)
         self.root = path
+        self.inbox_folder = path.with_name("inbox")
         self._files = sqlite_file.Files(path)
         self._presence = PresenceFolder(path.with_name(f"{path.name}-presence"))
         self._guard = threading.RLock()
