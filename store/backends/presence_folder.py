@@ -66,6 +66,15 @@ class PresenceFolder(Struct, frozen=True):
         finally:
             os.close(folder)
 
+    def sweep(self) -> None:
+        """Take away the files of processes that were killed."""
+        with suppress(OSError):
+            folder = open_folder(self.path)
+            try:
+                _sweep(folder)
+            finally:
+                os.close(folder)
+
     def _enter(self, file: str, mode: int) -> int | None:
         """A descriptor that holds the lock on the new file; None where that cannot be had."""
         try:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 from team_console.console.clients.quick.start import is_hook
+from team_console.store.backends.open import open_team
+from team_console.store.contract.presence import new_name
+from team_console.store.desk.presence import announce_presence
 
 from tests.conftest import CommandLine
 from tests.hook.conftest import Client, Human
@@ -122,7 +127,40 @@ def test_an_asker_that_is_gone_is_looked_at(client: Client, human: Human) -> Non
         hook.kill()
         hook.wait()
         assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+        assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
     assert human.ended()["state"] == "withdrawn"
+
+
+def test_an_asker_that_left_no_request_is_looked_at_once(client: Client, office: CommandLine) -> None:
+    client.tell("claude: SessionStart")
+    presence = office.folder / "presence"
+    presence.mkdir(exist_ok=True)
+    (presence / f"asker-{new_name()}").write_text("")
+    assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+    assert list(presence.iterdir()) == []
+    assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_an_event_in_a_database_that_needs_nothing_imports_nothing_heavy(
+    is_open: bool, client: Client, office: CommandLine, tmp_path: Path
+) -> None:
+    client.location = str(tmp_path / "team.db")
+    office.ok("migrate", str(office.folder), client.location)
+    with ExitStack() as stack:
+        if is_open:
+            team = open_team(client.location)
+            stack.callback(team.close)
+            stack.enter_context(announce_presence(team))
+        for name in ("claude: SessionStart", "claude: UserPromptSubmit (plan mode)", "claude: Stop"):
+            client.tell(name)
+            assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
+            assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
+        for words in CONCERNS[:2]:
+            office.ok("-t", client.location, "--as", "ceo", *words)
+            assert "msgspec" in loaded(client, "claude: PostToolUse Bash")
+            client.tell("claude: PostToolUse Bash")  # that shows that what was handed over was read
+            assert "msgspec" not in loaded(client, "claude: PostToolUse Bash")
 
 
 def test_a_console_that_opens_is_noticed(client: Client, human: Human, office: CommandLine) -> None:

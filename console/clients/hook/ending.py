@@ -27,15 +27,16 @@ def end_requests(session: ClientSession) -> None:
         TeamError: The store's own.
     """
     snapshot = session.team.snapshot()
-    questions = open_requests(snapshot) if snapshot.is_known else {}
-    if not questions:
+    if not snapshot.is_known:
         return
+    questions = open_requests(snapshot)
     ends = session.event.name == EventName.SESSION_END
     wait = HURRY if ends else LOCK_WAIT
     for request_id, question in left_behind(session.team, questions).items():
         own = origin_of(question.payload).session == session.event.session
         reason = ANSWERED_THERE if own and not ends else SESSION_ENDED
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
+    session.sweep_askers()
     for request_id, question in _decided(session, questions):
         reason = SESSION_ENDED if ends else ANSWERED_THERE
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)

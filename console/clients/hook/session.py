@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from types import ModuleType
 
 from team_console.console.clients import claude_code, codex
@@ -14,6 +15,7 @@ from team_console.console.clients.quick.invocation import Invocation
 from team_console.console.clients.quick.proof import Data
 from team_console.console.clients.quick.session_files import LOOK, TEAMMATE, SessionFiles
 from team_console.store.backends.open import open_team
+from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.contract.presence import new_name
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.sessions.mail import is_urgent, mail_waiting
@@ -102,6 +104,8 @@ class ClientSession:
         The files are looked at before their content is: a change in between makes the next event look again.
         """
         places = dict(self.team.places())
+        if "log" in places:  # the last to close a database writes its log into it: now, not after this look
+            self.team.close()
         look: Look = {"places": places, "marks": marks_of(places), "at": time.time()}
         ledger = mark(places.get("ledger", ""))
         waiting = [mail_waiting(self.caller(name)) for name in self._names()]
@@ -111,6 +115,15 @@ class ClientSession:
         urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
         look |= {"ledger": ledger[1] if ledger else 0, "names": list(self._names()), "urgent": urgent}
         self.files.write(LOOK, {**look, "wait": self.config.wait_for_human})
+
+    def sweep_askers(self) -> None:
+        """Take away the files of processes that were killed while they waited, or every later event would look at them.
+
+        Only once their requests are ended: without the file nothing tells the next event to do that.
+        """
+        folder = self.team.places().get("presence")
+        if folder is not None:
+            PresenceFolder(Path(folder)).sweep()
 
     def say(self, reply: Reply | None) -> bool:
         """Print an answer at once and as a whole; False when nobody takes it any more."""

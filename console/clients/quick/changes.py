@@ -19,8 +19,14 @@ Look = dict[str, object]
 
 
 def marks_of(places: dict[str, str]) -> dict[str, object]:
-    """What the files of a store are at the moment; compare for equality only."""
-    return {name: mark(places[name]) for name in ("queue", "settings", "database", "log") if name in places}
+    """What the files of a store are at the moment; compare for equality only.
+
+    An empty log of a database is none: it comes and goes with whoever looks.
+    """
+    marks = {name: mark(places[name]) for name in ("queue", "settings", "database", "log") if name in places}
+    return {
+        name: None if name == "log" and found is not None and not found[1] else found for name, found in marks.items()
+    }
 
 
 def mark(path: str) -> list[int] | None:
