@@ -282,6 +282,7 @@ class _Builder:
         return place
 
     def _refuse_place(self, key: str, text: str, hint: str) -> None:
+        self._reader.misread.add(key)
         self._wrong(self._reader.lines.get(key, 0), f"{key}: {text}", hint)
 
     def _key(self) -> tuple[Path | None, bytes, str]:

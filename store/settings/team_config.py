@@ -179,6 +179,11 @@ class TeamConfig(Struct, frozen=True):
         return not self.misread.isdisjoint(("lead", "agents"))
 
     @property
+    def is_misplaced(self) -> bool:
+        """Whether the settings name a queue that is not used, so that mail may wait in another."""
+        return not self.misread.isdisjoint(("queue_file", "queue_dir"))
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is wrong in the settings, as sentences."""
         return tuple(problem.sentence for problem in self.problems)

@@ -163,6 +163,9 @@ def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator
     for problem in snapshot.problems:
         if problem.code in _OF_SETTINGS:
             yield Reason(State.SETTINGS, problem.message, problem.hint)
+    if snapshot.config.is_misplaced:
+        hint = "team-console check says why; messages may wait in the other."
+        yield Reason(State.SETTINGS, "the queue that the settings name is not the one that is used", hint)
     if looks.watch.state is WatchState.POLLING:
         yield Reason(State.POLLING, looks.watch.reason or "changes are looked for now and then")
 

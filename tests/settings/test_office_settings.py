@@ -133,6 +133,8 @@ def test_a_link_out_of_the_project_is_no_place_for_the_queue(office: CommandLine
     (office.folder / "_bmad-output").symlink_to(tmp_path / "outside")
     configure(office, "_bmad-output/messenger", "_bmad-output")
     assert "leads out of the project" in office("check", "--json").json["findings"][0]["message"]
+    assert "is not the one that is used" in office("receive", "dev").err
+    assert "is not the one that is used" in office("roster", "--json").json["doubt"]
 
 
 @pytest.mark.parametrize("field", ["artifact_path", "context_summary", "next_actions"])

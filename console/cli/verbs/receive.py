@@ -101,7 +101,7 @@ def _settings_hold(call: Call) -> bool:
         config = call.team.config()
     except TeamError:
         return False
-    return not (config.lost or config.is_misread)
+    return not (config.lost or config.is_misread or config.is_misplaced)
 
 
 def _name_delivered(call: Call, received: Received) -> None:
