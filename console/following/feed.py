@@ -58,6 +58,7 @@ class Feed:
         self._complete = False
         self._deep = False
         self._owed = True
+        self._archives = 0
 
     def read(self, progress: Callable[[int, int], bool] | None = None) -> ReadResult:
         """Read the store and bring the view up to date; only what changed costs.
@@ -66,6 +67,10 @@ class Feed:
             InterruptedError: `progress` asked to stop.
         """
         snapshot = self._team.snapshot(progress=progress)
+        if self._deep and snapshot.archives != self._archives:  # another program may have archived answers
+            self.look_back()
+            self.deepen()
+        self._archives = snapshot.archives
         self._number += 1
         readable = snapshot.is_known
         if readable:

@@ -72,6 +72,7 @@ class HistoryPane(ListPane[Message]):
         self._gaps: dict[Problem, None] = {}
         self._copies: dict[str, tuple[Message, ...]] = {}
         self._typing: Timer | None = None
+        self._is_stale = False
 
     @property
     def at_end(self) -> bool:
@@ -127,6 +128,8 @@ class HistoryPane(ListPane[Message]):
             self._fill()
         elif (self._steps is None and not self._at_end) or (self._gaps and _is_another(before, snapshot)):
             self._start()
+        elif before is not None and before.archives != snapshot.archives:
+            self._start(again=True)
         elif _is_another(before, snapshot):
             self._refresh(snapshot.messages)
         else:
@@ -189,39 +192,52 @@ class HistoryPane(ListPane[Message]):
         empty = waiting if known else empty_words(self.MODE, self.situation)
         self.rows.set_rows((), now=self.now, empty=empty)
 
-    def _start(self) -> None:
-        """Walk anew from the newest message."""
+    def _start(self, *, again: bool = False) -> None:
+        """Walk anew from the newest message; `again` as far as is shown, which stays until all that is read."""
         if self._busy is not None:
             self._busy.cancel()
             self._busy = None
         self._walk += 1
-        self._all, self._scanned, self._at_end = (), 0, False
-        self._gaps.clear()
-        self._copies.clear()
+        self._is_stale, self._scanned, self._at_end = again, 0, False
+        shown = len(self.messages()) if again else 0
+        if not again:
+            self._forget()
         snapshot = self.situation.snapshot
         words = tuple(self.query_text.casefold().split())
         live = snapshot.messages if snapshot is not None else ()
         self._steps = search(self.shelf.team, live, lambda message: self._holds(message, words))
-        self._go_on(first=True)
+        self._go_on(first=True, least=shown)
 
-    def _go_on(self, *, first: bool = False) -> None:
+    def _forget(self) -> None:
+        self._all, self._is_stale = (), False
+        self._gaps.clear()
+        self._copies.clear()
+
+    def _go_on(self, *, first: bool = False, least: int = 0) -> None:
         if self._busy is None and not self._at_end and self._steps is not None:
-            endless = bool(self.query_text)
-            self._busy = self._step(self._walk, self._steps, 1_000_000 if endless else 1 if first else _STEPS)
+            most = 1_000_000 if self.query_text else 1 if first else _STEPS
+            self._busy = self._step(self._walk, self._steps, most, least)
             self._fill()
 
     @work(thread=True, exit_on_error=False, group="history")
-    def _step(self, walk: int, steps: Iterator[Stretch], most: int) -> None:
+    def _step(self, walk: int, steps: Iterator[Stretch], most: int, least: int) -> None:
+        """Read `most` stretches, the first of them of at least so many messages."""
         worker = get_current_worker()
-        for _ in range(most):
-            stretch = next(steps, None)
+        found: list[Message] = []
+        problems: dict[Problem, None] = {}
+        for stretch in steps:
             if worker.is_cancelled:
                 return
-            if stretch is None:
+            found += stretch.messages
+            problems.update(dict.fromkeys(stretch.problems))
+            if len(found) < least and not stretch.is_last:
+                continue
+            self.post_message(self.Read(walk, tuple(found), stretch.scanned, stretch.is_last, tuple(problems)))
+            least, most = 0, most - 1
+            if stretch.is_last or most <= 0:
                 return
-            self.post_message(self.Read(walk, stretch.messages, stretch.scanned, stretch.is_last, stretch.problems))
-            if stretch.is_last:
-                return
+            found.clear()
+            problems.clear()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A walk paused, ended or failed."""
@@ -240,6 +256,8 @@ class HistoryPane(ListPane[Message]):
         event.stop()
         if event.walk != self._walk:
             return
+        if self._is_stale:
+            self._forget()
         self._at_end, self._scanned = event.at_end, event.scanned
         self._gaps.update(dict.fromkeys(event.problems))
         if event.found:

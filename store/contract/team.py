@@ -92,6 +92,7 @@ class Snapshot(Struct, frozen=True):
         damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
         recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
         dropped: Messages that somebody who cannot lock put beside the queue; the next write takes them in.
+        archives: Another number whenever another program changed archives: `Team.history` may tell something else.
     """
 
     revision: str
@@ -107,6 +108,7 @@ class Snapshot(Struct, frozen=True):
     damaged: frozenset[str] = frozenset()
     recorded: RecordedFacts | None = None
     dropped: tuple[Message, ...] = ()
+    archives: int = 0
 
     @property
     def is_known(self) -> bool:

@@ -16,8 +16,9 @@ from team_console.store.backends.yaml.archive_text import (
     closed_length,
     is_closed_end,
     is_plain,
+    unclosed,
 )
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Stat
 from team_console.store.backends.yaml.files import cut
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.recovery.recorded_part import RecordedPart
@@ -311,6 +312,43 @@ def is_usable(disk: Disk, path: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+class ForeignAppends:
+    """Counts changes of archives that are not our own appends; looks only at what a file got since the last look."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._seen: dict[str, Stat] | None = None
+        self._number = 0
+
+    def look(self) -> int:
+        """How many looks found a change; what cannot be looked at is told with the history."""
+        folder = self._layout.archives
+        try:
+            refuse_way_out(self._disk, self._layout, folder)
+            found = {name: self._disk.stat(folder / name) for name in self._disk.names(folder) if archive_part(name)}
+        except OSError:
+            return self._number
+        before, now = self._seen, {name: stat for name, stat in found.items() if stat is not None}
+        if before is not None and before != now:
+            changed = [name for name, stat in now.items() if before.get(name) != stat]
+            is_foreign = any(not self._is_ours(folder / name, before.get(name), now[name]) for name in changed)
+            self._number += is_foreign or not before.keys() <= now.keys()
+        self._seen = now
+        return self._number
+
+    def _is_ours(self, path: Path, before: Stat | None, now: Stat) -> bool:
+        """Whether nothing but our closed entries came."""
+        if now.kind != "file" or (before is not None and (before.ino != now.ino or before.size >= now.size)):
+            return False
+        start = before.size if before is not None else 0
+        try:
+            came = self._disk.read(path, start, now.size - start)[0]
+        except OSError:
+            return True
+        return not unclosed(came).removeprefix(HEADER).strip()
 
 
 def _hollow_problem(path: Path, end: int, size: int) -> Problem:

@@ -27,6 +27,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
+    from team_console.store.backends.yaml.reading.archives import ForeignAppends
     from team_console.store.backends.yaml.reading.foreign_changes import Loss, Losses
     from team_console.store.backends.yaml.reading.offered import OfferedMessages, Offers
     from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
@@ -73,6 +74,12 @@ class SnapshotReader:
         from team_console.store.backends.yaml.reading.side_checks import Beside
 
         return Beside(self._disk, self._layout)
+
+    @cached_property
+    def _foreign_appends(self) -> ForeignAppends:
+        from team_console.store.backends.yaml.reading.archives import ForeignAppends
+
+        return ForeignAppends(self._disk, self._layout)
 
     @cached_property
     def _recorded(self) -> RecordedReader:
@@ -122,8 +129,9 @@ class SnapshotReader:
             problems += (loss.problem, *loss.changed) if loss is not None else ()
             offers = self._offered.look()
             live = {message.message_id for message in messages} if offers.messages else frozenset()
+            archives = self._foreign_appends.look()
             return Snapshot(
-                revision=_revision(mark, settings, condition, offers),
+                revision=_revision(mark, settings, condition, offers, archives),
                 taken_at=self._clock(),
                 changed_at=from_file(stat.mtime_ns) if stat else None,
                 config=settings.config,
@@ -135,6 +143,7 @@ class SnapshotReader:
                 damaged=damaged,
                 recorded=None if self._recorded.is_private else recorded,
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
+                archives=archives,
             )
 
     def _understood(
@@ -329,10 +338,11 @@ class SnapshotReader:
         return self._losses.look(generation, self._ours, lock_text)
 
 
-def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Offers) -> str:
-    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`."""
+def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Offers, archives: int) -> str:
+    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, archives."""
     lost = "!" if settings.config.lost else ""
-    return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{_digest(offers)}"
+    appended = f"/{archives}" if archives else ""
+    return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{_digest(offers)}{appended}"
 
 
 def _digest(offers: Offers) -> str:

@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.layout import Layout, archive_part
 from team_console.store.backends.yaml.reading import inotify
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 
@@ -112,7 +112,7 @@ class _News:
         if not folder.is_dir():
             return f"{folder} does not exist"
         self._was_there = True
-        folders = [folder, *(path for path in (self._layout.drop,) if path.is_dir())]
+        folders = [folder, *(path for path in (self._layout.drop, self._layout.archives) if path.is_dir())]
         try:
             if inotify.is_available():
                 return await self._kernel_events(folders)
@@ -167,7 +167,8 @@ class _News:
         """Whether a write took the lock, or gave it back, and nothing else shows what it wrote."""
         if self._layout.lock.name not in seen.names or seen.is_end:
             return False
-        return all(name in self._beside or name.startswith(self._layout.staging) for name in seen.names)
+        staging = self._layout.staging
+        return all(name in self._beside or name.startswith(staging) or archive_part(name) for name in seen.names)
 
     async def _set_on_restart(self, woken: asyncio.Event) -> None:
         await self._restart.wait()
@@ -237,10 +238,18 @@ def _set(future: asyncio.Future[None]) -> None:
 
 
 def look(layout: Layout) -> _Look:
-    """What folders, queue, settings, lock and `drop/` are at the moment; compare for equality only."""
-    folder, drop = _file(layout.folder), _file(layout.drop)
-    folders = folder and folder[:2], drop and drop[:2]
-    return folders, *map(_file, (layout.queue, layout.config, layout.archives, layout.lock)), drop
+    """What folders, queue, settings, lock, archives and `drop/` are at the moment; compare for equality only."""
+    folder, drop, archives = map(_file, (layout.folder, layout.drop, layout.archives))
+    folders = tuple([found and found[:2] for found in (folder, drop, archives)])
+    files = (layout.queue, layout.config, layout.lock, *_paths_in(layout.archives))
+    return folders, *map(_file, files), drop, archives
+
+
+def _paths_in(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder / name for name in os.listdir(folder))
+    except OSError:
+        return []
 
 
 def _file(path: Path) -> tuple[int, ...] | None:
