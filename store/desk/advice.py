@@ -11,7 +11,7 @@ from datetime import timedelta
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL
+from team_console.store.model.names import ALL, did_you_mean
 from team_console.store.model.words import counted
 from team_console.store.protocol.checks.message_rules import problems_of, self_addressed
 from team_console.store.protocol.checks.team_rules import (
@@ -22,10 +22,11 @@ from team_console.store.protocol.checks.team_rules import (
     team_problems,
 )
 from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.kinds.registry import CARRIERS
+from team_console.store.protocol.kinds.registry import CARRIERS, KINDS
 from team_console.store.protocol.reading import Reading, reading
 from team_console.store.protocol.relations.answering import already_answered, waiting_for_answer
 from team_console.store.protocol.relations.membership import known, membership_facts
+from team_console.store.protocol.relations.plans import BATCH_REPORT, plans_of
 
 _OFTEN, _MANY = timedelta(minutes=1), 4
 """From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""
@@ -36,7 +37,7 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
     """What is odd about messages that were just put into `tx`, as sentences, each once.
 
     Raises:
-        TeamError: `ALREADY_ANSWERED` for a second result that says something else (decision D14), `NOT_PERMITTED`
+        TeamError: `ALREADY_ANSWERED` for a second result, the same or another (decision D14), `NOT_PERMITTED`
             for a result by anybody but the one who was asked (D17).
     """
     reads = [reading(message) for message in messages]
@@ -45,6 +46,7 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
     for read in reads:
         problems = (*problems_of(read), *self_addressed(read.message), *team_problems(read, facts))
         told.update(dict.fromkeys(problem.message for problem in problems))
+        told.update(dict.fromkeys(_of_name(tx, read)))
         told.update(dict.fromkeys(_of_answers(tx, read, reads)))
     return list(told)
 
@@ -84,8 +86,15 @@ def _facts(tx: Transaction, reads: Iterable[Reading]) -> TeamFacts:
         tx.config,
         known(tx.config, live),
         report_targets(carried) if "AGENT_COMPLETE" in names else {},
+        plans_of(map(reading, live)) if BATCH_REPORT in names else {},
         expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},
     )
+
+
+def _of_name(tx: Transaction, read: Reading) -> Iterator[str]:
+    """A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever."""
+    if read.kind is None and read.name != read.message.type and read.name not in tx.config.kinds:
+        yield f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"
 
 
 def _of_answers(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Iterator[str]:
@@ -119,8 +128,6 @@ def _of_results(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Ite
             raise TeamError(Code.NOT_PERMITTED, text, "Only the addressee of a request answers it.", request_id=shared)
     elif answered is None:
         yield f"{read.name} answers {shared or 'nothing'}, which {asker} has not asked as far as is known"
-    elif dict(reading(answered).body) == dict(read.body):
-        yield f"{shared} was already answered by {answered.sender} at {answered.created}, with the same result"
     else:
         raise already_answered(shared, answered)
 

@@ -32,6 +32,7 @@ _QUOTED_BY_OWN_ID = {
 _SUBJECTS = {
     "AGENT_CREATE_REQUEST": "agent_type",
     "AGENT_CREATED": "agent_type",
+    "AGENT_DISPATCH_REQUEST": "agent_type",
     "AGENT_DESTROY_REQUEST": "agent_name",
     "AGENT_DESTROYED": "agent_name",
     "RESEARCH_REQUEST": "story_key",
@@ -187,7 +188,7 @@ def _typed(message: Message) -> Reading:
 
 
 def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> Reading:
-    stated = body.get("msg_type")
+    stated = body.get("msg_type", body.get("type"))  # later revisions of the protocol say `type`
     kind = KINDS.get(name)
     if stated == name:
         return Reading(kind, name, body, _id_of(message, kind, body), (), message)

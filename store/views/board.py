@@ -211,7 +211,7 @@ class Board:
         facts = self._facts
         facts.refresh(now, self._last_seen, complete=self._complete)
         roles = {**facts.team.gone, **facts.team.roles}
-        self._violations.refresh(TeamFacts(self._config, roles, facts.report_to), bodies=bodies)
+        self._violations.refresh(TeamFacts(self._config, roles, facts.report_to, facts.plans), bodies=bodies)
         self._inboxes.meet(self._everybody())
         board = self._state(snapshot, now)
         rows = self._roster.rows(board)

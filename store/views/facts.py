@@ -11,6 +11,7 @@ from team_console.store.protocol.checks.team_rules import report_targets
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.reading import named_agent
 from team_console.store.protocol.relations.membership import CREATED, MEMBERSHIP, Membership, membership
+from team_console.store.protocol.relations.plans import Plan, plans_of
 from team_console.store.protocol.relations.stops import REQUEST, RESPONSE, Stop, is_speech, stops
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.agents.drift import drift
@@ -35,6 +36,7 @@ class Facts:
         self.stops: dict[str, Stop] = {}
         self.sprint = Sprint()
         self.report_to: dict[str, frozenset[str]] = {}
+        self.plans: dict[str, Plan] = {}
         self.drift: tuple[Problem, ...] = ()
         self._config = config
         self._parts: dict[frozenset[str], Ordered[Entry]] = {names: Ordered() for names in _PARTS}
@@ -80,6 +82,7 @@ class Facts:
             batches = self._parts[BATCH_FACTS].rows
             self.sprint = sprint(batches)
             self.report_to = report_targets(entry.read for entry in batches)
+            self.plans = plans_of(entry.read for entry in batches)
         self._dirty.clear()
         self.lifecycles.refresh(
             roles={**self.team.gone, **self.team.roles},

@@ -8,11 +8,23 @@ from typing import Any
 
 from msgspec import Struct, field
 from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.relations.membership import DESTROYED
+from team_console.store.protocol.relations.plans import (
+    BATCH_REPORT,
+    CORRECTION,
+    DISPATCH,
+    PLAN,
+    batch_key,
+    dispatched_name,
+    planned,
+    replanned,
+    text_of_key,
+    texts_of,
+)
 from team_console.store.views.rows import Batch, Story, StoryState
 
-PLAN, CORRECTION, TASK = "BATCH_PLAN_READY", "COURSE_CORRECTION", "TASK_ASSIGNMENT"
-REPORT, BATCH_REPORT = "AGENT_COMPLETE", "SLAVE_BATCH_COMPLETE"
-BATCH_FACTS = frozenset({PLAN, CORRECTION, TASK, REPORT, BATCH_REPORT})
+TASK, REPORT = "TASK_ASSIGNMENT", "AGENT_COMPLETE"
+BATCH_FACTS = frozenset({PLAN, CORRECTION, TASK, DISPATCH, REPORT, BATCH_REPORT, DESTROYED})
 """Kinds that batches are made of."""
 _GOOD = frozenset({"success", "passed", "done", "complete", "completed", "skipped"})
 _BAD = frozenset(
@@ -39,12 +51,21 @@ class _Session(Struct):
     agents: dict[str, str] = field(default_factory=dict)
     slaves: dict[str, str] = field(default_factory=dict)
 
-    def plan(self, batches: list[tuple[str, list[str]]], source: Entry) -> None:
+    def plan(self, batches: Mapping[str, list[str]], source: Entry) -> None:
         """Take over a plan in place of what was planned before; what was reported stays as it is."""
-        self.batches = {key: batch for key, batch in self.batches.items() if batch.report is not None}
-        for key, stories in batches:
+        before = self.batches
+        self.batches = {key: batch for key, batch in before.items() if batch.report is not None}
+        for key, stories in batches.items():
             slave = next((agent for story in stories if (agent := self.slaves.get(story))), "")
-            self.batches.setdefault(key, _Batch(key, stories, slave, source))
+            known = before.get(key)
+            source_of = known.source if known is not None and known.stories == stories else source
+            self.batches.setdefault(key, _Batch(key, stories, slave, source_of))
+
+    def correct(self, body: Mapping[str, Any], source: Entry) -> None:
+        """Take over a correction: it drops what it drops, and what an agent works on stays where it is."""
+        now = {key: batch.stories for key, batch in self.batches.items() if batch.report is None}
+        begun = {story for story, state in self.states.items() if state is not StoryState.OPEN}
+        self.plan(replanned(now, body, begun), source)
 
     def batch_of(self, story: str) -> _Batch | None:
         """The batch that holds a story."""
@@ -114,35 +135,32 @@ def _next(sessions: Iterable[_Session]) -> Mapping[str, list[str]]:
 
 
 def _session(sessions: dict[str, _Session], entry: Entry) -> _Session:
-    name = _text(entry.read.body.get("session_id"))
+    name = text_of_key(entry.read.body.get("session_id"))
     return sessions.setdefault(name, _Session(name))
 
 
 def _plan(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
     body, session = entry.read.body, _session(sessions, entry)
-    session.plan(_planned(body.get("batches")), entry)
+    session.plan(planned(body.get("batches")), entry)
     graph = body.get("dependency_graph")
     for story, needs in graph.items() if isinstance(graph, Mapping) else ():
-        session.needs[str(story)] = _texts(needs.get("depends_on") if isinstance(needs, Mapping) else None)
+        session.needs[str(story)] = texts_of(needs.get("depends_on") if isinstance(needs, Mapping) else None)
 
 
 def _correct(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
-    body, session = entry.read.body, _session(sessions, entry)
-    batches = _planned(body.get("new_batches") or body.get("new_batch_plan"))
-    if batches:
-        session.plan(batches, entry)
-    dropped = set(_texts(body.get("dropped_stories")))
-    for item in session.batches.values():
-        if item.report is None:
-            item.stories = [story for story in item.stories if story not in dropped]
+    _session(sessions, entry).correct(entry.read.body, entry)
 
 
 def _task(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
     body, session = entry.read.body, _session(sessions, entry)
-    story, agent = _text(body.get("story_key")), entry.message.recipients[0]
+    is_dispatch = entry.read.name == DISPATCH
+    story, agent = (
+        text_of_key(body.get("story_key")),
+        dispatched_name(entry.read) if is_dispatch else entry.message.recipients[0],
+    )
     if not story:
         return
-    slave = _text(body.get("report_to")) or entry.message.sender
+    slave = text_of_key(body.get("report_to")) or entry.message.sender
     batch = session.batch_of(story)
     if batch is None:
         key = _batch_of_slave(slave)
@@ -157,11 +175,11 @@ def _task(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry
 def _report(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
     body, agent = entry.read.body, entry.message.sender
     name, story = work.pop(agent, ("", ""))
-    story = story or _text(body.get("story_key"))
-    session = sessions.get(name or _text(body.get("session_id")))
+    story = story or text_of_key(body.get("story_key"))
+    session = sessions.get(name or text_of_key(body.get("session_id")))
     if session is None or not story or session.batch_of(story) is None:
         return
-    status = _text(body.get("status")).lower()
+    status = text_of_key(body.get("status")).lower()
     if status in _BAD:
         session.states[story] = StoryState.FAILED
     elif status in _GOOD and not agent.startswith(_NOT_LAST):
@@ -169,19 +187,37 @@ def _report(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], ent
     session.agents[story] = agent
 
 
+def _end(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
+    """Nobody works any more on the story of an agent that was destroyed."""
+    agent = text_of_key(entry.read.body.get("agent_name"))
+    work.pop(agent, None)
+    for session in sessions.values():
+        for story, name in session.agents.items():
+            if name == agent and session.states.get(story) is StoryState.RUNNING:
+                session.states[story] = StoryState.OPEN
+
+
 def _finish(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
     body, session = entry.read.body, _session(sessions, entry)
-    key = _key(body.get("batch_id")) or _batch_of_slave(entry.message.sender)
+    key = batch_key(body.get("batch_id")) or _batch_of_slave(entry.message.sender)
     batch = session.batches.setdefault(key, _Batch(key, [], entry.message.sender, entry))
     batch.slave, batch.report = entry.message.sender, entry
     for state, name in ((StoryState.DONE, "stories_completed"), (StoryState.FAILED, "stories_failed")):
-        for story in _texts(body.get(name)):
+        for story in texts_of(body.get(name)):
             if session.batch_of(story) is None:
                 batch.stories.append(story)
             session.states[story] = state
 
 
-_FOLDS = {PLAN: _plan, CORRECTION: _correct, TASK: _task, REPORT: _report, BATCH_REPORT: _finish}
+_FOLDS = {
+    PLAN: _plan,
+    CORRECTION: _correct,
+    TASK: _task,
+    DISPATCH: _task,
+    REPORT: _report,
+    BATCH_REPORT: _finish,
+    DESTROYED: _end,
+}
 
 
 def _row(session: _Session, batch: _Batch) -> Batch:
@@ -193,7 +229,7 @@ def _row(session: _Session, batch: _Batch) -> Batch:
         slave=batch.slave,
         stories=tuple(_story(session, story) for story in batch.stories),
         complete=batch.report is not None,
-        report=_text(batch.report.read.body.get("batch_report")) if batch.report is not None else "",
+        report=text_of_key(batch.report.read.body.get("batch_report")) if batch.report is not None else "",
         message=shown.message if shown is not None else None,
     )
 
@@ -205,26 +241,5 @@ def _story(session: _Session, key: str) -> Story:
     return Story(key, state, session.agents.get(key, ""), needs, () if state is StoryState.DONE else blocked)
 
 
-def _planned(value: Any) -> list[tuple[str, list[str]]]:
-    found = []
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, Mapping) and _key(item.get("batch_id")):
-            stories = _texts(item.get("stories") or item.get("story_keys"))
-            found.append((_key(item.get("batch_id")), list(dict.fromkeys(stories))))
-    return found
-
-
-def _key(value: Any) -> str:
-    return _text(value).removeprefix("batch-")
-
-
 def _batch_of_slave(slave: str) -> str:
     return slave.removeprefix("slave-").removeprefix("batch-")
-
-
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
-
-
-def _texts(value: Any) -> list[str]:
-    return [text for item in value if (text := _text(item))] if isinstance(value, list) else []

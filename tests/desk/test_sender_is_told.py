@@ -67,7 +67,7 @@ CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1
         ("code_developer", "architect", "spec_ready", {}, "code_developer is not the architect"),
         ("architect", "orchestrator", "spec_ready", {}, "orchestrator is not the code_developer"),
         ("architect", "ceo", "spec_ready", {}, "ceo is not the code_developer"),
-        ("orchestrator", "code_developer", "task_assignment", {"task_id": "T"}, "spec_id is missing"),
+        ("orchestrator", "code_developer", "task_assignment", {"task_id": "T"}, "spec_id, priority is missing"),
         ("slave-1", "ceo", "AGENT_CREATE_REQUEST", {"requested_by": "slave-2"}, "requested_by says slave-2"),
         ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "report_to": "ceo"}, "report_to says ceo"),
         ("slave-1", "dev-1", "TASK_ASSIGNMENT", {**CONTACTS, "resident_contacts": {"kr": "kr"}}, "kr is no resident"),
@@ -85,6 +85,16 @@ CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1
         ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "dev-99"}, "dev-99 is on no roster"),
         ("slave-1", "ceo", "AGENT_DESTROY_REQUEST", {"agent_name": "ceo"}, "ceo leads the team"),
         ("scrum-master", "ceo", "BATCH_PLAN_READY", {"total_stories": 9}, "the batches list 6"),
+        (
+            "scrum-master",
+            "ceo",
+            "BATCH_PLAN_READY",
+            {"dependency_graph": {"3-1": {"depends_on": ["9-9"]}}},
+            "9-9 is in no",
+        ),
+        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {"report_to": "ceo"}, "ceo is no slave"),
+        ("slave-1", "dev-1", "TASK_ASSIGNMENT", {"report_to": "ghost"}, "ghost is on no roster"),
+        ("dev-1", "e2e-live", "BROWSER_REQUEST", {"screenshot_path": "../../x.png"}, "is not below .sprint-session"),
         ("debugger", "dev-1", "DEBUG_RESULT", {}, "answers DBG-001, which"),
         ("code_developer", "code_developer", "notify", {"message": "m"}, "writes to itself"),
         ("code_developer", "architect", "notify", {"message": "m", "in_reply_to": "MSG-none"}, "MSG-none is known"),
@@ -134,15 +144,15 @@ def test_a_session_id_left_empty_is_told(team: MemoryTeam) -> None:
     assert told[0] in findings(team)
 
 
-def test_a_second_result_that_says_something_else_is_refused(team: MemoryTeam) -> None:
+def test_a_second_result_is_refused_and_not_delivered_twice(team: MemoryTeam) -> None:
     send(team, "dev-1", "debugger", "DEBUG_REQUEST")
     send(team, "debugger", "dev-1", "DEBUG_RESULT")
-    assert "with the same result" in send(team, "debugger", "dev-1", "DEBUG_RESULT").warnings[0]
     before = team.snapshot().messages
-    with pytest.raises(TeamError) as caught:
-        send(team, "debugger", "dev-1", "DEBUG_RESULT", root_cause="Something else")
-    assert (caught.value.code, caught.value.facts["answered_by"]) == (Code.ALREADY_ANSWERED, "debugger")
-    assert team.snapshot().messages == before
+    for changes in ({}, {"root_cause": "Something else"}):
+        with pytest.raises(TeamError) as caught:
+            send(team, "debugger", "dev-1", "DEBUG_RESULT", **changes)
+        assert (caught.value.code, caught.value.facts["answered_by"]) == (Code.ALREADY_ANSWERED, "debugger")
+        assert team.snapshot().messages == before
     send(team, "dev-1", "debugger", "DEBUG_REQUEST")
     assert send(team, "debugger", "dev-1", "DEBUG_RESULT", root_cause="Something else").warnings == ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -169,7 +170,7 @@ def test_a_step_that_was_left_out_is_missing(step: int) -> None:
     story = Chronicle()
     creation(story, skip=(step,))
     missing = _life(story).missing
-    assert missing == ((1, 3, 4) if step == 3 else (step,))
+    assert missing == ((1, 3) if step == 3 else (step,))
 
 
 def test_a_step_before_an_earlier_one_is_out_of_order() -> None:
@@ -225,3 +226,78 @@ def test_steps_that_left_the_queue_are_not_missing() -> None:
     for message in story.messages[:4]:
         story.archive(message)
     assert _life(story).missing == ()
+
+
+def test_a_correction_drops_only_what_it_drops() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1", "3-2", "3-3"], ["4-1", "4-2", "4-3"], ["5-1"])
+    _assign(story, "story-creator-3-1", "3-1")
+    correction = {"new_batches": [{"batch_id": 2, "stories": ["4-1", "4-2", "4-4"]}], "dropped_stories": ["4-3"]}
+    story.sprint(SM, LEAD, "COURSE_CORRECTION", session_id="s1", added_stories=["4-4"], **correction)
+    assert {batch.batch_id: (batch.slave, [*_states(batch)]) for batch in story.view().batches} == {
+        "1": (SLAVE, ["3-1", "3-2", "3-3"]),
+        "2": ("", ["4-1", "4-2", "4-4"]),
+        "3": ("", ["5-1"]),
+    }
+
+
+def test_a_dispatch_stands_for_the_first_five_steps_and_is_a_request() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1"])
+    agent, body = "dev-runner-3-1", {"type": "AGENT_DISPATCH_REQUEST", "agent_type": "dev-runner", **task("3-1")}
+    content = f"AGENT_DISPATCH_REQUEST: {json.dumps(body)}"
+    story.say(SLAVE, LEAD, content=content, summary="Start an agent for story 3-1")
+    _report(story, agent, "success")
+    story.sprint(agent, LEAD, "AGENT_DESTROY_REQUEST", agent_name=agent)
+    story.stop(agent)
+    view = story.view()
+    (life,) = view.lifecycles
+    assert (life.agent, life.slave, life.missing, life.out_of_order, life.ended) == (agent, SLAVE, (), (), True)
+    assert life.steps[0].title == "asked for, with its task"
+    assert view.batches[0].stories[0].agent == agent
+    assert [str(row.kind) for row in view.requests if row.asker == SLAVE] == ["create"]
+    assert {finding.code for finding in view.findings} <= {"STRANGER"}
+
+
+def test_whole_seconds_are_ordered_by_their_place() -> None:
+    story = Chronicle()
+    creation(story, upto=5)
+    assigned = story.messages[-1]
+    story.change(assigned, created=assigned.created.replace(".000Z", ".900Z"))
+    report = story.sprint("dev-runner-3-1", SLAVE, "AGENT_COMPLETE", status="success", results={})
+    story.change(report, created=assigned.created.replace(".000Z", "Z"))
+    assert _life(story).out_of_order == ()
+
+
+def test_a_roster_that_was_complete_before_the_task_is_step_four() -> None:
+    story = Chronicle()
+    story.roster("dev-runner-3-1")
+    _assign(story, "dev-runner-3-1", "3-1")
+    assert _life(story).missing == (1, 3)
+
+
+def test_nobody_runs_the_story_of_an_agent_that_has_ended() -> None:
+    story = Chronicle()
+    _plan(story, ["3-1"])
+    creation(story)
+    assert story.view().batches[0].stories[0].state is StoryState.OPEN
+
+
+@pytest.mark.parametrize(
+    ("done", "more", "words"),
+    [
+        (["3-1"], {}, "nothing is said of 3-2"),
+        (["3-1", "3-2", "9-9"], {}, "the plan has no 9-9"),
+        ([], {"batch_id": 7}, "has no batch 7"),
+        ([], {"session_id": "s2"}, "no plan of session s2"),
+        (["3-1", "3-2"], {}, None),
+    ],
+)
+def test_a_report_of_a_batch_is_held_against_the_plan(done: list[str], more: dict[str, Any], words: str | None) -> None:
+    story = Chronicle()
+    _plan(story, ["3-1", "3-2"])
+    body = {"batch_id": 1, "session_id": "s1", "stories_completed": done, "stories_failed": [], "batch_report": "r"}
+    story.sprint(SLAVE, LEAD, "SLAVE_BATCH_COMPLETE", **{**body, **more})
+    texts = [finding.message for finding in story.view().findings if finding.code == "STORY_COUNT_MISMATCH"]
+    assert [words in text for text in texts if words] == ([True] if words else [])
+    assert len(texts) == (1 if words else 0)

@@ -117,8 +117,8 @@ def find_shape(connection: Connection) -> Shape | None:
     if missing:
         raise TeamError(
             Code.STORE_UNREADABLE,
-            f"table {MESSAGES} has no column {missing[0]}",
-            "It is not the agent_message table of the orchestrator; name another database.",
+            f"table {MESSAGES} has no column {missing[0]}; it has {', '.join(columns):.300}",
+            f"It is another table of that name, or a later form: the one that is read has {', '.join(_REQUIRED)}.",
         )
     if not columns["message_id"].is_key:
         raise TeamError(

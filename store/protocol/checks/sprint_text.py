@@ -52,7 +52,7 @@ def check_carried(content: str) -> None:
     except ValueError as error:
         hint = "After the colon stands one JSON object."
         raise TeamError(Code.INVALID_FIELD, f"content: the JSON cannot be read: {error}", hint) from error
-    if body.get("msg_type") is None:
+    if body.get("msg_type", body.get("type")) is None:
         raise _invalid(name, "msg_type", "is missing")
     check_body(name, body)
 

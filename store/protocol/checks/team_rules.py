@@ -10,12 +10,13 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.model.names import USER, canonical
+from team_console.store.model.names import USER, canonical, did_you_mean
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.entries import Entry
-from team_console.store.protocol.kinds.directions import DIRECTED, direction_problems
+from team_console.store.protocol.kinds.directions import DIRECTED, SLAVE, classes_of, direction_problems
 from team_console.store.protocol.reading import Reading, named_agent
 from team_console.store.protocol.relations.membership import CREATED, DESTROYED, is_master
+from team_console.store.protocol.relations.plans import BATCH_REPORT, Plan, batch_key, text_of_key, texts_of
 from team_console.store.settings.team_config import TeamConfig
 
 _NOBODY: Mapping[str, Any] = MappingProxyType({})
@@ -27,12 +28,14 @@ class TeamFacts(Struct, frozen=True):
     Attributes:
         roles: Name -> role of everybody there is or was; empty when nothing is known.
         report_to: Agent -> whom the assignments it was given name in `report_to`.
+        plans: Session -> its batches, as far as known.
         expected: Name -> whether the next roster must list it (`expected_on_roster`); empty when no roster is judged.
     """
 
     config: TeamConfig
     roles: Mapping[str, str] = _NOBODY
     report_to: Mapping[str, frozenset[str]] = _NOBODY
+    plans: Mapping[str, Plan] = _NOBODY
     expected: Mapping[str, bool] = field(default_factory=dict)
 
 
@@ -42,9 +45,10 @@ def is_judged_by_team(read: Reading) -> bool:
 
 
 def names_concerned(read: Reading) -> frozenset[str]:
-    """Agents whose role or presence these rules ask for, so that a change of it judges the message again."""
+    """Agents and sessions that these rules look at, so that a change of one judges the message again."""
     named = (named_agent(read), *_contacts(read).values())
-    return frozenset({read.message.sender, *read.message.recipients, *named})
+    spoken_of = (text_of_key(read.body.get(key)) for key in ("report_to", "session_id"))
+    return frozenset({read.message.sender, *read.message.recipients, *named, *spoken_of})
 
 
 def team_problems(read: Reading, facts: TeamFacts) -> tuple[Problem, ...]:
@@ -107,6 +111,7 @@ def _report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
 
 
 def _assignment(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    yield from _reported_to(read, facts)
     if "resident" not in facts.roles.values():
         return
     for contact, name in _contacts(read).items():
@@ -117,9 +122,49 @@ def _assignment(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
             yield Problem("UNKNOWN_CONTACT", "warning", place, text, hint)
 
 
+def _reported_to(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    """A report goes to a slave, so nobody else can be named for it."""
+    name = canonical(text_of_key(read.body.get("report_to")))
+    if not name or name == read.message.sender or not facts.roles:
+        return
+    if SLAVE not in classes_of(name, roles=facts.roles, lead=facts.config.lead):
+        what = f"{name:.80} is no slave, and AGENT_COMPLETE goes to a slave"
+    elif facts.config.declared and name not in facts.roles:
+        what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"
+    else:
+        return
+    place, text = f"{read.message.message_id} report_to", f"TASK_ASSIGNMENT: report_to: {what}"
+    yield Problem(
+        "UNKNOWN_CONTACT", "warning", place, text, f"Tell {', '.join(read.message.recipients)} whom to report to."
+    )
+
+
+def _batch_report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    """What a report of a batch says of stories, held against the plan."""
+    body = read.body
+    session, batch = text_of_key(body.get("session_id")), batch_key(body.get("batch_id"))
+    plan = facts.plans.get(session)
+    if plan is None:
+        texts = [f"there is no plan of session {session:.80}"] if facts.plans else []
+    elif batch not in dict(plan):
+        texts = [f"the plan of session {session:.80} has no batch {batch:.80}"]
+    else:
+        wanted = dict(plan)[batch]
+        told = [*texts_of(body.get("stories_completed")), *texts_of(body.get("stories_failed"))]
+        left, more = [item for item in wanted if item not in told], [item for item in told if item not in wanted]
+        texts = [f"nothing is said of {', '.join(left)}, which the plan has in batch {batch:.80}"] if left else []
+        texts += [f"the plan has no {', '.join(more)} in batch {batch:.80}"] if more else []
+    for text in texts:
+        hint = f"Ask {read.message.sender} what became of the stories of its batch."
+        place = read.message.message_id
+        yield Problem("STORY_COUNT_MISMATCH", "warning", place, f"{BATCH_REPORT}: {text:.300}", hint)
+
+
 def _destruction(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
     agent = read.body.get("agent_name")
-    odd = ending_problem(facts.config, facts.roles, agent) if isinstance(agent, str) else None
+    if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
+        return  # one that was dispatched asks for its own end, and is on no roster
+    odd = ending_problem(facts.config, facts.roles, agent)
     if odd is not None:
         hint = "Refuse the request with a reason, unless it is meant so."
         yield Problem("ODD_DESTRUCTION", "warning", read.message.message_id, f"{read.name}: {odd}", hint)
@@ -140,6 +185,7 @@ def _contacts(read: Reading) -> Mapping[str, str]:
 
 _RULES: Mapping[str, Callable[[Reading, TeamFacts], Iterator[Problem]]] = {
     "TASK_ASSIGNMENT": _assignment,
+    BATCH_REPORT: _batch_report,
     "AGENT_COMPLETE": _report,
     "AGENT_DESTROY_REQUEST": _destruction,
     "AGENT_ROSTER_BROADCAST": _roster,

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain
+from posixpath import normpath
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -11,7 +15,15 @@ from pydantic_core import PydanticCustomError
 from team_console.store.protocol.checks.values import named
 
 Text = Annotated[str, StringConstraints(min_length=1)]
-Key = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
+
+
+def _key(value: Any) -> str:
+    if type(value) not in (int, str) or value == "":
+        raise PydanticCustomError("key_type", "must be a number or a text")
+    return str(value)
+
+
+Key = Annotated[str, BeforeValidator(_key)]
 """A batch id: a number in the seed, a text such as `batch-1` elsewhere; kept as text."""
 Upper = Annotated[str, BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value)]
 Lower = Annotated[str, BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)]
@@ -167,13 +179,24 @@ class BatchPlanReady(Body):
             yield "STORY_COUNT_MISMATCH", "total_stories", text
         if len({*listed}) != len(listed):
             yield "BODY_INVALID", "batches", "a story stands in it twice"
+        twice = [key for key, count in Counter(batch.batch_id for batch in self.batches).items() if count > 1]
+        if twice:
+            yield "BODY_INVALID", "batches", f"{', '.join(twice)} is the id of several batches"
+        needs = {story: self.dependency_graph[story].depends_on for story in self.dependency_graph}
+        unknown = sorted({*needs, *chain.from_iterable(needs.values())} - {*listed})
+        if unknown:
+            yield "BODY_INVALID", "dependency_graph", f"{', '.join(unknown)} is in no batch"
+        try:
+            TopologicalSorter(needs).prepare()
+        except CycleError as error:
+            yield "BODY_INVALID", "dependency_graph", f"they wait for each other: {', '.join(error.args[1])}"
 
 
 class CcTrigger(Body):
     """The user's wish for a course correction (B.4)."""
 
-    reason: Text
-    user_input: Annotated[str, Field(max_length=2000)]
+    reason: Text | None = None
+    user_input: Annotated[str, Field(max_length=2000)] | None = None
     current_batch_id: Key | None = None
     known = {"reason": frozenset({"user_request", "repeated_failures", "new_requirements"})}
 
@@ -222,6 +245,15 @@ _NEEDED_BY_OPERATION = {
 }
 
 
+_SCREENSHOTS = ".sprint-session/screenshots/"
+
+
+def _misplaced(path: str | None) -> Iterator[tuple[str, str, str]]:
+    """A screenshot anywhere but where the protocol keeps them (requirement 162)."""
+    if path is not None and not normpath(path).startswith(_SCREENSHOTS):
+        yield "BODY_INVALID", "screenshot_path", f"{named(path)} is not below {_SCREENSHOTS}"
+
+
 class BrowserRequest(Body):
     """One browser operation; what it does not use is null (159)."""
 
@@ -238,6 +270,7 @@ class BrowserRequest(Body):
         for name in _NEEDED_BY_OPERATION.get(self.operation, ()):
             if getattr(self, name) is None:
                 yield "BODY_INVALID", name, f"the operation {self.operation} needs it"
+        yield from _misplaced(self.screenshot_path)
 
 
 class BrowserResult(Body):
@@ -248,6 +281,10 @@ class BrowserResult(Body):
     result_data: dict[str, Any] | None
     screenshot_path: str | None
     error: Loose | None
+
+    def remarks(self) -> Iterator[tuple[str, str, str]]:
+        yield from super().remarks()
+        yield from _misplaced(self.screenshot_path)
 
 
 class Query(Body):

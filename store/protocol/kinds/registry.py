@@ -117,6 +117,13 @@ _ALL = (
     _sprint("AGENT_COMPLETE", "Reports the end of a temporary agent's task.", "Temp -> Slave"),
     _sprint("RESEARCH_REQUEST", "Asks for answers from documentation.", "Any -> KR", opens=_ASK.RESEARCH),
     _sprint("RESEARCH_RESULT", "What the research found.", "KR -> Requester", answers=_ASK.RESEARCH),
+    _sprint(
+        *("AGENT_DISPATCH_REQUEST", "Asks for a temporary agent together with its task.", "Slave -> Master"),
+        entry_point=READ_ONLY,
+        priority=_HIGH,
+        opens=_ASK.CREATE,
+        source="B.4",
+    ),
     *(
         _sprint(name, meaning, direction, entry_point=READ_ONLY, source="B.4")
         for name, meaning, direction in (
@@ -126,7 +133,6 @@ _ALL = (
             ("CC_REQUEST", "A forwarded course correction trigger.", "Master -> SM"),
             ("CC_REJECTED", "A course correction that was not made.", "SM -> Master"),
             ("STATUS_WRITE_REQUEST", "Asks for a change of the status file.", "Slave -> Master"),
-            ("AGENT_DISPATCH_REQUEST", "Asks for the start of an agent.", "Slave -> Master"),
             ("BATCH_ASSIGNMENT", "Gives a slave its batch.", "Master -> Slave"),
             ("SHUTDOWN_CONFIRMED", "Confirms a shutdown.", "Any -> Master"),
         )

@@ -99,6 +99,6 @@ def _may_rest_on(life: Lifecycle, moment: datetime) -> bool:
     for event, listing in _ROSTER_STEPS:
         happened, listed = life.steps[event - 1], life.steps[listing - 1]
         is_after = happened.message is not None and (happened.at is None or happened.at <= moment)
-        if is_after and (listed.at is None or moment <= listed.at):
+        if (is_after or listed.message is None) and (listed.at is None or moment <= listed.at):
             return True
     return False

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 
 from msgspec import Struct, field
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.reading import named_agent
+from team_console.store.protocol.relations.plans import DISPATCH, dispatched_name
 from team_console.store.views.agents.sent_rosters import Rosters
 from team_console.store.views.rows import Lifecycle, Step
 
@@ -28,7 +28,9 @@ TITLES = (
 _UNSEEN = frozenset({2, 6})
 """Steps that are no message; they are known by the message after them."""
 _BY_ROSTER = frozenset({4, 11})
+_BY_DISPATCH = frozenset({2, 3, 4, 5})
 _STEPS = {
+    DISPATCH: 1,
     "AGENT_CREATED": 3,
     "TASK_ASSIGNMENT": 5,
     "AGENT_COMPLETE": 7,
@@ -63,8 +65,14 @@ class Life(Struct):
 
     @property
     def is_over(self) -> bool:
-        """Whether its end was confirmed."""
-        return 10 in self.seen
+        """Whether its end was confirmed; one that was dispatched is over once it was told to stop."""
+        return 10 in self.seen or (self.was_dispatched and 9 in self.seen)
+
+    @property
+    def was_dispatched(self) -> bool:
+        """Whether it was asked for together with its task."""
+        asked = self.first(1)
+        return asked is not None and asked.read.name == DISPATCH
 
     def first(self, step: int) -> Entry | None:
         """The message that first made this step."""
@@ -79,6 +87,8 @@ def agents_of(entry: Entry) -> tuple[str, ...]:
         return entry.message.recipients[:1]
     if name == "AGENT_COMPLETE":
         return (entry.message.sender,)
+    if name == DISPATCH:
+        return (dispatched_name(entry.read),)
     agent = named_agent(entry.read) if name in _STEPS else ""
     return (agent,) if agent else ()
 
@@ -88,15 +98,15 @@ def lives_of(agent: str, facts: Iterable[Entry]) -> list[Life]:
     lives: list[Life] = []
     for entry in facts:
         step = _STEPS[entry.read.name]
-        if not lives or (step in (3, 5) and lives[-1].is_over):
+        if not lives or (step in (1, 3, 5) and lives[-1].is_over):
             lives.append(Life(agent))
         lives[-1].seen.setdefault(step, []).append(entry)
     return lives
 
 
 def is_temporary(life: Life) -> bool:
-    """Whether this is the life of a temporary agent: it was created, got a task, reported, or its end was asked for."""
-    return not life.seen.keys().isdisjoint((3, 5, 7, 8))
+    """Whether this is the life of a temporary agent: it was asked for, created, given a task, or to be ended."""
+    return not life.seen.keys().isdisjoint((1, 3, 5, 7, 8))
 
 
 def lifecycle(life: Life, number: int, around: Surroundings) -> Lifecycle:
@@ -104,14 +114,15 @@ def lifecycle(life: Life, number: int, around: Surroundings) -> Lifecycle:
     _complete(life, around)
     steps = tuple(_step(life, item) for item in range(1, 12))
     first, last = 1 if around.complete else min(life.seen, default=1), max(life.seen, default=0)
-    silent = _UNSEEN if around.has_residents else _UNSEEN | _BY_ROSTER
+    silent = _UNSEEN if around.has_residents and not life.was_dispatched else _UNSEEN | _BY_ROSTER
+    silent |= _BY_DISPATCH if life.was_dispatched else frozenset()
     return Lifecycle(
         key=life.agent if number == 1 else f"{life.agent}#{number}",
         agent=life.agent,
         slave=_slave(life),
         steps=steps,
         missing=tuple(item for item in range(first, last) if item not in life.seen and item not in silent),
-        out_of_order=_out_of_order(steps),
+        out_of_order=_out_of_order(life),
         doubled=tuple(item for item in sorted(life.seen) if _is_doubled(life, item, around.refused)),
         ended=life.is_over,
     )
@@ -124,8 +135,11 @@ def _complete(life: Life, around: Surroundings) -> None:
     if question is not None:
         life.seen[1] = [question]
     end = destroyed.order if destroyed is not None else None
-    if created is not None:
-        listed = around.rosters.first(life.agent, listed=True, after=created.order, before=end)
+    begun = created or life.first(5)
+    if begun is not None and not life.was_dispatched:
+        rosters = around.rosters
+        listed = created and rosters.first(life.agent, listed=True, after=created.order, before=end)
+        listed = listed or rosters.latest(life.agent, before=begun.order)
         if listed is not None:
             life.seen[4] = [listed]
     if end is not None:
@@ -137,22 +151,33 @@ def _complete(life: Life, around: Surroundings) -> None:
 def _step(life: Life, number: int) -> Step:
     entry = life.first(number)
     if entry is not None:
-        return Step(number, TITLES[number - 1], entry.moment, entry.message)
+        title = "asked for, with its task" if entry.read.name == DISPATCH else TITLES[number - 1]
+        return Step(number, title, entry.moment, entry.message)
     after = life.first(number + 1) if number in _UNSEEN else None
     return Step(number, TITLES[number - 1], after.moment if after is not None else None)
 
 
-def _out_of_order(steps: Iterable[Step]) -> tuple[int, ...]:
+def _out_of_order(life: Life) -> tuple[int, ...]:
     """Steps that were made before an earlier one was."""
     found: list[int] = []
-    latest: datetime | None = None
-    for step in steps:
-        if step.at is None or step.message is None:
+    latest: Entry | None = None
+    for number in sorted(life.seen):
+        entry = life.seen[number][0]
+        if entry.moment is None:
             continue
-        if latest is not None and step.at < latest:
-            found.append(step.number)
-        latest = step.at if latest is None else max(latest, step.at)
+        if latest is not None and _came_before(entry, latest):
+            found.append(number)
+        else:
+            latest = entry
     return tuple(found)
+
+
+def _came_before(entry: Entry, other: Entry) -> bool:
+    """By time; within one second, which is all that many writers tell, by the order in which they were stored."""
+    same_second = entry.when.replace(microsecond=0) == other.when.replace(microsecond=0)
+    if same_second and 0 in (entry.when.microsecond, other.when.microsecond):
+        return entry.place < other.place
+    return entry.when < other.when
 
 
 def _is_doubled(life: Life, step: int, refused: Callable[[str], bool]) -> bool:
@@ -164,7 +189,7 @@ def _is_doubled(life: Life, step: int, refused: Callable[[str], bool]) -> bool:
 
 def _slave(life: Life) -> str:
     """The slave it works for: whoever gave the task, was told of the creation, or asked for the end."""
-    for step in (5, 8):
+    for step in (1, 5, 8):
         entry = life.first(step)
         if entry is not None:
             return entry.message.sender

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 
 from team_console.store.protocol.entries import Entry, Order
@@ -32,6 +32,12 @@ class Rosters:
             if (agent in temps) is listed:
                 return entry
         return None
+
+    def latest(self, agent: str, *, before: Order) -> Entry | None:
+        """The latest roster before that moment, if it lists `agent` as a temporary one."""
+        rows = self._sent.rows
+        place = bisect_left(rows, before, key=lambda row: row[0].order)
+        return rows[place - 1][0] if place and agent in rows[place - 1][1] else None
 
 
 def temps_of(roster: Entry) -> frozenset[str]:

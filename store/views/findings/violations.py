@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from team_console.store.model.message import Status
+from team_console.store.model.names import nearest
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.reuse.memo import Multimap
@@ -19,6 +20,7 @@ from team_console.store.protocol.checks.team_rules import TeamFacts, is_judged_b
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds.configured import missing_fields
 from team_console.store.protocol.kinds.kind import Family
+from team_console.store.protocol.kinds.registry import KINDS
 from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.relations.sessions import SESSION
 from team_console.store.protocol.verdicts.recognition import ORDER
@@ -79,6 +81,9 @@ class Violations:
         before, self._facts = self._facts, facts
         changed = {name for name, _ in facts.roles.items() ^ before.roles.items()}
         changed |= {name for name, _ in facts.report_to.items() ^ before.report_to.items()}
+        changed |= {session for session, _ in facts.plans.items() ^ before.plans.items()}
+        if bool(facts.plans) is not bool(before.plans):  # the first plan makes a report of another session odd
+            changed.update(self._concerned.keys)
         if ("resident" in facts.roles.values()) is not ("resident" in before.roles.values()):
             changed.update(self._concerned.keys)
         self._untold.update(*map(self._concerned.of, changed))
@@ -118,9 +123,9 @@ class Violations:
                 continue
             are = "is" if number == 1 else "are"
             text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
-            yield Problem(
-                "UNKNOWN_KIND", "notice", f"type {name}", text, "Check the spelling if it was meant otherwise."
-            )
+            meant = nearest(name, KINDS)
+            hint = f"Did somebody mean {meant}?" if meant else "Check the spelling if it was meant otherwise."
+            yield Problem("UNKNOWN_KIND", "notice", f"type {name}", text, hint)
 
     def _judge_body(self, entry: Entry) -> None:
         self._note(entry, _BODY, (*problems_of(entry.read), *self._of_record(entry)))
