@@ -254,6 +254,12 @@ def test_polling_a_read_only_team_works_and_leaves_no_trace(team: MemoryTeam) ->
     assert [line.action for line in team.audit()] == ["send"]
 
 
+def test_a_send_without_its_kind_is_refused_by_the_name_of_the_parameter(team: MemoryTeam, caller: Caller) -> None:
+    with pytest.raises(TeamError) as caught:
+        route(caller, {"ACTION": "send", "RECIPIENT": "architect", "PAYLOAD": {"task_id": "T"}})
+    assert caught.value.message == "MESSAGE_TYPE is missing"
+
+
 @pytest.mark.parametrize("action", ["poll", "deliver", "deliver_all", "send", "clear", "clear_old"])
 def test_an_unknown_recipient_is_refused_by_every_action(team: MemoryTeam, caller: Caller, action: str) -> None:
     with pytest.raises(TeamError) as caught:

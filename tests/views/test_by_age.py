@@ -30,6 +30,3 @@ def test_entries_are_as_if_they_were_sorted_at_every_step(seed: int) -> None:
         assert entries.last is (ordered[-1] if ordered else None)
         if dice.random() < 0.3:
             assert entries.rows == tuple(ordered)
-        if ordered and dice.random() < 0.3:
-            limit = dice.choice(ordered).order
-            assert entries.since(limit) == tuple(entry for entry in ordered if entry.order >= limit)

@@ -113,3 +113,12 @@ def test_nobody_is_told_that_an_agent_which_is_gone_has_not_answered_its_stop() 
     view = story.view(after=3600)
     assert [item for item in view.attention if item.need == "OVERDUE"] == []
     assert [problem for problem in view.findings if problem.code == "OVERDUE_REQUEST" and "stop" in problem.place] == []
+
+
+def test_a_message_back_is_the_reply_and_no_question_of_its_own() -> None:
+    story = Chronicle()
+    story.say("file-manager", "task-manager", status="read")
+    story.say("task-manager", "file-manager", status="read")
+    assert not story.view().unanswered
+    again = story.say("task-manager", "file-manager", status="read")
+    assert [message.message_id for message in story.view().unanswered["file-manager"]] == [again.message_id]

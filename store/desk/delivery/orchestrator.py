@@ -257,12 +257,16 @@ def _send(caller: Caller, asked: _Asked) -> dict[str, Any]:
     payload = asked.parameters.get("PAYLOAD", {})
     if not isinstance(payload, dict):
         raise TeamError(Code.INVALID_FIELD, "PAYLOAD is not a JSON object", "Give the message's fields.")
+    kind = asked.text("MESSAGE_TYPE")
+    if kind is None and not payload.get("content"):
+        hint = "Name the kind, such as task_assignment; only a plain message with content may leave it out."
+        raise TeamError(Code.INVALID_TYPE, "MESSAGE_TYPE is missing", hint)
     urgency = payload.get("priority")
     sender = asked.text("SENDER") or caller.actor
     receipt = send(
         Caller(caller.team, sender, caller.wait),
         to=asked.recipient,
-        type=asked.text("MESSAGE_TYPE") or "message",
+        type=kind or "message",
         payload=payload,
         priority=urgency if urgency in tuple(Priority) else None,
         message_id=asked.text("MESSAGE_ID"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.store.protocol.entries import Entry, Order
+from team_console.store.protocol.entries import Entry
 from team_console.store.views.ordered import Ordered
 
 
@@ -35,11 +35,6 @@ class ByAge:
         """All of them, the oldest first; the same object until one came or went."""
         self._sort_in()
         return self._sorted.rows
-
-    def since(self, order: Order) -> tuple[Entry, ...]:
-        """Those that do not come before `order`, the oldest first."""
-        self._sort_in()
-        return self._sorted.rows[self._sorted.place_of(order) :]
 
     def add(self, entry: Entry) -> None:
         """One more; it must not be there yet."""

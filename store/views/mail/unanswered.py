@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL
+from team_console.store.model.reuse.memo import Memo
 from team_console.store.protocol.entries import Entry
 from team_console.store.views.mail.by_age import ByAge
 
@@ -16,52 +18,60 @@ _Pair = tuple[str, str]
 
 
 class Unanswered:
-    """Messages read by one agent and written by another, with when the reader last wrote back."""
+    """Messages between two agents each, in order: who asks, who answers, and what the reader left open."""
 
     def __init__(self) -> None:
-        self._asked: defaultdict[_Pair, ByAge] = defaultdict(ByAge)
-        self._said: defaultdict[_Pair, ByAge] = defaultdict(ByAge)
+        self._between: defaultdict[_Pair, ByAge] = defaultdict(ByAge)
+        self._open = Memo[_Pair, tuple[Entry, ...]]()
 
     def add(self, entry: Entry) -> None:
         """A message came into the queue."""
-        message = entry.message
-        for name in message.recipients:
-            self._said[message.sender, name].add(entry)
-        if _wants_an_answer(entry):
-            self._asked[message.recipients[0], message.sender].add(entry)
+        for pair in _pairs(entry):
+            self._between[pair].add(entry)
+            self._open.touch(pair)
 
     def remove(self, entry: Entry) -> None:
         """A message left the queue."""
-        message = entry.message
-        for name in message.recipients:
-            _drop(self._said, (message.sender, name), entry)
-        if _wants_an_answer(entry):
-            _drop(self._asked, (message.recipients[0], message.sender), entry)
+        for pair in _pairs(entry):
+            self._between[pair].drop(entry)
+            self._open.touch(pair)
 
     def by_reader(self) -> dict[str, tuple[Message, ...]]:
         """Reader -> what it owes an answer, the oldest first within a sender."""
+        self._open.renew(self._left_open)
         owed: dict[str, list[Message]] = {}
-        for pair, asked in self._asked.items():
-            messages = tuple(self._since(pair, asked))
-            if messages:
-                owed.setdefault(pair[0], []).extend(messages)
+        for entry in chain.from_iterable(self._open.values):
+            owed.setdefault(entry.message.recipients[0], []).append(entry.message)
         return {name: tuple(messages) for name, messages in sorted(owed.items())}
 
-    def _since(self, pair: _Pair, asked: ByAge) -> Iterator[Message]:
-        said = self._said.get(pair)
-        last = said.last if said is not None else None
-        if last is None or (asked.last is not None and not asked.last.is_before(last)):
-            yield from (entry.message for entry in (asked.rows if last is None else asked.since(last.order)))
+    def _left_open(self, pair: _Pair) -> tuple[Entry, ...] | None:
+        """What was read and not answered; a message to somebody who waits for one is the answer, and asks nothing."""
+        waiting: dict[str, list[Entry]] = {name: [] for name in pair}
+        for entry in self._between[pair].rows:
+            sender = entry.message.sender
+            other = pair[1] if sender == pair[0] else pair[0]
+            is_answer = bool(waiting[other])
+            waiting[other].clear()
+            if not is_answer and _asks(entry):
+                waiting[sender].append(entry)
+        return tuple(entry for asked in waiting.values() for entry in asked if _is_read(entry)) or None
 
 
-def _wants_an_answer(entry: Entry) -> bool:
+def _pairs(entry: Entry) -> Iterator[_Pair]:
+    """The two ends of a message, in alphabetical order, for each recipient."""
+    sender = entry.message.sender
+    return ((min(sender, name), max(sender, name)) for name in entry.message.recipients if name != sender)
+
+
+def _is_read(entry: Entry) -> bool:
     message = entry.message
-    if not message.more and message.status != Status.READ:
-        return False
-    if message.type not in _ASKING or len(message.recipients) != 1:
-        return False
-    reader = message.recipients[0]
-    if reader in (ALL, message.sender) or not (message.status == Status.READ or reader in message.read_by):
+    return message.status == Status.READ or message.recipients[0] in message.read_by
+
+
+def _asks(entry: Entry) -> bool:
+    """Whether it is written to one agent for it to act on, and replies to nothing."""
+    message = entry.message
+    if message.type not in _ASKING or len(message.recipients) != 1 or message.recipients[0] == ALL:
         return False
     if entry.read.name != message.type:
         return False
@@ -69,11 +79,3 @@ def _wants_an_answer(entry: Entry) -> bool:
         return True
     payload = message.payload
     return payload.get("in_reply_to") is None and payload.get("request_id") is None
-
-
-def _drop(rows: dict[_Pair, ByAge], pair: _Pair, entry: Entry) -> None:
-    kept = rows.get(pair)
-    if kept is not None:
-        kept.drop(entry)
-        if not kept:
-            del rows[pair]
