@@ -131,7 +131,7 @@ TABLE: tuple[Setting, ...] = (
         fields=MEMBER,
         default="whoever writes and is written to",
     ),
-    Setting("language", Form.WORD, "the language of summaries", choices=LANGUAGES),
+    Setting("language", Form.WORD, "the language of summaries, and of words written into messages", choices=LANGUAGES),
     Setting(
         *("wait_for_human", Form.WORD, "when a client's hook waits for an answer; `present`: while a console is open"),
         choices=WAITS,

@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser, "agents", "--to", action="append", metavar="A[,B]|all", help="recipients, or all for every member"
     )
     add_completed(parser, "kinds", "--type", default="message", help="kind of message (default: message)")
-    parser.add_argument("--summary", help="5-10 words for the reader's list")
+    parser.add_argument("--summary", help="5-10 words for the reader's list; in Chinese at most 14 characters")
     parser.add_argument("--content", metavar="C|-", help="the text; - reads standard input")
     parser.add_argument("--priority", choices=_PRIORITIES, help="default: the kind's own")
     parser.add_argument("--payload", metavar="JSON", help="further fields of this kind, as one JSON object")
