@@ -30,7 +30,6 @@ class Behind(Struct, frozen=True):
         room: Where the thing it is about is shown; the form grows out of its bottom.
         cover: Keeps so many lines at that bottom free, 0 to have them back.
         scroll: Scrolls the thing by so many pages.
-        drop_keys: Forgets keys that were typed and have not acted yet; returns how many.
         edit: Lets the human edit a text in an editor of their own, and gives it back; it may raise `TeamError`.
         laid_out: Tells when the screen was laid out, so that the thing may be at another place.
     """
@@ -38,6 +37,5 @@ class Behind(Struct, frozen=True):
     room: Callable[[], Region]
     cover: Callable[[int], None] = lambda lines: None
     scroll: Callable[[float], None] = lambda pages: None
-    drop_keys: Callable[[], int] = lambda: 0
     edit: Callable[[str], str] | None = None
     laid_out: Signal[Screen[Any]] | None = None

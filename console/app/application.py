@@ -102,7 +102,7 @@ class ConsoleApp(FollowingApp[int]):
         self.main = MainScreen(
             Caller(team, me, LOCK_WAIT),
             self.drafts,
-            Outside(self.look, self.redraw, self._handle_exception, lambda: self._keys.drop(), lambda: self.is_behind),
+            Outside(self.look, self.redraw, self._handle_exception, lambda: self.is_behind),
             read_only=self.read_only,
             preferences=self.preferences,
             place=self.last_place.read(),

@@ -32,7 +32,8 @@ class KeyQueue:
     escape closes, and be lost with it. Letters of a text that is typed move no focus and need not wait for each other.
     What a widget makes of a key, such as an enter that submits a field, travels the same way one step behind the key,
     so the next one follows that, too. A screen that is opening, or a form that is handing in, has its keys wait until
-    it is done (`takes_keys`); one that can take only some of them says which it cannot (`holds_back`).
+    it is done (`takes_keys`); one that can take only some of them says which it cannot (`holds_back`). What was typed
+    before a form could be read, the form may refuse (`refuses`): it was meant for something else.
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
@@ -55,14 +56,10 @@ class KeyQueue:
         if not self._following and self._held_since is None:
             await self._hand_out()
 
-    def drop(self) -> int:
-        """Forget what waits, because it was typed for something else than what came; returns how many keys.
-
-        Leaving the console is meant whatever came, so the key for it stays.
-        """
-        dropped = [event for event in self._waiting if not _leaves(event)]
-        self._waiting = deque(event for event in self._waiting if _leaves(event))
-        return sum(isinstance(event, Key) for event in dropped)
+    def _is_refused(self, event: Event) -> bool:
+        """Whether what stands in front takes `event` for nothing; leaving is meant whatever stands there."""
+        refuses = getattr(self._app.screen, "refuses", None)
+        return refuses is not None and not _leaves(event) and bool(refuses(event))
 
     def _is_held(self, event: Event) -> bool:
         """Whether what stands in front cannot take `event` yet; then another look follows."""
@@ -97,6 +94,8 @@ class KeyQueue:
             if self._is_held(event):
                 return
             event = self._waiting.popleft()  # another one when a screen that never came was given up
+            if self._is_refused(event):
+                continue
             await self._dispatch(event)
             self._last, self._is_typing = target, is_typing
 

@@ -89,7 +89,7 @@ class MainScreen(Guarded, Layered, Screen[None]):
         self.panes = PaneStack(self._place.mode, self.shelf, self.report)
         self.frame = Frame(self, caller)
         self.toasts = Toasts(lambda: self.app)
-        self.forms = StandingForms(self, lambda: self.pane, outside.drop_keys)
+        self.forms = StandingForms(self, lambda: self.pane)
         self.situation = ScreenState()
         self.now = caller.team.clock()
         self.busy = ""

@@ -14,12 +14,10 @@ class Outside(Struct, frozen=True):
         look: Has the store looked at again.
         redraw: Has the team read again and every cell drawn anew.
         report: Takes an exception nobody expected.
-        drop_keys: Forgets keys that were typed and have not acted yet; returns how many.
         is_behind: Whether the store was asked to be looked at and that is not on the screen yet.
     """
 
     look: Callable[[], None]
     redraw: Callable[[], None]
     report: Callable[[Exception], None]
-    drop_keys: Callable[[], int] = lambda: 0
     is_behind: Callable[[], bool] = lambda: False

@@ -22,8 +22,8 @@ ResultT = TypeVar("ResultT")
 class StandingForms:
     """The forms of one screen, one at a time."""
 
-    def __init__(self, screen: Screen[Any], pane: Callable[[], Pane], drop_keys: Callable[[], int]) -> None:
-        self._screen, self._pane, self._drop_keys = screen, pane, drop_keys
+    def __init__(self, screen: Screen[Any], pane: Callable[[], Pane]) -> None:
+        self._screen, self._pane = screen, pane
         self.warning = ""
         self._answering: Form[Any] | None = None
 
@@ -46,7 +46,6 @@ class StandingForms:
             lambda: self._room(pane),
             lambda lines: _cover(pane, lines),
             self._scroll,
-            self._drop_keys,
             self._edit,
             self._screen.screen_layout_refresh_signal,
         )

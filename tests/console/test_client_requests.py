@@ -251,7 +251,7 @@ async def test_numbers_typed_into_the_words_choose_nothing(team: MemoryTeam) -> 
     async with opened(team) as desk:
         await desk.press("a")
         await desk.form()
-        await desk.press("tab", "2", "enter")
+        await desk.press("n", "2", "enter")
         answer = await answered(desk, team)
     assert (answer.payload["scope"], answer.content) == ("once", "2")
 
@@ -349,11 +349,12 @@ async def test_a_plan_goes_on_in_the_mode_that_was_chosen_and_as_it_was_edited(
     assert (answer.payload["mode"], answer.payload["updated_plan"]) == ("acceptEdits", "1. Split\n2. Test\n3. Ship")
 
 
-async def test_a_plan_without_modes_takes_words_at_once(team: MemoryTeam) -> None:
+async def test_a_plan_without_modes_takes_a_note(team: MemoryTeam) -> None:
     plan(team)
     async with opened(team) as desk:
         await desk.press("a")
         await desk.form()
+        await desk.press("n")
         await desk.type("go")
         await desk.press("enter")
         answer = await answered(desk, team)
@@ -381,9 +382,9 @@ async def test_own_words_count_in_place_of_an_option_and_beside_many(team: Memor
     async with opened(team) as desk:
         await desk.press("a")
         await desk.form()
-        await desk.press("1", "tab")
+        await desk.press("1", "n")
         await desk.type("neither")
-        await desk.press("enter", "1", "tab")
+        await desk.press("enter", "1", "n")
         await desk.type("and May")
         await desk.press("enter")
         answer = await answered(desk, team)

@@ -25,6 +25,7 @@ async def test_a_plan_is_approved_with_a_note(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         await desk.press("a")
         await desk.form()
+        await desk.press("n")
         await desk.type("go")
         await desk.press("enter")
         await desk.until(lambda: bool(verdicts(team)), "a verdict")
@@ -59,6 +60,7 @@ async def test_a_plan_that_changes_while_the_reason_is_typed_is_not_decided(team
         await desk.form()
         (plan,) = team.snapshot().messages
         rewrite(team, plan.message_id, content="0. Delete the backups\n1. Split\n2. Test")
+        await desk.press("n")
         await desk.type("fine")
         await desk.press("enter")
         await desk.until(lambda: "it changed while you were deciding" in desk.said, "a refusal")
@@ -81,27 +83,20 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
         await desk.press("a")
         form = await desk.form()
         await desk.until(lambda: "The list just changed under the cursor" in desk.text, "a warning")
-        await desk.press("o", "k", "enter", "enter")
+        await desk.press("enter", "o", "k", "a", "enter")
         assert desk.app.screen is form
         assert "enter then counts" in " ".join(desk.text.split())
+        assert "4 keys did nothing" in desk.said
         assert len(verdicts(team)) == 1
         monkeypatch.setattr(form, "_counts_from", 0.0)
         await desk.press("enter")
         await desk.until(lambda: len(verdicts(team)) == 2, "a verdict once it was looked at")
-        assert verdicts(team)[1].content == "ok"
+        assert verdicts(team)[1].content == ""
 
 
-async def test_keys_typed_ahead_go_to_the_form_they_open_and_decide_what_it_is_about(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        for key in (*"agood", "enter"):
-            desk.app.post_message(Key(key, key if len(key) == 1 else None))
-        await desk.until(lambda: bool(verdicts(team)), "a verdict")
-        assert [(verdict.request_id, verdict.content) for verdict in verdicts(team)] == [(request_id, "good")]
-
-
+@pytest.mark.parametrize("yes", ["enter", "a"])
 async def test_three_plans_are_approved_by_three_pairs_of_keys_typed_in_a_row(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, yes: str
 ) -> None:
     monkeypatch.setattr(performer, "GUARD", 0.0)  # whether a verdict of ours or the clock moved the list is chance
     names = ("task-manager", "schedule-manager", "file-manager")
@@ -110,7 +105,7 @@ async def test_three_plans_are_approved_by_three_pairs_of_keys_typed_in_a_row(
         for name in names
     ]
     async with opened(team) as desk:
-        for key in ("a", "enter") * 3:
+        for key in ("a", yes) * 3:
             desk.app.post_message(Key(key, key if len(key) == 1 else None))
         await desk.until(lambda: len(verdicts(team)) == 3, "three verdicts")
         assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(map(str, asked))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from team_console.console.screens import performer
+from team_console.store.desk import asking
+from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
+from team_console.widgets.forms import form as forms
+from textual.events import Key
 
-from tests.console.conftest import hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -31,3 +37,71 @@ async def test_equal_messages_read_twice_are_no_change(team: MemoryTeam, monkeyp
         assert desk.said == ""
         await desk.press("enter")
         await desk.until(lambda: len(verdicts(team)) == 1, "a verdict")
+
+
+def at_once(desk: Desk, keys: Sequence[str]) -> None:
+    """Keys that arrive together, before anything is drawn."""
+    for key in keys:
+        desk.app.post_message(Key(key, key if len(key) == 1 else None))
+
+
+@pytest.mark.parametrize("keys", ["agood\r", "anote\r", "ajj\r", "rno\r", "a1\r", "a jr\r", "sreason\r", "mhello\r"])
+async def test_what_is_typed_before_a_form_stands_there_does_nothing_and_is_counted(
+    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, keys: str
+) -> None:
+    monkeypatch.setattr(forms, "LOOK", 3600.0)
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        at_once(desk, ["enter" if key == "\r" else key for key in keys])
+        form = await desk.form()
+        await desk.until(lambda: f"{len(keys) - 1} keys did nothing" in desk.said, "how many keys were dropped")
+        assert not any(text for name, text in form.typed().items() if name in ("words", "second", "content"))
+        await desk.pilot.press("enter", "a")
+        assert (desk.app.screen, len(team.snapshot().messages)) == (form, 1)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the way out")
+
+
+@pytest.mark.parametrize("asks", ["plan", "permission", "question", "several", "stop"])
+async def test_no_letter_is_text_until_n_opens_the_note(team: MemoryTeam, asks: str) -> None:
+    asker = Caller(team, AUTHOR)
+    if asks == "permission":
+        asking.ask_permission(asker, tool="Bash", input={"command": "ls"})
+    elif asks == "question":
+        options = [{"label": "This"}, {"label": "That"}]
+        asking.ask_question(asker, questions=[{"question": "Which one?", "options": options}])
+    else:
+        hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press(*{"several": ("space", "a"), "stop": ("s",)}.get(asks, ("a",)))
+        form = await desk.form()
+        await desk.type("xyz")
+        assert "3 keys did nothing" in desk.said
+        assert "xyz" not in "".join(form.typed().values())
+        await desk.press("n")
+        await desk.type("ana")
+        assert "ana" in form.typed().values()
+
+
+async def test_a_second_a_says_yes_only_where_nothing_was_refused(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("a")
+        form = await desk.form()
+        await desk.press("x", "a")
+        assert (desk.app.screen, verdicts(team)) == (form, [])
+        await desk.press("escape", "a")
+        await desk.form()
+        await desk.press("a")
+        await desk.until(lambda: len(verdicts(team)) == 1, "a verdict")
+
+
+async def test_an_error_is_gone_once_the_field_is_mended(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("r")
+        await desk.form()
+        await desk.press("enter")
+        assert "a refusal needs a reason" in desk.said
+        await desk.type("no")
+        await desk.until(lambda: desk.said == "", "no error any more")

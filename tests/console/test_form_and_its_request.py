@@ -53,6 +53,7 @@ async def test_a_superseded_plan_stays_beside_its_form_which_says_so_at_once(tea
         assert "superseded: a newer plan took its place" in desk.detail
         assert "rm everything" not in desk.detail
         assert "Lay the dates" not in desk.detail
+        await desk.press("n")
         await desk.type("kept")
         await desk.press("enter")
         await desk.until(lambda: "superseded by" in desk.said, "a refusal")

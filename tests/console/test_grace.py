@@ -28,6 +28,7 @@ async def approve(desk: Desk, note: str = "") -> None:
     """Approve what is under the cursor, until it waits to be written."""
     await desk.press("a")
     await desk.form()
+    await desk.press(*("n" if note else ""))
     await desk.type(note)
     await desk.press("enter")
     await desk.until(lambda: len(desk.app.main.unwritten) > 0, "a decision in its grace")

@@ -44,7 +44,9 @@ def test_keys_behind_the_one_that_closes_a_view_go_to_what_stands_behind_it(tmp_
 def test_a_verdict_and_what_follows_it_can_be_typed_in_one_go(tmp_path: Path) -> None:
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("LIVE", "Escalation")
-        terminal.send("jjr" + "first no" + "\r" + "3/plan\r6q")
+        terminal.send("jjr")
+        terminal.wait_for("enter reject")
+        terminal.send("first no" + "\r" + "3/plan\r6q")
         assert terminal.wait_exit() == 0
     messages = open_team(str(tmp_path / "team"), read_only=True).snapshot().messages
     assert [message.content for message in messages if message.type == "plan_approval_response"][-1:] == ["first no"]

@@ -40,6 +40,7 @@ async def hand_in(desk: Desk, words: str) -> Many:
     await desk.press("asterisk", "a")
     form = await desk.form()
     assert isinstance(form, Many)
+    await desk.press("n")
     await desk.type(words)
     await desk.press("enter")
     return form

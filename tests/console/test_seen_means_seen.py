@@ -41,6 +41,7 @@ async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_s
         await desk.form()
         (plan,) = team.snapshot().messages
         rewrite(team, plan.message_id, content="1. Split\n2. Delete the backups")
+        await desk.press("n")
         await desk.type("fine")
         await desk.press("enter")
         await desk.until(lambda: CHANGED in desk.text, "what changed")
@@ -109,7 +110,7 @@ async def test_a_form_whose_choices_changed_is_opened_anew_and_the_words_are_kep
         await desk.form()
         (plan,) = team.snapshot().messages
         rewrite(team, plan.message_id, modes=["acceptEdits", "default"])
-        await desk.press("tab")
+        await desk.press("n")
         await desk.type("fine")
         for _ in range(2):
             await desk.press("enter")

@@ -10,10 +10,11 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
 from team_console.widgets.fields.field import Field
 from team_console.widgets.fields.options import OptionLine, Options
-from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.form import Draft, Form, labelled, optional
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static
 
 ResultT = TypeVar("ResultT")
@@ -28,7 +29,7 @@ class AnswerForm(Form[ResultT]):
     AnswerForm .answer--question { height: auto; margin-top: 1; text-style: bold; }
     AnswerForm .answer--words { layout: horizontal; height: auto; }
     """
-    HELP = "The keys 1 to 9 choose an option, tab goes on, own words count in place of it. Enter hands in, esc leaves."
+    HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter or a hands in, esc leaves."
 
     def __init__(
         self,
@@ -55,7 +56,12 @@ class AnswerForm(Form[ResultT]):
         """How to answer."""
         most = max(len(question.options) for question in self._questions)
         choose = (f"1-{min(most, 9)} choose",) if most else ()
-        return "enter answer", "esc keeps it", *choose, "tab next"
+        return "enter answer", *choose, "n own words", "esc not now", "tab next"
+
+    @property
+    def says_yes(self) -> bool:
+        """Where all that is asked can be chosen."""
+        return all(question.options for question in self._questions)
 
     def fields(self) -> ComposeResult:
         """Each question with its options and a line for own words."""
@@ -71,8 +77,9 @@ class AnswerForm(Form[ResultT]):
                 ]
                 yield Options(lines, chosen=self._kept(number), several=question.several, id=f"options{number}")
             placeholder = "in place of an option" if question.options and not question.several else ""
-            field = Field(self.draft.get(f"words{number}", ""), placeholder=placeholder, id=f"words{number}")
-            yield labelled("own words", field)
+            words = self.draft.get(f"words{number}", "")
+            field = Field(words, placeholder=placeholder, id=f"words{number}")
+            yield optional("own words", field, words=words) if question.options else labelled("own words", field)
 
     def on_mount(self) -> None:
         """Choose at once."""
@@ -102,6 +109,22 @@ class AnswerForm(Form[ResultT]):
             answers[question.text] = given if question.several else given[0]
         return lambda: self._act_on(answers)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Own words are opened where the question has options, and stand there where it has none."""
+        if action == "write_note":
+            return bool(self._questions[self._here(self.focused)].options)
+        return super().check_action(action, parameters)
+
+    def note_row(self) -> Widget:
+        """Own words on the question under the cursor."""
+        row = self.query_one(f"#words{self._here(self.focused)}").parent
+        assert isinstance(row, Widget)
+        return row
+
+    def _here(self, widget: object) -> int:
+        """The number of the question that a field belongs to."""
+        return int("".join(filter(str.isdigit, getattr(widget, "id", None) or "")) or 0)
+
     def _kept(self, number: int) -> list[int]:
         """What the draft chose, while it is the same that is asked: other options may stand in these places by now."""
         if self.draft.get(f"asked{number}", "") != _name(self._questions[number]):
@@ -116,7 +139,7 @@ class AnswerForm(Form[ResultT]):
 
     def entered(self, event: Message) -> None:
         """Go on to the next question without an answer; hand in when there is none."""
-        here = int((getattr(event.control, "id", None) or "0").lstrip("optinswrd"))
+        here = self._here(event.control)
         typed = self.typed()
         later = range(here + 1, len(self._questions))
         empty = [number for number in later if not typed[f"chosen{number}"] and not typed[f"words{number}"].strip()]

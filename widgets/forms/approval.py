@@ -14,7 +14,7 @@ from team_console.widgets.details.document import Block, Heading
 from team_console.widgets.fields.note import Note
 from team_console.widgets.fields.options import OptionLine, Options
 from team_console.widgets.forms.excerpt import Excerpt
-from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.form import Draft, Form, labelled, optional
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -57,7 +57,7 @@ class Decision(Struct, frozen=True):
 class Approval(Form[ResultT]):
     """A decision with its ways below each other; the first is chosen."""
 
-    HELP = "The keys 1 to 9 choose the answer, tab goes to the words, ctrl+e edits first, enter hands in, esc leaves."
+    HELP = "The keys 1 to 9 choose the answer, n opens the note, ctrl+e edits first, enter or a hands in, esc leaves."
     BINDINGS = [Binding("ctrl+e", "edit", "Edit first", show=False, priority=True)]
 
     def __init__(
@@ -98,7 +98,13 @@ class Approval(Form[ResultT]):
         """How to answer."""
         edit = ("^e edit first",) if self._can_edit() else ()
         choose = (f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()
-        return f"enter {self.verb().lower()}", *edit, "esc keeps it", *choose
+        note = "n say why not" if self._way().refuses else "n with a note"
+        return f"enter {self.verb().lower()}", note, *edit, "esc not now", *choose
+
+    @property
+    def says_yes(self) -> bool:
+        """Where the way that is chosen is a yes."""
+        return not self._way().refuses
 
     def fields(self) -> ComposeResult:
         """What it is about, the ways, the words."""
@@ -106,11 +112,13 @@ class Approval(Form[ResultT]):
         if len(self._ways) > 1:
             chosen = (self._kept_place(),)
             yield labelled("answer", Options([way.line for way in self._ways], chosen=chosen, id="ways"))
-        yield labelled("words", Note(self.draft.get("words", ""), placeholder=self._wanted(), id="words"))
+        words = self.draft.get("words", "")
+        yield optional("words", Note(words, placeholder=self._wanted(), id="words"), words=words)
 
     def on_mount(self) -> None:
-        """Choose first where there is something to choose, else type at once."""
-        (self.query_one("#ways", Options) if len(self._ways) > 1 else self.query_one("#words", Note)).focus()
+        """Choose first where there is something to choose."""
+        if len(self._ways) > 1:
+            self.query_one("#ways", Options).focus()
 
     def typed(self) -> Draft:
         """The way, the words, and what was edited."""
@@ -123,7 +131,7 @@ class Approval(Form[ResultT]):
         words = self.query_one("#words", Note).text.strip()
         way = self._way()
         if way.refuses and not words:
-            self.query_one("#words", Note).focus()
+            self.action_write_note()
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
         decision = Decision(self._place(), words, None if way.refuses else self._edited)
         return lambda: self._act_on(decision)

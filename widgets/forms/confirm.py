@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.widgets.fields.field import Field, NameSuggester
-from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.form import Draft, Form, labelled, optional
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
@@ -52,7 +52,8 @@ class Confirm(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """How to choose."""
-        return "enter does it", "esc leave"
+        note = (f"n with a {self._field}",) if self._field and not self._required else ()
+        return "enter does it", *note, "esc leave"
 
     def fields(self) -> ComposeResult:
         """What will happen, and the field."""
@@ -62,11 +63,12 @@ class Confirm(Form[ResultT]):
             if self._names is not None:
                 suggester = NameSuggester(self._names)
             words = self.draft.get("words", "")
-            yield labelled(self._field, Field(words, placeholder=self._wanted, id="words", suggester=suggester))
+            field = Field(words, placeholder=self._wanted, id="words", suggester=suggester)
+            yield labelled(self._field, field) if self._required else optional(self._field, field, words=words)
 
     def on_mount(self) -> None:
         """Type where there is something to type."""
-        if self._field:
+        if self._field and self._required:
             self.query_one("#words", Field).focus()
 
     def typed(self) -> Draft:

@@ -22,8 +22,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.events import Compose, Mount
+from textual.events import Compose, Event, Key, Mount, Paste
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
@@ -38,7 +40,12 @@ _NEW = 6
 KEEP_AFTER = 0.5
 """Seconds of typing after which a draft is kept."""
 LOOK = 0.7
-"""Seconds for which what changed must have stood there before a key hands the form in all the same."""
+"""Seconds for which what changed must have stood there before a key counts, and pause after keys that did not."""
+_TO_LOOK = frozenset({"escape", "pageup", "pagedown", "ctrl+up", "ctrl+down"})
+"""Keys that count all the same: they leave, or scroll what it is about."""
+_HANDS_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
+_AT_ONCE = _HANDS_IN | {"a", "escape"}
+"""Keys that may be typed in a row with the one that opens a form to say yes, before it stands there."""
 Draft = Mapping[str, str]
 """What stands in the fields of a form, by the field's name."""
 
@@ -46,7 +53,8 @@ Draft = Mapping[str, str]
 class Form(BottomScreen[ResultT]):
     """A question. `act` runs in a thread; the form closes with its result, or shows its `TeamError` and stays.
 
-    Enter hands in, in every field of every form.
+    Enter hands in, in every field of every form. A field that may stay empty is opened by `n`, so that no letter is
+    text by itself. What was typed before the form could be read does nothing, and it says so.
 
     Attributes:
         warning: Why the first enter only asks to look again, safe text; empty when it counts at once.
@@ -73,6 +81,8 @@ class Form(BottomScreen[ResultT]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False),
         Binding("enter", "hand_in", "Hand in", show=False),
+        Binding("n", "write_note", "With a note", show=False),
+        Binding("a", "confirm", "Yes", show=False),
         Binding("ctrl+s,ctrl+enter", "hand_in", "Hand in", show=False, priority=True),
         Binding("pageup,ctrl+up", "scroll_behind(-0.5)", "Scroll what it is about", show=False, priority=True),
         Binding("pagedown,ctrl+down", "scroll_behind(0.5)", "Scroll what it is about", show=False, priority=True),
@@ -98,7 +108,10 @@ class Form(BottomScreen[ResultT]):
         self._typed_in: Widget | None = None
         self._keeping: Timer | None = None
         self.warning = self._fate = ""
-        self._counts_from = 0.0
+        self._painted_at = self._stood_at = self._counts_from = 0.0
+        self._said = ""
+        self._refused = 0
+        self._was_refused = self._can_be_mended = False
 
     @property
     def takes_keys(self) -> bool:
@@ -136,10 +149,75 @@ class Form(BottomScreen[ResultT]):
         self.call_after_refresh(self._ready)
 
     def _ready(self) -> None:
-        if self.warning and not self._is_ready:
-            self._say(f"△ {self.warning} Look at it first.")
+        if not self._is_ready:
+            self._stood_at = self._painted_at
+            if self.warning:
+                self._say(f"△ {self.warning} Look at it, then press enter; before that no key counts.")
         self._is_ready = True
         self.leave_room()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Its lines, from when on it can be seen."""
+        self._painted_at = monotonic()
+        return super().render_lines(crop)
+
+    @property
+    def says_yes(self) -> bool:
+        """Whether the key that opened it may follow at once and say yes, as enter does."""
+        return False
+
+    def refuses(self, event: Event) -> bool:
+        """Whether what was typed must not act: it was meant for something else, or nobody can have read this yet.
+
+        What follows a refused key is refused as well until there was a pause: it belongs to the same words.
+        """
+        key = event.key if isinstance(event, Key) else ""
+        if event.time < self._stood_at:
+            goes_on = self.says_yes and not self.draft and not self.warning and not self._was_refused
+            refused = key not in (_AT_ONCE if goes_on else ("escape",)) or self._refused > 0
+        elif key in _TO_LOOK or not isinstance(event, Key | Paste):
+            refused = False
+        elif event.time < self._counts_from or (self.warning and key not in _HANDS_IN):
+            refused = True
+        else:
+            refused = self._is_stray(event)
+        if refused:
+            self._was_refused = True
+            self._refused += isinstance(event, Key | Paste)
+            self._counts_from = max(self._counts_from, event.time + LOOK)
+            self._show_said()
+        return refused
+
+    def _is_stray(self, event: Event) -> bool:
+        """Whether it is a letter that does nothing here: one that types a note would miss that none was opened."""
+        is_letter = isinstance(event, Key) and event.is_printable and not isinstance(self.focused, Input | TextArea)
+        return is_letter and event.key not in self.active_bindings
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys for a note and for yes are there where they do something."""
+        if action == "write_note":
+            return bool(self.query(".form--optional"))
+        if action == "confirm":
+            return self.says_yes and not self._was_refused
+        return super().check_action(action, parameters)
+
+    def note_row(self) -> Widget:
+        """The row that the key for a note opens."""
+        return self.query(".form--optional").first(Widget)
+
+    def action_write_note(self) -> None:
+        """Open the field for a note and type in it."""
+        self.open_row(self.note_row())
+
+    def open_row(self, row: Widget) -> None:
+        """Show a row and type in its field."""
+        row.display = True
+        self.set_focus(row.query("Note, Field").first(Widget))
+        self.call_after_refresh(self.leave_room)
+
+    def action_confirm(self) -> None:
+        """Say yes, as enter does; only where nothing was refused."""
+        self.action_hand_in()
 
     def title_words(self) -> str:
         """Safe text on the border."""
@@ -239,29 +317,25 @@ class Form(BottomScreen[ResultT]):
     def ask_to_look(self, why: str) -> None:
         """Refuse once, because what it is about is not what stood there; keys typed in a row do not go on."""
         self.warning = ""
-        self._counts_from = monotonic() + LOOK
-        dropped = self._drop_keys()
-        self._say(f"△ {why} Look at it; enter then counts.{dropped}")
-
-    def _drop_keys(self) -> str:
-        number = self.behind.drop_keys() if self.behind is not None else 0
-        return f" {counted(number, 'key')} typed meanwhile did nothing." if number else ""
+        self._say(f"△ {why} Look at it; enter then counts.")
+        self._counts_from = self._stood_at + LOOK
 
     def show_error(self, error: TeamError) -> None:
         """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
         if isinstance(error, AskAgain):
             return self._show_changed(error)
         if isinstance(error, Stopped):
-            return self._say(f"△ {safe_text(error.message)}; nothing was written.{self._drop_keys()}")
+            return self._say(f"△ {safe_text(error.message)}; nothing was written.")
         hint = f"\n{safe_text(error.hint)}" if error.hint else ""
         code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
-        self._say(f"✗ {code}{safe_text(error.message)}{hint}{self._drop_keys()}")
+        self._say(f"✗ {code}{safe_text(error.message)}{hint}")
+        self._can_be_mended = True
 
     def _show_changed(self, error: AskAgain) -> None:
         """Show what is new: a key that was typed before it could be read does not hand the form in."""
         self.query_one("#changed", Excerpt).put(error.blocks)
-        self._counts_from = monotonic() + LOOK
-        self._say(f"△ {safe_text(error.message)}\n{safe_text(error.hint)}{self._drop_keys()}")
+        self._say(f"△ {safe_text(error.message)}\n{safe_text(error.hint)}")
+        self._counts_from = self._stood_at + LOOK
 
     @work(thread=True, exit_on_error=False, group="act")
     def _act(self, act: Callable[[], ResultT]) -> ResultT:
@@ -269,8 +343,12 @@ class Form(BottomScreen[ResultT]):
 
     @on(Input.Changed)
     @on(TextArea.Changed)
+    @on(Options.Changed)
     def _something_typed(self) -> None:
-        """Keep what is typed while it is typed: a killed process must not lose it."""
+        """Keep what is typed while it is typed: a killed process must not lose it; an error may be mended."""
+        if self._can_be_mended:
+            self._said, self._can_be_mended = "", False
+            self._show_said()
         if self._on_draft is not None and self._keeping is None:
             self._keeping = self.set_timer(KEEP_AFTER, self._keep_typed)
 
@@ -331,7 +409,7 @@ class Form(BottomScreen[ResultT]):
             if isinstance(error, TeamError):
                 self.show_error(error)
             else:
-                self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}{self._drop_keys()}")
+                self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
             self._busy = False
 
     def finish(self, result: Any) -> None:
@@ -340,6 +418,16 @@ class Form(BottomScreen[ResultT]):
         self.dismiss(result)
 
     def _say(self, text: str) -> None:
+        """Say something new: what was typed before it stood there, was typed without knowing it."""
+        self._said, self._refused, self._can_be_mended = text, 0, False
+        self._was_refused = self._was_refused or bool(text)
+        self._stood_at = monotonic()
+        self._show_said()
+
+    def _show_said(self) -> None:
+        """What is said, and how many keys did nothing."""
+        keys = f"△ {counted(self._refused, 'key')} did nothing: typed too early, or no key of this form"
+        text = "\n".join(filter(None, (self._said, keys * bool(self._refused))))
         line = self.query_one(".form--error", Static)
         line.update(Content(text))
         line.set_class(bool(text), "-shown")
@@ -349,3 +437,11 @@ class Form(BottomScreen[ResultT]):
 def labelled(label: str, *widgets: Any) -> Container:
     """A row of a form: its label and its fields."""
     return Container(Static(Content(label), classes="form--label", markup=False), *widgets, classes="form--row")
+
+
+def optional(label: str, field: Widget, *, words: str) -> Container:
+    """A row with a field that is opened by a key, unless `words` stand in it already."""
+    row = labelled(label, field)
+    row.add_class("form--optional")
+    row.display = bool(words)
+    return row

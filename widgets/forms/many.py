@@ -12,7 +12,7 @@ from team_console.widgets.bars.hints import Hints
 from team_console.widgets.details.document import Lines
 from team_console.widgets.fields.note import Note
 from team_console.widgets.forms.excerpt import Excerpt
-from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.form import Draft, Form, labelled, optional
 from team_console.widgets.text.cells import Line, pad, pad_name
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -127,10 +127,17 @@ class Many(Form[Any]):
         """Before and after it was handed in."""
         if self._is_handed_in:
             return "enter close", *(("U take back", "W write now") if self._waits else ())
-        enter = f"enter {self.verb().lower()}"
-        if all(item.looked_at for item in self._items):
-            return enter, "esc leave"
-        return enter, "^o take all" if self._leaves_out else "^o leave out unseen", "esc leave"
+        keys = [f"enter {self.verb().lower()}"]
+        if self._label and not self._required:
+            keys.append("n with a note")
+        if not all(item.looked_at for item in self._items):
+            keys.append("^o take all" if self._leaves_out else "^o leave out unseen")
+        return *keys, "esc not now"
+
+    @property
+    def says_yes(self) -> bool:
+        """Where nothing has to be typed, and all that is meant was looked at."""
+        return not self._required and not self._is_handed_in and all(item.looked_at for item in self.meant)
 
     def fields(self) -> ComposeResult:
         """What was never looked at, the list, what is left alone, the words."""
@@ -142,7 +149,9 @@ class Many(Form[Any]):
             yield Static(Content("\n".join(self._notes)), classes="form--note many--left", markup=False)
         if self._label:
             wanted = "each asker reads it" if self._required else "if you like; each asker reads it"
-            yield labelled(self._label, Note(self.draft.get("words", ""), placeholder=wanted, id="words"))
+            words = self.draft.get("words", "")
+            note = Note(words, placeholder=wanted, id="words")
+            yield labelled(self._label, note) if self._required else optional(self._label, note, words=words)
 
     def fit_inside(self, lines: int) -> None:
         """The list gives way to the words: what is typed is always seen."""
@@ -154,7 +163,7 @@ class Many(Form[Any]):
 
     def on_mount(self) -> None:
         """Type where there is something to type."""
-        if self._label:
+        if self._label and self._required:
             self.query_one("#words", Note).focus()
 
     def typed(self) -> Draft:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
 from team_console.widgets.fields.field import Field
 from team_console.widgets.fields.note import Note
-from team_console.widgets.forms.form import Draft, Form, labelled
+from team_console.widgets.forms.form import Draft, Form, labelled, optional
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -28,7 +28,7 @@ class Second(Struct, frozen=True):
 class ReasonPrompt(Form[ResultT]):
     """A few words, required or not. Enter hands them in."""
 
-    HELP = "Type the words. Enter hands them in, ctrl+j begins a new line, ctrl+e opens your editor, esc leaves."
+    HELP = "Enter hands in, n opens the note, ctrl+j begins a new line, ctrl+e opens your editor, esc leaves."
 
     def __init__(
         self,
@@ -62,12 +62,20 @@ class ReasonPrompt(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """Enter is enough here."""
-        return f"enter {self._verb.lower()}", "esc keeps it", "^e editor", "^j line"
+        note = () if self._required else ("n with a note",)
+        return f"enter {self._verb.lower()}", *note, "esc not now", "^e editor", "^j line"
+
+    @property
+    def says_yes(self) -> bool:
+        """Where nothing has to be typed."""
+        return not self._required
 
     def fields(self) -> ComposeResult:
         """What it is about, the words, the second field, what will happen."""
         wanted = "the asker reads it" if self._required else "if you like; the asker reads it"
-        yield labelled(self._label, Note(self.draft.get("words", ""), placeholder=wanted, id="words"))
+        words = self.draft.get("words", "")
+        note = Note(words, placeholder=wanted, id="words")
+        yield labelled(self._label, note) if self._required else optional(self._label, note, words=words)
         if self._second is not None:
             field = Field(self.draft.get("second", ""), placeholder=self._second.placeholder, id="second")
             yield labelled(self._second.label, field)
@@ -75,9 +83,10 @@ class ReasonPrompt(Form[ResultT]):
             yield Static("", classes="form--note", id="foreseen", markup=False)
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Type at once where words are needed."""
         self._look_ahead()
-        self.query_one("#words", Note).focus()
+        if self._required:
+            self.query_one("#words", Note).focus()
 
     @on(Field.Changed, "#second")
     def _look_ahead(self) -> None:
