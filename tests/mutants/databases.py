@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutants.line import Line
 
 _ENGINES = "store/backends/sql/engines"
-_POOL = "tests/sql/test_pool.py"
+_CONNECTIONS = "tests/sql/test_connections.py"
 _STATEMENT = "tests/sql/test_statement.py"
 _LIMIT = "tests/sql/test_limit.py"
 _IDS = "tests/sql/test_hostile_ids.py"
@@ -48,24 +48,17 @@ DATABASE_LINES = (
     ),
     Line(
         "a connection that does not answer is not used",
-        f"{_ENGINES}/pool.py",
+        f"{_ENGINES}/dialect.py",
         "if connection.answers():",
         "if True:",
-        (f"{_POOL}::test_one_that_does_not_answer_is_replaced",),
-    ),
-    Line(
-        "a connection in a transaction is not used by the next",
-        f"{_ENGINES}/pool.py",
-        " and connection.is_idle",
-        "",
-        (f"{_POOL}::test_one_in_a_transaction_is_not_given_to_the_next",),
+        (f"{_CONNECTIONS}::test_connections_to_a_server_that_was_started_again_are_replaced",),
     ),
     Line(
         "a connection belongs to the process that opened it",
-        f"{_ENGINES}/pool.py",
-        "            self._begin(self._free)\n",
+        f"{_ENGINES}/dialect.py",
+        "            self._kept, self._pid = [], os.getpid()\n",
         "            pass\n",
-        (f"{_POOL}::test_a_child_leaves_the_connections_of_its_parent_alone",),
+        (f"{_CONNECTIONS}::test_a_team_works_on_both_sides_of_a_fork",),
     ),
     Line(
         "a number of changes counts for its connection",

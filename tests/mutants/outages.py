@@ -140,11 +140,4 @@ OUTAGE_LINES = (
         "if False:",
         (f"{_SQL}::test_what_others_wrote_since_the_index_of_the_log_was_taken_away_is_not_written_over",),
     ),
-    Line(
-        "a server that stands still is not waited for without end",
-        "store/backends/sql/engines/postgres_connection.py",
-        "if left <= 0 or not poll.poll(left * 1000):",
-        "if left <= 0 or not poll.poll():",
-        (f"{_SQL}::test_a_server_that_stands_still_is_not_waited_for_without_end",),
-    ),
 )

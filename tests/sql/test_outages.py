@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from team_console.console.cli.main import run
 from team_console.console.clients.hook import waiting
-from team_console.store.backends.sql.engines import postgres_connection
 from team_console.store.backends.sql.open_database import create_database, open_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.presence import UNKNOWN
@@ -180,36 +176,6 @@ def test_connections_that_are_cut_are_borne(own_server: Server, home: str, opene
     found = arrival.look(caller)
     assert found is not None
     assert len(found.messages) == 1
-
-
-def test_a_server_that_stands_still_is_not_waited_for_without_end(
-    own_server: Server, home: str, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(postgres_connection, "_ANSWER_SECONDS", 0.2)
-    team = opened(home)
-    said: list[bool] = []
-    with team._dialect.connect() as connection:
-        assert connection.answers()
-        asking = threading.Thread(target=lambda: said.append(connection.answers()), daemon=True)
-        with _standing_still(own_server):
-            asking.start()
-            asking.join(20)
-        asking.join(20)
-    assert said == [False]
-    assert ids(team) == []
-
-
-@contextmanager
-def _standing_still(server: Server) -> Iterator[None]:
-    stopped = server.pids()
-    try:
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
-        yield
-    finally:
-        for pid in stopped:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -11,7 +12,6 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.backends.sql.engines.connection import Connection
-from team_console.store.backends.sql.engines.pool import Pool
 from team_console.store.backends.sql.shape import Shape
 from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import LockHolder, WatchHint
@@ -19,6 +19,8 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.problem import Problem
 
 Progress = Callable[[int, int], bool]
+LEFT_ALONE: list[Connection] = []
+"""Connections of the process that this one was forked from. They are its own: closed here, they would end there."""
 
 
 class Mode(Enum):
@@ -60,9 +62,12 @@ class Dialect(ABC):
     error: type[Exception]
     """The class of all errors of the driver."""
 
-    def __init__(self, *, kept: int = 5) -> None:
+    def __init__(self, *, keeps: int = 2) -> None:
+        """So many connections stay open for the next who asks: one to write, one to look meanwhile."""
         self.generation = 0
-        self._pool = Pool(self.open, kept=kept)
+        self._keeps = keeps
+        self._kept: list[Connection] = []
+        self._pid = os.getpid()
 
     @abstractmethod
     def open(self) -> Connection:
@@ -70,29 +75,48 @@ class Dialect(ABC):
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """A connection of this process, given back without an open transaction.
+        """A connection for this thread alone, given back without an open transaction.
 
         Raises:
             TeamError: Whatever the database says, in the words of `translate`.
         """
+        if self._pid != os.getpid():
+            LEFT_ALONE.extend(self._kept)
+            self._kept, self._pid = [], os.getpid()
+        kept = self._kept
         try:
-            with self._pool.connection() as connection:
-                try:
-                    yield connection
-                finally:
-                    self.roll_back(connection)
+            connection = self._take(kept)
+            try:
+                yield connection
+            finally:
+                self.roll_back(connection)
+                if kept is self._kept and len(kept) < self._keeps and connection.is_idle:
+                    kept.append(connection)
+                else:
+                    connection.close()
         except self.error as error:
             raise self.translate(error) from error
 
+    def _take(self, kept: list[Connection]) -> Connection:
+        while kept:
+            with suppress(IndexError):  # another thread was faster
+                connection = kept.pop()
+                if connection.answers():
+                    return connection
+                connection.close()
+        return self.open()
+
     def roll_back(self, connection: Connection) -> None:
-        """End whatever is open on the connection; one that is broken is thrown away by the pool."""
+        """End whatever is open on the connection; one that is broken is not used again."""
         if not connection.is_idle:
             with suppress(self.error):
                 connection.run("ROLLBACK")
 
     def close(self) -> None:
         """Close all connections; one that is in use closes when its user is done."""
-        self._pool.close()
+        kept, self._kept = self._kept, []
+        for connection in kept if self._pid == os.getpid() else ():
+            connection.close()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

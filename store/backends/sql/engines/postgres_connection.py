@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import select
-import time
 from collections.abc import Collection
 
 import psycopg
 from psycopg.pq import TransactionStatus
-from psycopg.pq.abc import PGconn
 from team_console.store.backends.sql.engines.connection import Column, Connection
 from team_console.store.backends.sql.engines.statement import for_psycopg
 
-_ANSWER_SECONDS = 5.0
 _TABLES = """
 SELECT relname::text FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
 WHERE relkind IN ('r', 'p') AND relpersistence <> 't' AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
@@ -44,20 +40,11 @@ class PostgresConnection(Connection):
         return self.driver.info.transaction_status == TransactionStatus.IDLE
 
     def answers(self) -> bool:
-        """Asked with an empty statement: a line that was cut, or a server that went, is only noticed that way.
-
-        The answer is not waited for as that of other statements is, without end: a server that stands still has the
-        system on which it runs take what is sent to it.
-        """
-        line, end = self.driver.pgconn, time.monotonic() + _ANSWER_SECONDS
+        """Asked with a statement: a line that was cut, or a server that went, is only noticed that way."""
         try:
-            line.send_query(b";")
-            line.flush()
-            while _has_more(line, end):
-                pass
-        except (psycopg.Error, TimeoutError):
+            return bool(self.scalar("SELECT 1"))
+        except psycopg.Error:
             return False
-        return self.is_idle
 
     def tables(self, names: Collection[str]) -> set[str]:
         """See `Connection.tables`."""
@@ -73,19 +60,3 @@ class PostgresConnection(Connection):
 
     def _spelt(self, statement: str) -> str:
         return for_psycopg(statement)
-
-
-def _has_more(line: PGconn, end: float) -> bool:
-    """Take one result of the statement that was sent; False when that was all.
-
-    Raises:
-        TimeoutError: None came until `end` of the monotonic clock.
-    """
-    poll = select.poll()
-    poll.register(line.socket, select.POLLIN)
-    while line.is_busy():
-        left = end - time.monotonic()
-        if left <= 0 or not poll.poll(left * 1000):
-            raise TimeoutError
-        line.consume_input()
-    return line.get_result() is not None

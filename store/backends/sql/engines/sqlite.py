@@ -14,8 +14,7 @@ from typing import Any
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.engines import sqlite_file
 from team_console.store.backends.sql.engines.connection import Connection
-from team_console.store.backends.sql.engines.dialect import Dialect, Fetched, Mode, Progress
-from team_console.store.backends.sql.engines.pool import LEFT_ALONE
+from team_console.store.backends.sql.engines.dialect import LEFT_ALONE, Dialect, Fetched, Mode, Progress
 from team_console.store.backends.sql.engines.sqlite_connection import SqliteConnection
 from team_console.store.backends.sql.shape import Shape
 from team_console.store.backends.sql.tables import MESSAGES, NOTES
@@ -49,7 +48,7 @@ class Sqlite(Dialect):
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.read_only = read_only or not sqlite_file.can_write(path)
-        super().__init__(kept=0 if self.read_only else 5)
+        super().__init__(keeps=0 if self.read_only else 2)
         self.path = path
         self.location = str(path)
         self.root = path
@@ -300,13 +299,13 @@ class Sqlite(Dialect):
         if sqlite_file.identity(self.path) == self._identity:
             self._lost_beside()
         reader, self._reader, self._prepared, self._beside = self._reader, None, False, {}
-        if self._reader_pid != os.getpid():  # the pool sees for itself that it is in another process
+        if self._reader_pid != os.getpid():
             LEFT_ALONE.extend([] if reader is None else [reader])
             self._reader_pid = os.getpid()
             return
         if reader is not None:
             reader.close()
-        self._pool.close()
+        super().close()
 
     def _fetch_broken_text(self, connection: Connection, shape: Shape) -> list[Any]:
         """Texts that are not UTF-8 come with replacement characters instead of stopping everything."""
