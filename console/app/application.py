@@ -41,7 +41,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import asker_of
-from team_console.store.views.rows import View
+from team_console.store.views.rows import Flag, View
 from team_console.store.views.truth import is_in_the_way
 from team_console.widgets.later import later
 from team_console.widgets.text.closed_widgets import let_go_of_closed_widgets
@@ -307,17 +307,27 @@ class ConsoleApp(FollowingApp[int]):
             self.main.situation, self.main.now = self.situation, now
 
     def _look_for_left_behind(self) -> None:
-        """Look soon, and again and again, while requests wait whose askers may end; at rest no clock runs for them."""
-        if self._left_behind is None and self._waiting_askers():
+        """Look soon, and again and again, while requests wait whose askers may end, or ends to be confirmed; at rest no
+        clock runs for them.
+        """
+        if self._left_behind is None and (self._waiting_askers() or self._has_endings()):
             self._left_behind = later(self, LEFT_BEHIND, self._end_left_behind)
 
     def _end_left_behind(self) -> None:
-        """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list."""
+        """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list; and an agent that
+        was asked to stop has only so long to answer.
+        """
         self._left_behind = None
         questions = self._waiting_askers()
-        if questions:
-            self._withdraw(questions)
+        if questions or self._has_endings():
+            self._end(questions)
         self._look_for_left_behind()
+
+    def _has_endings(self) -> bool:
+        """Whether an end is approved and its agent has not answered: it is confirmed once its time is over."""
+        view = self.main.view
+        rows = view.requests if view is not None and not (self.read_only or self.main.cannot_write) else ()
+        return any(Flag.STOPPING in row.flags for row in rows)
 
     def _waiting_askers(self) -> Mapping[str, StoreMessage]:
         """The open requests whose asker is present under a name, and is gone once nobody has that any more."""
@@ -327,11 +337,14 @@ class ConsoleApp(FollowingApp[int]):
         return {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
-    def _withdraw(self, questions: Mapping[str, StoreMessage]) -> None:
-        from team_console.store.desk.sessions.gone import end_left_behind  # the first picture does not wait for it
+    def _end(self, questions: Mapping[str, StoreMessage]) -> None:
+        from team_console.store.desk.agents.endings import finish_due  # the first picture does not wait for these
+        from team_console.store.desk.sessions.gone import end_left_behind
 
         with suppress(TeamError):  # the next look tries again
             end_left_behind(self.main.caller, questions)
+            if (view := self.main.view) is not None:
+                finish_due(self.main.caller, view.snapshot)
 
     def _tick(self) -> None:
         self.look()

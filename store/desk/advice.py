@@ -21,10 +21,11 @@ from team_console.store.protocol.checks.team_rules import (
     report_targets,
     team_problems,
 )
+from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import CARRIERS, KINDS
 from team_console.store.protocol.reading import Reading, reading
-from team_console.store.protocol.relations.answering import already_answered, waiting_for_answer
+from team_console.store.protocol.relations.answering import already_answered
 from team_console.store.protocol.relations.membership import known, membership_facts
 from team_console.store.protocol.relations.plans import BATCH_REPORT, plans_of
 
@@ -115,18 +116,21 @@ def _is_there(tx: Transaction, quoted: str, reads: Sequence[Reading]) -> bool:
 
 def _of_results(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Iterator[str]:
     kind, message = read.answers, read.message
-    assert kind is not None
     ours = {read.message.message_id for read in reads}
     shared = read.request_id or read.subject or ""
     asker = message.recipients[0]
-    waiting, answered = waiting_for_answer(
-        (message for message in _same_matter(tx, read) if message.message_id not in ours), kind, asker=asker
-    )
-    if waiting:
-        if message.sender not in waiting[0].recipients:
-            text = f"{message.sender} may not answer {shared}; it is for {', '.join(waiting[0].recipients)}"
+    about = [item for item in _same_matter(tx, read) if item.message_id not in ours]
+    cases = judge(about, tx.config, tx.recorded, tx.now).values()
+    mine = sorted((case for case in cases if case.kind is kind and case.asker == asker), key=lambda case: case.order)
+    waiting = next((case for case in mine if case.is_open), None)
+    if waiting is not None:
+        recipients = waiting.question.message.recipients
+        if message.sender not in recipients:
+            text = f"{message.sender} may not answer {shared}; it is for {', '.join(recipients)}"
             raise TeamError(Code.NOT_PERMITTED, text, "Only the addressee of a request answers it.", request_id=shared)
-    elif answered is None:
+        return
+    answered = next((case.verdict.message for case in reversed(mine) if case.verdict is not None), None)
+    if answered is None:
         yield f"{read.name} answers {shared or 'nothing'}, which {asker} has not asked as far as is known"
     else:
         raise already_answered(shared, answered)

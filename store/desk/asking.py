@@ -17,7 +17,7 @@ from team_console.store.desk.answering.questions import find_question, refuse_de
 from team_console.store.desk.answering.signing import Made, put_signed, signer
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, check_known, new_request_id, not_listening, write
-from team_console.store.desk.maintenance.compaction import compact
+from team_console.store.desk.maintenance.compaction import confirm_ends, tidy
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
@@ -157,7 +157,7 @@ def end_request(caller: Caller, *, request_id: str, asker: str, reason: str) -> 
             reason=reason,
             **by,
         )
-        compact(tx)
+        tidy(tx)
     return Receipt("withdraw", (notice,), (), request_id, notices=tuple(tx.notices))
 
 
@@ -206,6 +206,7 @@ def put_request(
         request_id = message.request_id
         warnings += [*advise(tx, [message]), *(quiet if older is None else ())]
         tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)
+        confirm_ends(tx)
     notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
     return Receipt(action, (message,), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
 

@@ -14,14 +14,14 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller, Receipt, Received
 from team_console.store.desk.delivery.handing_on import marked, marked_as_taken
 from team_console.store.desk.delivery.slices import MOST, slices, still
-from team_console.store.desk.maintenance.compaction import compact
-from team_console.store.desk.readers import refuse_unknown_reader
+from team_console.store.desk.maintenance.compaction import tidy
+from team_console.store.desk.readers import mark_as_read, refuse_unknown_reader
 from team_console.store.desk.unsure import UnsureError, found_out
 from team_console.store.desk.wanted import Wanted, is_waiting, reserve_waiting
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.names import ALL, canonical, check_name
+from team_console.store.model.names import canonical, check_name
 from team_console.store.model.problem import Problem
 from team_console.store.model.schedule import MAX_LEASE, attempts_of
 from team_console.store.model.words import counted
@@ -119,12 +119,12 @@ def _receive(
     rest: Sequence[Message] = ()
     claims = partial(caller.team.claims, actor=agent, action="claim" if lease else "receive", wait=caller.wait)
 
-    def tidy(tx: Transaction) -> None:
+    def clean(tx: Transaction) -> None:
         if part[-1:] == waiting[-1:]:  # once, behind the last slice
-            compact(tx, keep=[message.message_id for message in (*taken, *fresh)])
+            tidy(tx, keep=[message.message_id for message in (*taken, *fresh)])
 
     try:
-        with claims(tidy=tidy) as tx:
+        with claims(tidy=clean) as tx:
             refuse_unknown_reader(tx.config, agent, tx.everything)
             waiting = reserve_waiting(tx, wanted, limit, seen)
             rest = seen if waiting and seen is not None else tx.everything()
@@ -139,7 +139,7 @@ def _receive(
     for part in parts:
         fresh = []
         try:
-            with claims(tidy=tidy) as tx:
+            with claims(tidy=clean) as tx:
                 fresh = _hand_out(tx, agent, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease)
             taken += fresh
         except TeamError as error:
@@ -180,7 +180,7 @@ def read_message(caller: Caller, *, agent: str, message_id: str, seen: Message |
         message = (tx.current(seen) if seen is not None else None) or _addressed(tx, message_id, agent)[0]
         if message.is_unread_by(agent):
             message = mark_as_read(tx, message, agent)
-            compact(tx, keep=[message_id])
+            tidy(tx, keep=[message_id])
             tx.record("read", agent=agent, ids=[message_id])
     return Receipt("read", (message,), notices=tuple(tx.notices))
 
@@ -193,8 +193,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
     """
     done: list[Message] = []
     changed: list[str] = []
-    tidy = partial(compact, keep=changed)
-    with caller.team.claims(actor=caller.actor, action="ack", wait=caller.wait, tidy=tidy) as tx:
+    with caller.team.claims(actor=caller.actor, action="ack", wait=caller.wait, tidy=partial(tidy, keep=changed)) as tx:
         tx.prefetch(ids)
         for message_id in dict.fromkeys(ids):
             for message in _addressed(tx, message_id, caller.actor):
@@ -221,27 +220,6 @@ def readable(snapshot: Snapshot) -> Snapshot:
     raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint, **facts)
 
 
-_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
-
-
-def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
-    """Read for `agent`: archived in its history, then changed in the queue (archive first, decision D7).
-
-    A message to several is archived as its reader sees it, read, whatever the others have yet to do.
-    """
-    at = to_text(tx.now)
-    own = message.with_changes(status=Status.READ.value, read_at=at, **_NO_CLAIM)
-    changed = own
-    if message.is_group:
-        read_by = {**message.read_by, agent: at}
-        others = [name for name in _addressees(tx, message) if name not in read_by]
-        changed = message.with_changes(read_by=read_by, status=message.status if others else Status.READ.value)
-        own = own.with_changes(read_by=read_by)
-    tx.archive(agent, own)
-    tx.replace(message, changed)
-    return changed
-
-
 def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Message:
     if message.is_group:
         return mark_as_read(tx, message, agent)
@@ -255,13 +233,6 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
     )
     tx.replace(message, changed)
     return changed
-
-
-def _addressees(tx: Transaction, message: Message) -> list[str]:
-    from team_console.store.desk.draft import current_members
-
-    names = current_members(tx) if ALL in message.recipients else message.recipients
-    return [name for name in names if name != message.sender]
 
 
 def _addressed(tx: Transaction, message_id: str, agent: str) -> list[Message]:

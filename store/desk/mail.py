@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise, broadcast_advice
-from team_console.store.desk.agents.endings import finish_endings
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, current_members, not_listening, refuse_unknown, resolve, write
+from team_console.store.desk.maintenance.compaction import confirm_ends
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
@@ -99,7 +99,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
             warnings += advise(tx, messages)
             warnings += _group_advice(tx, draft, messages)
             tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
-        finish_endings(tx)
+        confirm_ends(tx)
     return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
 
 

@@ -10,7 +10,7 @@ from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.agents.creation import told as creation_told
 from team_console.store.desk.agents.endings import told as ending_told
-from team_console.store.desk.answering.questions import Terms, Verdict, live_question, opened_kind
+from team_console.store.desk.answering.questions import Terms, Verdict, live_question, opened_kind, refuse_decided
 from team_console.store.desk.answering.writing import answer_request, check_name_fits
 from team_console.store.desk.asking import expiry, origin, put_request, refuse_lead
 from team_console.store.desk.caller import Caller, Receipt
@@ -18,8 +18,9 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import canonical
 from team_console.store.protocol.client_requests import ONCE
+from team_console.store.protocol.judgement import judge, with_bearing
 from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.reading import carries, reading
 from team_console.store.protocol.relations.stops import REQUEST
 from team_console.store.protocol.seen import Seen
 
@@ -175,7 +176,8 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
     """What approving a live request will do, as sentences: who is created or ended, and who will be told.
 
     Raises:
-        TeamError: `INVALID_REQUEST_ID` for a request that is not live, `INVALID_NAME`, `INVALID_FIELD`.
+        TeamError: `INVALID_REQUEST_ID` for a request that is not live, `ALREADY_ANSWERED`, `INVALID_NAME`,
+            `INVALID_FIELD`.
     """
     question = live_question(snapshot, request_id)
     if question is None:
@@ -185,6 +187,11 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
             "List the open ones with: team-console requests --open",
             request_id=request_id,
         )
+    thread = [message for message in snapshot.messages if carries(message, request_id)]
+    messages = with_bearing(thread, lambda: snapshot.messages)
+    case = judge(messages, snapshot.config, snapshot.recorded, snapshot.taken_at).get(question)
+    if case is not None:
+        refuse_decided(case)
     kind = opened_kind(question)
     check_name_fits(kind, agent_name, request_id)
     if kind is RequestKind.CREATE:

@@ -201,7 +201,7 @@ def judge(
     A question under the id of another (`twins`) is judged too: an answer may have been given on just that one.
 
     Args:
-        messages: In stored order, with everything that bears on the requests (`bearing_on`).
+        messages: In stored order, with everything that bears on the requests (`with_bearing`).
         recorded: What the audit trail has of them; None where there is no trail to ask.
     """
     evidence, groups = Evidence(config, recorded), Groups()
@@ -230,18 +230,21 @@ def judge(
     return {case.question.message: at(case, now) for case in cases}
 
 
-def bearing_on(thread: Sequence[Message], live: Callable[[], Iterable[Message]]) -> list[Message]:
-    """Of the live messages those that bear on the requests of a thread though they do not quote its id."""
-    wanted = {key for message in thread for key in _shared_keys(Entry.of(message, 0))}
-    if not wanted:
-        return []
-    entries = [entry for message in live() if not (entry := Entry.of(message, 0)).is_mail]
-    asked = {thread_of(entry) for entry in entries if not wanted.isdisjoint(_shared_keys(entry))}
-    return [
-        entry.message
-        for entry in entries
-        if pool_of_answer(entry) in wanted or (thread_of(entry) if entry.read.opens else entry.read.request_id) in asked
-    ]
+def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
+    """A thread with those of the live messages that bear on its requests though they do not quote its id."""
+    keys = {key for message in thread for key in _shared_keys(Entry.of(message, 0))}
+    if not keys:
+        return thread
+    everything = live()
+    entries = [entry for message in everything if not (entry := Entry.of(message, 0)).is_mail]
+    asked = {thread_of(entry) for entry in entries if not keys.isdisjoint(_shared_keys(entry))}
+    wanted = set(map(id, thread))
+    for entry in entries:
+        if pool_of_answer(entry) in keys or (thread_of(entry) if entry.read.opens else entry.read.request_id) in asked:
+            wanted.add(id(entry.message))
+    here = set(map(id, everything))
+    past = [message for message in thread if id(message) not in here]
+    return [*past, *(message for message in everything if id(message) in wanted)]
 
 
 def _shared_keys(entry: Entry) -> list[Chain | Pool]:

@@ -23,7 +23,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks.team_rules import ending_problem
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.judgement import Case, bearing_on, judge
+from team_console.store.protocol.judgement import Case, judge, with_bearing
 from team_console.store.protocol.kinds.registry import CARRIERS
 from team_console.store.protocol.kinds.templates import phrase
 from team_console.store.protocol.reading import reading
@@ -81,7 +81,7 @@ def finish_endings(tx: Transaction) -> list[Message]:
 def finish_due(caller: Caller, snapshot: Snapshot) -> bool:
     """Confirm approved endings that have come to their end; the lock is taken only for one. Whether there was one."""
     due = next_ending(snapshot)
-    if due is None or due > snapshot.taken_at or caller.team.read_only:
+    if due is None or due > caller.team.clock() or caller.team.read_only:
         return False
     with caller.team.transaction(actor=caller.actor, action="confirm_end", wait=caller.wait) as tx:
         return bool(finish_endings(tx))
@@ -158,7 +158,7 @@ def _unconfirmed(
     agents = {item.recipients[0] for item in orders if item.payload["in_reply_to"] not in ended}
     if not agents:
         return
-    about = bearing_on(orders, lambda: messages)
+    about = with_bearing(orders, lambda: messages)
     for case in judge(about, config, recorded, now).values():
         if case.ending is not None and case.ends in agents:
             has_agreed = case.ending.verdict is not None

@@ -12,12 +12,12 @@ from msgspec import Struct
 from team_console.store.contract.changed import ChangedError
 from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
-from team_console.store.desk.inbox import mark_as_read
+from team_console.store.desk.readers import mark_as_read
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.client_requests import ONCE
-from team_console.store.protocol.judgement import Case, RequestState, bearing_on, judge, thread_of
+from team_console.store.protocol.judgement import Case, RequestState, judge, thread_of, with_bearing
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.kinds.registry import SUPERSEDING
 from team_console.store.protocol.kinds.templates import phrase
@@ -162,12 +162,7 @@ def _judged(tx: Transaction, request_id: str) -> list[Case]:
     if not request_id:
         raise TeamError(Code.INVALID_REQUEST_ID, "the request id is empty", "Quote the id of the request.")
     thread = tx.thread(request_id)
-    messages, others = thread, bearing_on(thread, tx.everything) if thread else []
-    if others:
-        live = tx.everything()
-        here, wanted = set(map(id, live)), set(map(id, (*thread, *others)))
-        past = [message for message in thread if id(message) not in here]
-        messages = [*past, *(message for message in live if id(message) in wanted)]
+    messages = with_bearing(thread, tx.everything)
     cases = judge(messages, tx.config, tx.recorded, tx.now)
     return [case for message in thread if (case := cases.get(message)) is not None and case.request_id == request_id]
 

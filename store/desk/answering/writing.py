@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.advice import advise
 from team_console.store.desk.agents.creation import announce, start
-from team_console.store.desk.agents.endings import approve_ending, doomed, finish_due, finish_endings
+from team_console.store.desk.agents.endings import approve_ending, doomed, finish_due
 from team_console.store.desk.agents.endings import told as ending_told
 from team_console.store.desk.agents.spawn import refuse_held
 from team_console.store.desk.answering.answers import answer_body, answer_preview, answer_type, words_as_answer
@@ -24,7 +24,7 @@ from team_console.store.desk.answering.questions import Verdict, close_question,
 from team_console.store.desk.answering.signing import Made, put_signed, signer
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, write
-from team_console.store.desk.maintenance.compaction import compact
+from team_console.store.desk.maintenance.compaction import tidy
 from team_console.store.desk.sessions.gone import refuse_left_behind
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -201,8 +201,7 @@ def _write_answer(
         **wish.shown,
         **answered.facts,
     )
-    finish_endings(tx)
-    compact(tx)
+    tidy(tx)
     return answered
 
 

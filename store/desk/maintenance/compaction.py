@@ -10,7 +10,22 @@ from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.judgement import judge, thread_of
 from team_console.store.protocol.relations.reliance import DONE, newest_words, threads_of
+from team_console.store.protocol.relations.stops import REQUEST
 from team_console.store.settings.team_config import TeamConfig
+
+
+def tidy(tx: Transaction, *, keep: Collection[str] = ()) -> None:
+    """Confirm the ends that are due, and take out what is done: what every write does on its way out."""
+    confirm_ends(tx)
+    compact(tx, keep=keep)
+
+
+def confirm_ends(tx: Transaction) -> None:
+    """Confirm approved ends whose agent has stopped or did not answer in time (steps 10 and 11 of seed 002)."""
+    if any("in_reply_to" in order.payload for order in tx.select(types=(REQUEST,))):
+        from team_console.store.desk.agents.endings import finish_endings  # loads all that writing needs, for few
+
+        finish_endings(tx)
 
 
 def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:

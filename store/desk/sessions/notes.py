@@ -8,7 +8,7 @@ from typing import Any
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.caller import Caller
 from team_console.store.desk.draft import check_known, sealed
-from team_console.store.desk.maintenance.compaction import compact
+from team_console.store.desk.maintenance.compaction import tidy
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, Priority, Status, new_message_id, new_record
 from team_console.store.protocol.relations.sessions import SESSION, Doing, SessionNote, session_note
@@ -67,7 +67,7 @@ def _put(tx: Transaction, note: SessionNote, more: Mapping[str, Any] = {}) -> No
     tx.archive(note.member, message)
     facts = {"agent": note.teammate} if note.teammate else {}
     tx.record("session", session=note.session, state=str(note.doing), **facts, **more)
-    compact(tx, keep=[message.message_id])
+    tidy(tx, keep=[message.message_id])
 
 
 def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import answers_of
@@ -39,30 +37,6 @@ def _decides(seen: Reading) -> bool:
     if seen.answers is RequestKind.QUESTION and seen.approve:
         return bool(answers_of(seen.body))
     return seen.approve is not None
-
-
-def waiting_for_answer(
-    messages: Iterable[Message], kind: RequestKind, *, asker: str
-) -> tuple[list[Message], Message | None]:
-    """Questions of `asker` that no result has answered yet, and the latest result.
-
-    An answer closes the oldest question that waits, because ids such as `DBG-001` come again (002-i).
-
-    Args:
-        messages: Everything about one matter, oldest first.
-    """
-    waiting: list[Message] = []
-    answered: Message | None = None
-    for message in messages:
-        read = reading(message)
-        if read.opens is kind and message.sender == asker:
-            waiting.append(message)
-        elif read.answers is kind and message.is_addressed_to(asker):
-            if waiting and message.sender not in waiting[0].recipients:
-                continue
-            answered = message
-            del waiting[:1]
-    return waiting, answered
 
 
 def withdraws(message: Message, question: Message, request_id: str) -> bool:

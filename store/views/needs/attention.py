@@ -173,7 +173,7 @@ def _standing(board: BoardState) -> Iterator[AttentionItem]:
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
-            yield _asked(board, row, blocking.by(row))
+            yield _asked(board, row, tuple(name for name in blocking.by(row) if name not in board.team.gone))
     if board.is_lead:
         yield from _alive(board)
         yield from (_damaged(problem) for problem in board.problems if problem.severity == "error")
@@ -195,7 +195,7 @@ def _asked(board: BoardState, row: RequestRow, blocks: tuple[str, ...]) -> Atten
     need = _NEEDS.get(row.kind, Need.MESSAGE)
     priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
     planning = need is Need.PLAN and board.config.agent(row.asker).plan_mode_required
-    return _item(
+    item = _item(
         need,
         row.asker,
         row.title,
@@ -209,6 +209,10 @@ def _asked(board: BoardState, row: RequestRow, blocks: tuple[str, ...]) -> Atten
         message=row.question,
         answerable=need is not Need.MESSAGE,
     )
+    if Flag.REFUSED in row.flags:
+        who = reading(row.question).subject
+        return replace(item, why=f"{item.why} · {who} was asked to stop and refused: {row.reason}")
+    return item
 
 
 def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> AttentionItem:
