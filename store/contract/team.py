@@ -58,6 +58,8 @@ PROCESS_LOST = "process_lost"
 """Fact of an error that no later look of this process takes back: only a new one sees the store again."""
 SERVER_READ_ONLY = "server_read_only"
 """Fact of a `READ_ONLY` that is the server's state and not the caller's rights, as of a replica for example."""
+DROP_UNREADABLE = "DROP_UNREADABLE"
+"""Code of the problem that what somebody put into `drop/` cannot be taken in."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct
-from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
+from team_console.store.contract.team import DROP_UNREADABLE, Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.problem import Problem
 from team_console.store.settings.problems import SETTINGS_LOST, SETTINGS_UNREADABLE
@@ -107,6 +107,8 @@ class Truth(Struct, frozen=True):
         return tuple(reason for reason in self.reasons if reason.state in _INCOMPLETE | {State.SETTINGS})
 
 
+_FEW = 5
+"""Files in `drop/` that are named one by one."""
 _INCOMPLETE = frozenset({State.READING, State.UNREADABLE, State.VANISHED, State.STALE, State.DOUBT})
 
 
@@ -205,6 +207,8 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
         )
         says = "it says" if number == 1 else "they say"
         yield Reason(State.DOUBT, text, f"It is not known what {says}; 'team-console check' names each place.")
+    for problem in [problem for problem in snapshot.problems if problem.code == DROP_UNREADABLE][:_FEW]:
+        yield Reason(State.DOUBT, problem.message, problem.hint)
 
 
 def _damaged(snapshot: Snapshot) -> list[Problem]:

@@ -65,7 +65,7 @@ def is_honest(status: int, text: str) -> bool:
     assert "Traceback" not in text, text
     if status == UNREADABLE:
         return not any(word in text for word in QUIET_WORDS)
-    shown = PLAN[:5] in text or NOTE in text or "does not lock" in text
+    shown = PLAN[:5] in text or NOTE in text or "another program" in text
     return status == 0 and (shown or (DAMAGE in text and "nothing needs ceo\n" not in text))
 
 

@@ -29,7 +29,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.problem import Problem
 
-_WHO = "a program that does not lock"
+_WHO = "another program"
 _ASKED = 50
 """For how many missing messages the archives are searched."""
 _HEAL = "The next write puts back what the ledger (audit.jsonl) knows; 'team-console check --heal' does it now."
@@ -139,11 +139,11 @@ def _count(number: int) -> str:
 
 
 def _uncompared(layout: Layout) -> Problem:
-    text = "the queue was last written by a program that does not lock"
+    text = "the queue was last written by another program"
     hint = "It cannot be compared with the ledger (audit.jsonl), so it is not known whether messages are missing."
     return Problem(FOREIGN_WRITE, "notice", str(layout.queue), text, hint)
 
 
 def _harmless(layout: Layout) -> Problem:
-    text = f"{_WHO} wrote the queue last; by the ledger (audit.jsonl) no message is missing"
+    text = f"{_WHO} wrote the queue last; nothing is missing by the ledger (audit.jsonl)"
     return Problem("UNLOCKED_WRITE", "notice", str(layout.queue), text, "The next write takes over what it added.")

@@ -136,7 +136,7 @@ class SnapshotReader:
                 changed_at=from_file(stat.mtime_ns) if stat else None,
                 config=settings.config,
                 messages=messages,
-                problems=tuple(problems),
+                problems=(*problems, *offers.problems),
                 condition=condition,
                 holder=holder,
                 missing=loss.missing if loss is not None else frozenset(),

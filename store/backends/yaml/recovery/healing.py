@@ -87,7 +87,7 @@ class Healing(Struct):
         return self.changes[-1]
 
     def tell(self, code: str, message: Message, what: str) -> None:
-        """Say what a program that does not lock did to a message, and what became of it."""
+        """Say what another program did to a message, and what became of it."""
         text = f"message {message.message_id} {what}"
         self.problems.append(Problem(code, "warning", message.message_id, text, _HINT))
 
@@ -134,7 +134,6 @@ def reconcile(
             healing.noted += found[message_id]
     _admit([message for key, messages in found.items() if key not in expected for message in messages], healing, is_out)
     _clear_torn(damaged, expected, healing)
-    healing.problems += [_others_notice(len(healing.noted))] if healing.noted else []
     return healing
 
 
@@ -147,7 +146,7 @@ def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Mess
         here = among[0] if len(among) == 1 else counterpart(message, among)
         if here is None and not archived(message):
             healing.adds.append(message)
-            healing.tell("MERGED", message, "was added by a program that does not lock; it was taken over")
+            healing.tell("MERGED", message, "was added by another program; it was taken over")
         elif here is not None and here is not message and is_ahead(message, here):
             healing.change(here, _state_of(message, here))
     return healing
@@ -260,9 +259,9 @@ class _Needed:
 
 def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
     healing.adds.append(wanted)
-    what = "was dropped by a program that does not lock; it was put back"
+    what = "was dropped by another program; it was put back"
     if any(wanted.message_id.encode("utf-8", "replace") in raw for raw in damaged):
-        what = "was torn by a program that does not lock; it was put back whole"
+        what = "was torn by another program; it was put back whole"
     healing.tell(HEALED_LOST, wanted, what)
 
 
@@ -282,12 +281,6 @@ def _clear_torn(damaged: list[bytes], expected: Held, healing: Healing) -> None:
     healing.problems += [torn_notice(len(pieces))] if pieces else []
 
 
-def _others_notice(number: int) -> Problem:
-    """The notice that somebody else wrote so many messages."""
-    text = f"a program that does not lock wrote the queue: {counted(number, 'message')} added or changed"
-    return Problem("FOREIGN_WRITE", "notice", "message-queue.yaml", text, _HINT)
-
-
 def torn_notice(number: int) -> Problem:
     """The notice that so many torn pieces went out of the queue."""
     what = f"{counted(number, 'torn piece')} of what is on record went out of the queue"
@@ -299,20 +292,20 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
         return
     if here is last and is_cut(here.record, wanted.record):
         healing.change(here, changed_keys(here.record, wanted.record))
-        healing.tell(HEALED_CUT, here, "was cut short by a program that does not lock; it is whole again")
+        healing.tell(HEALED_CUT, here, "was cut short by another program; it is whole again")
         return
     if is_answer(wanted) and not is_same(here, wanted):
         _reword(wanted, here, healing)
         return
     if not is_same(here, wanted):
         what = healing.reworded[here.message_id] = difference(here, wanted)
-        healing.tell(CHANGED, here, f"was changed by a program that does not lock; another than on record: {what}")
+        healing.tell(CHANGED, here, f"was changed by another program; another than on record: {what}")
     if not is_ahead(wanted, here):
         healing.noted.append(here)
     else:
         healing.change(here, _state_of(wanted, here))
         back = f"was put back from {wanted.status} to {here.status}"
-        healing.tell(HEALED_STATE, here, f"{back} by a program that does not lock; it is {wanted.status}")
+        healing.tell(HEALED_STATE, here, f"{back} by another program; it is {wanted.status}")
 
 
 def _reword(wanted: Message, here: Message, healing: Healing) -> None:
@@ -322,7 +315,7 @@ def _reword(wanted: Message, here: Message, healing: Healing) -> None:
     if is_ahead(wanted, here):
         keys.update(_state_of(wanted, here))
     healing.noted.append(healing.change(here, keys).on(here))
-    what = "answers a request and was changed by a program that does not lock; it says again what is on record"
+    what = "answers a request and was changed by another program; it says again what is on record"
     healing.tell(HEALED_ANSWER, here, what)
 
 

@@ -19,6 +19,7 @@ from team_console.store.backends.yaml.writing.appends import make_folder
 from team_console.store.backends.yaml.writing.generation import Generation
 from team_console.store.backends.yaml.writing.locked_team import LockedTeam
 from team_console.store.backends.yaml.writing.queue_edit import messages_named
+from team_console.store.contract.team import DROP_UNREADABLE
 from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.copies import is_copy
 from team_console.store.model.errors import Code, TeamError
@@ -70,7 +71,7 @@ class DropFolder:
         folder = self._layout.drop
         if leads_out(self._disk, self._layout, folder):
             text = "drop/ is a link that leads out of the team: nothing is taken from there"
-            return self._tell("DROP_UNREADABLE", "drop", text, "Make it a folder of the team, or remove the link.")
+            return self._tell(DROP_UNREADABLE, "drop", text, "Make it a folder of the team, or remove the link.")
         names = [name for name in self._disk.names(folder) if is_offered(name)]
         for start in range(0, len(names), _AT_ONCE):
             part = names[start : start + _AT_ONCE]
@@ -80,7 +81,7 @@ class DropFolder:
                 break
         if self._left > _TOLD:
             text = f"{self._left - _TOLD:,} more files in drop/ can be neither taken in nor removed"
-            self._tell("DROP_UNREADABLE", "drop", text, _stays(folder))
+            self._tell(DROP_UNREADABLE, "drop", text, _stays(folder))
         return None
 
     def _take_in(self, paths: Iterable[Path]) -> None:
@@ -173,7 +174,7 @@ class DropFolder:
         """A file that cannot be dealt with must keep nobody from writing, and is neither lost nor taken in twice."""
         self._left += 1
         if self._left <= _TOLD:
-            self._tell("DROP_UNREADABLE", f"drop/{path.name}", f"drop/{path.name} {why}", _stays(path.parent))
+            self._tell(DROP_UNREADABLE, f"drop/{path.name}", f"drop/{path.name} {why}", _stays(path.parent))
 
     def _tell(self, code: str, place: str, text: str, hint: str) -> None:
         self._team.notices.append(Problem(code, "warning", place, text, hint))
@@ -211,10 +212,13 @@ def read_offered(disk: Disk, path: Path) -> list[Message]:
     data, found = disk.read(path, 0, _MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
-    text = QueueText.parse(_as_queue(data))
-    damaged = text.damaged()
-    if damaged:
-        raise damaged[0][1]
+    queue, more = _as_queue(data)
+    try:
+        text = QueueText.parse(queue)
+        for _, error in text.damaged():
+            raise error
+    except CodecError as error:
+        raise error.below(-more) from None
     arrived = to_text(from_file(found.mtime_ns))
     entries = text.distinct()
     if not entries:
@@ -222,18 +226,19 @@ def read_offered(disk: Disk, path: Path) -> list[Message]:
     return [_completed(message, arrived) for message in entries]
 
 
-def _as_queue(data: bytes) -> bytes:
-    """A single record, a list of records, or a whole queue file, as a queue file."""
+def _as_queue(data: bytes) -> tuple[bytes, int]:
+    """A single record, a list of records, or a whole queue file, as a queue file, and how many more lines it has."""
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     skipped = takewhile(lambda line: not line.strip() or line.startswith((b"#", b"---", b"%")), lines)
-    lines = lines[sum(1 for _ in skipped) :]
+    above = sum(1 for _ in skipped)
+    lines = lines[above:]
     first = lines[0] if lines else b""
     body = b"\n".join(lines)
     if first.startswith((b"messages:", b'"messages"')):
-        return body
+        return body, -above
     if first.startswith((b"- ", b"-\n")) or first == b"-":
-        return HEADER + body
-    return HEADER + b"-\n" + b"".join(b"  " + line + b"\n" for line in lines)
+        return HEADER + body, 1 - above
+    return HEADER + b"-\n" + b"".join(b"  " + line + b"\n" for line in lines), 2 - above
 
 
 def _completed(message: Message, arrived: str) -> Message:

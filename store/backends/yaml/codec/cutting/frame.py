@@ -20,7 +20,7 @@ _BLANKS = rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*"
 """Any number of empty lines and comment lines."""
 _LIST = re.compile(
     rb"(?:\A" + BOM + rb"|^)messages:"
-    rb"(?:[ \t]++(?P<value>\[[ \t]*+\]|null|~))?"  # "messages: []": the list is empty
+    rb"(?:[ \t]++(?P<value>\[[ \t]*+\]|\{[ \t]*+\}|null|~))?"  # "messages: []": the list is empty
     rb"[ \t]*+(?:(?<=[ \t])#[^\n]*?)?\r?$",  # "messages: # the queue"
     re.MULTILINE,
 )
@@ -29,6 +29,12 @@ _FIRST = re.compile(rb"(?P<indent> {0,40})-(?=[ \t\r\n]|\Z)")
 """The dash of the first entry: `  - message_id: a`, but not `--- ` or `-1`."""
 # Before the list: nothing but comments, and a line "---"; behind it nothing but comments.
 _PLAIN_HEAD = re.compile(rb"(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?").fullmatch
+EMPTY = re.compile(
+    rb"(?P<before>(?:" + BOM + rb")?" + _BLANKS + rb"(?:---[ \t]*\r?\n" + _BLANKS + rb")?)"
+    rb"(?:\[\s*\]|\{\s*\}|[Nn]ull|NULL|~)[ \t]*"
+    rb"(?P<after>(?:(?<=[ \t])#[^\n]*)?(?:\r?\n" + _BLANKS + rb")?)(?:\.\.\.[ \t\r\n]*)?"
+)
+"""What programs write for no messages at all: `[]`, `{}`, `null`."""
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
 # Line breaks of YAML 1.1: "\r" alone (old Macs), U+0085, U+2028, U+2029; lines are cut at "\n" and "\r\n" only.
 _OTHER_BREAK = LazyPattern(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")

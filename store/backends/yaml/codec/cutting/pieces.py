@@ -9,7 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.checks import check_bytes
 from team_console.store.backends.yaml.codec.cutting.frame import (
+    EMPTY,
     Frame,
+    Style,
     has_other_breaks,
     has_stray,
     is_plain_tail,
@@ -52,6 +54,8 @@ def read(data: bytes, known: Mapping[bytes, QueueEntry] = _NO_ENTRIES) -> Parts:
     """
     check_bytes(data)
     frame = split(data)
+    if frame is None and EMPTY.fullmatch(data):
+        return Parts(data, Chunked.of(()), b"", Style(), joined=True, blank=True)
     if frame is None:
         return read_unusual(data, known)
     parts = Parts(frame.head, _entries(data, frame, known), data[frame.end :], frame.style)

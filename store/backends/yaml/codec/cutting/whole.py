@@ -93,6 +93,9 @@ def _read_list(events: Events, event: Any, whole: Whole) -> None:
     if name == "ScalarEvent" and event.implicit[0] and event.value in ("", "~", "null", "Null", "NULL"):
         whole.start, whole.end = event.start_mark.index, event.end_mark.index
         return
+    if name == "MappingStartEvent" and _name(end := events.next()) == "MappingEndEvent":
+        whole.start, whole.end = event.start_mark.index, end.end_mark.index
+        return
     if name != "SequenceStartEvent":
         raise CodecError(f"{_EXPECTED} found {_shape(event)}", line_of(event), hint=HINT)
     whole.block, whole.column = not event.flow_style, event.start_mark.column

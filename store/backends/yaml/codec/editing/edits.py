@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec.cutting.convert import in_block_frame, with_dashes
-from team_console.store.backends.yaml.codec.cutting.frame import Style
+from team_console.store.backends.yaml.codec.cutting.frame import EMPTY, Style
 from team_console.store.backends.yaml.codec.cutting.join import join_all
 from team_console.store.backends.yaml.codec.cutting.pieces import read
 from team_console.store.backends.yaml.codec.editing.emitter import emit
@@ -25,7 +25,7 @@ from team_console.store.model.message import Message
 
 _LIST_LINE = re.compile(
     rb"(\A\xef\xbb\xbf|^)messages:"  # behind a byte order mark, too
-    rb"(?:[ \t]+(?:\[[ \t]*\]|null|~))?"  # "messages: []", "messages: null": a list that is to be opened
+    rb"(?:[ \t]+(?:\[[ \t]*\]|\{[ \t]*\}|null|~))?"  # "messages: []", "messages: null": a list that is to be opened
     rb"(?=[ \t\r\n]|\Z)",  # "messages: # the queue", but not "messages:x"
     re.MULTILINE,
 )
@@ -174,7 +174,9 @@ def _splice(
 def _head(parts: Parts, *, filled: bool) -> bytes:
     """The head with `messages:` open for items, or as an empty list when there are none."""
     if parts.blank and filled:
-        return _with_line_end(parts.head, parts.style) + b"messages:" + parts.style.eol
+        word = EMPTY.fullmatch(parts.head)
+        head = word["before"] + word["after"].lstrip(b"\r\n") if word else parts.head
+        return _with_line_end(head, parts.style) + b"messages:" + parts.style.eol
     if (not filled and (parts.blank or not parts.entries)) or (filled and parts.entries and parts.whole):
         return parts.head
     head = _LIST_LINE.sub(rb"\1messages:" if filled else rb"\1messages: []", parts.head, count=1)

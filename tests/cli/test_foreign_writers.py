@@ -1,0 +1,62 @@
+"""Queues as other programs write them: empty in their words, under the lock of the source, with files in `drop/`."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import CommandLine
+
+QUEUE = "message-queue.yaml"
+SEND = ("send", "--as", "ceo", "--to", "dev", "--summary", "one two three four five", "--content", "c")
+ENTRY = "- {message_id: theirs, type: message, from: ceo, to: dev, status: pending, payload: {content: c}}"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> CommandLine:
+    (tmp_path / "messenger-config.yaml").write_text("lead: ceo\nagents: [dev]\n")
+    return CommandLine(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "{}\n", "null\n...\n", "~", "messages: {}\n", "messages: null\n", '{"messages": {}}', "# ours\n---\n[]\n"],
+)
+def test_what_programs_write_for_no_messages_is_an_empty_queue(here: CommandLine, text: str) -> None:
+    path = here.folder / QUEUE
+    path.write_text(text)
+    assert here.ok("receive", "dev").out == "No messages in queue\n"
+    assert path.read_text() == text
+    here.ok(*SEND)
+    assert [item["to"] for item in yaml.safe_load(path.read_text())["messages"]] == ["dev"]
+    assert here.ok("receive", "dev", "--json").json["count"] == 1
+
+
+def test_a_program_that_writes_as_the_source_says_is_not_told_off(here: CommandLine) -> None:
+    here.ok(*SEND)
+    for number in range(2):
+        script = f"cp {QUEUE} {QUEUE}.tmp && echo '{ENTRY.replace('theirs', f'theirs-{number}')}' >> {QUEUE}.tmp"
+        command = f"{script} && mv {QUEUE}.tmp {QUEUE}"
+        subprocess.run(["flock", f"{QUEUE}.lock", "sh", "-c", command], cwd=here.folder, check=True)
+        found = here("check")
+        assert "does not lock" not in found.out
+        assert "nothing is missing" in found.out
+        assert here.ok(*SEND).err == ""
+    assert here.ok("receive", "dev", "--json").json["count"] == 5
+
+
+def test_a_file_in_drop_that_is_no_message_is_named_by_readers(here: CommandLine) -> None:
+    here.ok(*SEND)
+    (here.folder / "drop").mkdir()
+    (here.folder / "drop" / "bad.yaml").write_text("# by hand\nmessage_id: x\ntype: message: 1\n")
+    (here.folder / "drop" / "none.json").write_text("{}")
+    before = (here.folder / QUEUE).read_bytes()
+    for words in (("status",), ("inbox", "dev"), ("receive", "dev", "--peek"), ("requests",), ("check",)):
+        shown = here(*words)
+        lines = [line for line in (shown.out + shown.err).splitlines() if "is no message" in line]
+        assert len([line for line in lines if "drop/bad.yaml" in line and "line 3" in line]) == 1, shown
+        assert len([line for line in lines if "drop/none.json" in line]) == 1, shown
+    assert (here.folder / QUEUE).read_bytes() == before
