@@ -44,7 +44,8 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
             failed = len(view.failed)
             return (f"{failed:,}!", "bad") if failed else ("", "muted")
         case Mode.SPRINT:
-            stories = [story for batch in view.batches for story in batch.stories]
+            latest = view.batches[-1].session_id if view.batches else ""
+            stories = [story for batch in view.batches if batch.session_id == latest for story in batch.stories]
             done = sum(story.state is StoryState.DONE for story in stories)
             return (f"{done:,}/{len(stories):,}", "muted") if stories else ("", "muted")
         case Mode.HEALTH:

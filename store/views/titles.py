@@ -86,6 +86,8 @@ def _stated(read: Reading) -> str:
     is_name = stated.startswith(read.name) and ("_" in read.name or rest[:1] in ("", ":") or rest == " for you")
     if not is_name:
         return stated
+    if _asked(read):  # what is left of such a summary may fit a creation and an end
+        return ""
     rest = rest.lstrip(" :")
     return "" if not rest or rest == "for you" or rest.startswith("{") else rest
 

@@ -7,10 +7,29 @@ from datetime import datetime
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState
 from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
-from team_console.widgets.rows.sprint import STEPS, last_step, progress, trouble_of
+from team_console.widgets.rows.sprint import STEPS, SessionRow, last_step, progress, trouble_of
 from team_console.widgets.text.ages import clock_time
 from team_console.widgets.text.cells import Line, Part, pad
 from team_console.widgets.text.glyphs import STORIES
+
+
+def session_document(row: SessionRow) -> Document:
+    """What there is to know of a session: its batches, each with how far it is."""
+    lines = tuple(
+        (
+            (pad(safe_line(batch.batch_id, 32), 12) + " ", ""),
+            *progress(batch, 24),
+            (f"  {safe_line(batch.slave, 64)}", "muted"),
+        )
+        for batch in row.batches
+    )
+    return Document(
+        key=f"session:{row.session_id}",
+        title="Session",
+        headline=f"Session {safe_line(row.session_id, 64)}",
+        facts=((f"{row.count(StoryState.DONE)} of {row.total} stories done", ""),),
+        blocks=(Heading("batches"), Lines(lines, indent=4)),
+    )
 
 
 def batch_document(batch: Batch) -> Document:

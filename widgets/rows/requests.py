@@ -10,7 +10,7 @@ from team_console.widgets.text.glyphs import REQUESTS
 
 _STATE, _KIND = 10, 13
 _WITH_STATE, _WITH_KIND = 50, 90
-"""Cells from which on the word for the state and the kind have room beside the title."""
+"""Cells from which on the word for the state has room beside the title, and the kind has a column of its own."""
 _ODD = frozenset(
     {Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED, Flag.FORGED}
 )
@@ -24,6 +24,8 @@ def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
     if drawing.lines == 2:
         state: Line = ((f"{sign.glyph} {pad(sign.word, _STATE)} ", sign.tone),)
         return spread((*state, *title), _since(row, drawing), drawing.width), _below(row)
+    if drawing.width < _WITH_KIND and drawing.shows("kind"):
+        title = ((f"{row.kind} ", "muted"), *title)
     end = (*_odd(row, short=True), *_since(row, drawing))
     return (spread((*_state(row, drawing), *_kind(row, drawing), *_asker(row, drawing), *title), end, drawing.width),)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
 from team_console.store.model.safe import safe_line
+from team_console.store.model.words import counted
 from team_console.store.views.rows import Batch, Lifecycle, Step, StoryState
 from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.cells import Line, Part, pad_name, spread, width_of
@@ -24,9 +26,40 @@ _STROKES = (
 )
 
 
-def sprint_lines(row: Batch | Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
-    """A batch with its progress, or an agent with the step it is at."""
+class SessionRow(Struct, frozen=True):
+    """The head above the batches of one session, where there are several."""
+
+    session_id: str
+    batches: tuple[Batch, ...]
+
+    def count(self, state: StoryState) -> int:
+        """How many stories are in `state`."""
+        return sum(batch.count(state) for batch in self.batches)
+
+    @property
+    def total(self) -> int:
+        """How many stories it has."""
+        return sum(len(batch.stories) for batch in self.batches)
+
+
+SprintRow = SessionRow | Batch | Lifecycle
+
+
+def sprint_lines(row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
+    """A session with its stories counted, a batch with its progress, or an agent with the step it is at."""
+    if isinstance(row, SessionRow):
+        return _session(row, drawing)
     return _batch(row, drawing) if isinstance(row, Batch) else _life(row, drawing)
+
+
+def _session(row: SessionRow, drawing: Drawing) -> tuple[Line, ...]:
+    failed = row.count(StoryState.FAILED)
+    end: Line = ((f"  {failed} failed ", "bad"),) if failed else ()
+    stories = f"  {row.count(StoryState.DONE)}/{row.total}"
+    first = spread(
+        (("session ", "muted"), (safe_line(row.session_id, 64), "strong"), (stories, "")), end, drawing.width
+    )
+    return (first,) if drawing.lines == 1 else (first, ((f"  {counted(len(row.batches), 'batch')}", "muted"),))
 
 
 def progress(batch: Batch, width: int) -> Line:

@@ -1,0 +1,42 @@
+"""Mode 5 tells sessions apart, and mode 3 says at every width what kind of request a row is."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.store.desk import mail
+from team_console.store.desk.caller import Caller
+
+from tests.console.conftest import LEAD, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+async def test_each_of_two_sessions_has_a_head_with_its_own_count(team: MemoryTeam) -> None:
+    for session in ("sprint-xxx", "sprint-yyy"):
+        batches = [{"batch_id": 1, "stories": ["3-1", "3-2"]}, {"batch_id": 2, "stories": ["4-1"]}]
+        plan = {"session_id": session, "total_stories": 3, "batches": batches, "dependency_graph": {}}
+        mail.send(Caller(team, "task-manager"), to=LEAD, type="BATCH_PLAN_READY", payload=plan)
+    report = {"batch_id": 2, "session_id": "sprint-xxx", "stories_completed": ["4-1"], "stories_failed": []}
+    mail.send(
+        Caller(team, "task-manager"), to=LEAD, type="SLAVE_BATCH_COMPLETE", payload={**report, "batch_report": ""}
+    )
+    async with opened(team) as desk:
+        await desk.press("5")
+        await desk.shows("session sprint-xxx  1/3", "session sprint-yyy  0/3")
+        batches = [f"{session}/{number}" for session in ("sprint-xxx", "sprint-yyy") for number in (1, 2)]
+        heads = {0: "session:sprint-xxx", 3: "session:sprint-yyy"}
+        assert desk.rows == [heads.get(place) or f"batch:{batches.pop(0)}" for place in range(6)]
+
+
+@pytest.mark.parametrize("width", [60, 100])
+async def test_a_request_says_its_kind_whatever_its_summary_says(team: MemoryTeam, width: int) -> None:
+    for kind, body in (
+        ("AGENT_CREATE_REQUEST", {"agent_type": "dev-runner", "role_hint": "d", "requested_by": "task-manager"}),
+        ("AGENT_DESTROY_REQUEST", {"agent_name": "dev-runner"}),
+    ):
+        payload = {**body, "summary": f"{kind} dev-runner"}
+        mail.send(Caller(team, "task-manager"), to=LEAD, type=kind, payload=payload)
+    async with opened(team, size=(width, 24)) as desk:
+        await desk.press("3")
+        await desk.shows("create", "Wants a dev-runner", "destroy", "End dev-runner")
