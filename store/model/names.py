@@ -8,7 +8,7 @@ from unicodedata import category, normalize
 from unicodedata import name as unicode_name
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import UNSAFE
+from team_console.store.model.safe import safe_line
 
 ALL = "all"
 """Reserved: every member of the team."""
@@ -25,6 +25,8 @@ _LONGEST_WRITTEN = 4 * _LONGEST
 """Characters of the longest name when its accents are written apart."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 _SIGNS = frozenset("._-")
+_UNSEEN = frozenset("\u180f\U00016fe4" + "".join(map(chr, range(0xFE00, 0xFE10))))
+"""Marks that cannot be seen and may yet stand in a text for people, as behind an emoji."""
 _MARK = "+"
 """How an encoded name begins; no name begins so."""
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -74,7 +76,8 @@ def is_name(text: object) -> bool:
         len(text) <= _LONGEST
         and (text[0] == "_" or category(text[0])[0] in "LN")
         and all(letter in _SIGNS or category(letter)[0] in "LMN" for letter in text)
-        and UNSAFE.search(text) is None
+        and not any(letter in _UNSEEN for letter in text)
+        and safe_line(text) == text
         and canonical(text) == text
     )
 
@@ -152,6 +155,10 @@ _LOOKS = str.maketrans(
 """Letters of other scripts -> the Latin ones they look like."""
 
 
+_MOST_MIXED = 50
+"""Names of mixed scripts that are compared with every other: a flood of them must not hold up a console."""
+
+
 def look_alikes(names: Iterable[str]) -> dict[str, str]:
     """Return the names that are easily taken for another of `names` written in other letters, each with that one.
 
@@ -160,10 +167,12 @@ def look_alikes(names: Iterable[str]) -> dict[str, str]:
     """
     by_look: dict[str, str] = {}
     found: dict[str, str] = {}
-    for name in sorted(names, key=lambda name: (not name.isascii(), name)):
+    mixed = 0
+    for name in sorted(filter(is_name, names), key=lambda name: (not name.isascii(), name)):
         look = normalize("NFKC", name).translate(_LOOKS).casefold()
         other = by_look.setdefault(look, name)
-        if other == name and not name.isascii() and len(_scripts(name)) > 1:
+        if other == name and not name.isascii() and mixed < _MOST_MIXED and len(_scripts(name)) > 1:
+            mixed += 1
             other = next((by_look[each] for each in by_look if _may_pass(look, each)), name)
         if not name.isascii() and other.casefold() != name.casefold():
             found[name] = other

@@ -128,7 +128,23 @@ def test_names_that_differ_in_case_only_stop_nobody(elsewhere: CommandLine) -> N
     [
         ("财务经里", "AGENT_NOT_FOUND"),
         ("nobody", "AGENT_NOT_FOUND"),
-        *((bad, "INVALID_NAME") for bad in ("a b", "a..b", "-a", ".a", "a\u202eb", "a\u200db", "ㅤ", "́a", "a/b", "😀")),
+        *(
+            (bad, "INVALID_NAME")
+            for bad in (
+                "a b",
+                "a..b",
+                "-a",
+                ".a",
+                "a\u202eb",
+                "a\u200db",
+                "ㅤ",
+                "1\ufe0f\u20e3",
+                "a" + 6 * "\u0301",
+                "́a",
+                "a/b",
+                "😀",
+            )
+        ),
         *((bad, "INVALID_NAME") for bad in ("财" * 65, "", "a\u3000b", "ﾠ", "a\u0085b")),
     ],
 )
@@ -174,6 +190,8 @@ def test_who_cannot_be_written_to_is_named_where_it_is_left_out(elsewhere: Comma
     rows = {row["name"]: row["addressable"] for row in elsewhere.ok("roster", "--json").json["agents"]}
     assert (rows["a b"], rows["x"]) == (False, True)
     assert "its name is none, so nobody can write to it" in elsewhere.ok("roster").out
+    found = elsewhere("check", "--json").json["findings"]
+    assert [item["place"] for item in found if item["code"] == "UNADDRESSABLE"] == ["a b", "c\u202ed"]
 
 
 @pytest.mark.parametrize(

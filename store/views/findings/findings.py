@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
-from team_console.store.model.names import nearest
+from team_console.store.model.names import RULE, nearest
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.kinds.kind import RequestKind
 from team_console.store.protocol.permissions import may_answer
@@ -88,7 +88,10 @@ def _changed(board: BoardState) -> Iterator[Problem]:
 def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Problem]:
     names = [row.name for row in roster if not row.stranger]
     for row in roster:
-        if row.stranger:
+        if not row.is_addressable:
+            text = f"{row.name} writes or is written to, and is no name that anybody could write to"
+            yield Problem("UNADDRESSABLE", "warning", row.name, text, f"Have it call itself otherwise. {RULE}")
+        elif row.stranger:
             meant = nearest(row.name, names)
             hint = f"Did somebody mean {meant}? " if meant else ""
             where = "on no roster" if board.complete else f"on no roster {_OF_THOSE}"
