@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -29,6 +31,7 @@ from team_console.store.views.requests.verdicts import verdict_of
 
 NAME = "team-console"
 """What the server calls itself; clients name its tools after the name in their own settings."""
+_INTERRUPTED = 130
 _LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 GUIDE = """\
@@ -55,7 +58,14 @@ class Server(MCPServer[None]):
         async with stdio_server() as (read, write):
             server = self._lowlevel_server
             frames = AnsweredFrames(read, write)
-            await server.run(frames, NotedAnswers(write, frames), server.create_initialization_options())
+            is_over = False
+            async with anyio.create_task_group() as group:
+                group.start_soon(_cancel_when_interrupted, group.cancel_scope)
+                await server.run(frames, NotedAnswers(write, frames), server.create_initialization_options())
+                is_over = True
+                group.cancel_scope.cancel()
+            if not is_over:  # a thread is still reading standard input, and nothing but input ends that
+                os._exit(_INTERRUPTED)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None) -> Any:
         """The tool's result; a refusal of the desk is a result that says so, with its code and the next step."""
@@ -93,6 +103,12 @@ class Server(MCPServer[None]):
         return await super().get_prompt(name, arguments, context)
 
 
+async def _cancel_when_interrupted(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async for _ in signals:
+            scope.cancel()
+
+
 def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
     """The server of this agent, ready to run.
 
@@ -103,11 +119,13 @@ def make_server(agent: ActingAgent, *, settled: float = SETTLED) -> Server:
 
     @asynccontextmanager
     async def life(_: MCPServer[None]) -> AsyncIterator[None]:
-        async with anyio.create_task_group() as group:
-            tools.later = group
-            yield
-            group.cancel_scope.cancel()
-        agent.close()
+        try:
+            async with anyio.create_task_group() as group:
+                tools.later = group
+                yield
+                group.cancel_scope.cancel()
+        finally:
+            agent.close()
 
     server = Server(
         NAME, instructions=GUIDE, version=__version__, lifespan=life, log_level="CRITICAL", extensions=[Tasks(agent)]

@@ -260,9 +260,9 @@ def _ask(caller: Caller, action: str, type: str, prefix: str, body: Mapping[str,
 
 
 def origin(client: str | None, session: str | None, directory: str | None, asker: str | None = None) -> dict[str, str]:
-    """The fields that say where a request comes from, those that are known."""
+    """The fields that say where a request comes from, those that are known; a folder's name need not be UTF-8."""
     named = {"client": client, "session": session, "directory": directory, "asker": asker}
-    return {key: value for key, value in named.items() if value}
+    return {key: value.encode("utf-8", "replace").decode() for key, value in named.items() if value}
 
 
 def _take_back(tx: Transaction, question: Message, request_id: str, reason: str) -> Message:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +32,20 @@ class Place:
 
     Attributes:
         location: As `-t` takes it.
+        open: Closes the teams that were opened.
     """
 
     location: str
     command_line: CommandLine
+    open: ExitStack = field(default_factory=ExitStack)
 
     def caller(self, name: str) -> Caller:
         """The seat of `name` at the desk."""
         return Caller(self.team(), name, 5.0)
 
     def team(self) -> Team:
-        """The team, opened anew."""
-        return open_team(self.location)
+        """The team, opened anew, until the end of the test."""
+        return self.open.enter_context(closing(open_team(self.location)))
 
     def verb(self, *words: str, by: str = LEAD) -> Any:
         """The JSON of a verb that must succeed."""
@@ -64,13 +66,15 @@ class Place:
 
 
 @pytest.fixture(params=["yaml", "sqlite"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A team of three under `ceo`."""
     location = tmp_path / ("team.db" if request.param == "sqlite" else "team")
     command_line = CommandLine(tmp_path)
     agents = [word for name in (AGENT, f"{OTHER}:plan", "knowledge-manager") for word in ("--agent", name)]
     command_line.ok("init", str(location), "--name", "sprint-42", "--lead", LEAD, *agents)
-    return Place(str(location), command_line)
+    place = Place(str(location), command_line)
+    with place.open:
+        yield place
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

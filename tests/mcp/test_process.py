@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from team_console.console.mcp.frames import AnsweredFrames, NotedAnswers
 from team_console.store.desk import requests
 
-from tests.conftest import CommandLine
+from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
 
 pytestmark = pytest.mark.slow
@@ -64,6 +66,25 @@ def test_the_server_ends_with_its_client_even_while_a_call_waits(place: Place) -
 
     asyncio.run(asyncio.wait_for(leave(), timeout=30))
     assert [row["state"] for row in place.verb("requests")["requests"]] == ["open"]
+
+
+def test_an_interrupt_ends_the_server_at_once_and_what_it_told_is_read(place: Place) -> None:
+    place.verb("send", "--to", AGENT, "--summary", "Please look at the export", "--content", "Now")
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    take = {"name": "inbox", "arguments": {}}
+    calls = [("initialize", hello), ("tools/call", take), ("tools/call", {**take, "arguments": {"wait_seconds": 45}})]
+    environment = clean_environment(TEAM_CONSOLE_AS=AGENT)
+    command = [*COMMAND, "-t", place.location, "mcp"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as server:
+        assert server.stdin is not None
+        for number, (method, params) in enumerate(calls):
+            frame = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            server.stdin.write(json.dumps(frame).encode() + b"\n")
+            server.stdin.flush()
+            assert number == 2 or json.loads(next_line(server.stdout))["id"] == number
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == 130  # although standard input is still open
+    assert [message["status"] for message in place.verb("inbox", AGENT)["messages"]] == ["read"]
 
 
 def test_the_ticket_holds_after_a_restart_of_the_client(place: Place) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -274,13 +275,15 @@ def test_a_plan_that_was_changed_before_approval_says_so(place: Place) -> None:
     assert (verdict["state"], verdict["plan"]) == ("approved", "1. Go\n2. Test")
 
 
-def test_an_agent_whose_folder_was_removed_can_still_ask(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", [b"worktree", b"caf\xe9"])
+def test_an_agent_whose_folder_was_removed_or_is_not_utf_8_can_still_ask(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: bytes
 ) -> None:
-    gone = tmp_path / "worktree"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
+    folder = tmp_path / os.fsdecode(name)
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    if name == b"worktree":
+        folder.rmdir()
 
     async def ask(client: Client) -> list[dict[str, Any]]:
         plan = await told(client, "hand_in_plan", plan="Split it", wait_seconds=0)
