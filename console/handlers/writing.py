@@ -16,6 +16,7 @@ from team_console.console.handlers.watching import watch_stops
 from team_console.console.input.subject import MESSAGE, Mode, Subject
 from team_console.store.desk import inbox, mail, requests
 from team_console.store.desk.agents.creation import trigger_course_correction
+from team_console.store.desk.agents.roster import send_roster as deliver_roster
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -111,6 +112,21 @@ def correct_course(workspace: Workspace, subject: Subject) -> None:
         on_draft=partial(workspace.drafts.keep, "correct_course"),
     )
     workspace.ask(prompt, lambda receipt: written("asked for a correction of the course", receipt))
+
+
+def send_roster(workspace: Workspace, subject: Subject) -> None:
+    """Send the residents the complete roster (requirement 178)."""
+    from team_console.widgets.forms.confirm import Confirm
+
+    view = workspace.view
+    residents = [row.name for row in view.roster if row.role == "resident"] if view is not None else []
+    form = Confirm[Receipt](
+        "Send roster",
+        (f"The complete roster goes to {listed(residents) or 'nobody: the team has no residents'}.",),
+        lambda _: deliver_roster(workspace.caller),
+        verb="Send",
+    )
+    workspace.ask(form, lambda receipt: written("sent the roster", receipt))
 
 
 def known_names(workspace: Workspace, subject: Subject) -> tuple[str, ...]:
@@ -340,4 +356,5 @@ HANDLERS = {
     "shutdown": shutdown,
     "shutdown_all": shutdown_all,
     "correct_course": correct_course,
+    "send_roster": send_roster,
 }

@@ -155,4 +155,13 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         modes=frozenset({Mode.SPRINT}),
         why_not=not_lead,
     ),
+    _write(
+        id="send_roster",
+        keys=("R",),
+        label="send roster…",
+        help="Send every resident the complete roster as it is now.",
+        modes=frozenset({Mode.SPRINT, Mode.HEALTH}),
+        footer=False,
+        why_not=not_lead,
+    ),
 )

@@ -237,6 +237,15 @@ def test_the_newer_plan_is_named_by_the_id_it_has(team: Team) -> None:
     assert (said["superseded_by"], "superseded by q2" in said["message"]) == ("q2", True)
 
 
+def test_the_roster_that_check_asks_for_goes_to_exactly_the_residents(team: Team) -> None:
+    sent = team.run.ok("roster", "--send", "--json").json
+    assert [row["recipient"] for row in sent["deliveries"]] == ["master", "debugger"]
+    got = team.run.ok("receive", "--agent", "debugger", "--json").json["messages"]
+    roster = json.loads(got[0]["payload"]["content"].partition(": ")[2])["roster"]
+    assert (roster["slaves"], roster["temps"]) == (["slave-batch-1", "slave-batch-2"], ["temp-1"])
+    assert team.run("--as", "debugger", "roster", "--send", "--json").json["error"] == "NOT_PERMITTED"
+
+
 def test_a_yes_to_the_older_of_two_orders_stops_the_agent(team: Team) -> None:
     older, newer = team.stop(), team.stop()
     team.run.ok("--as", "debugger", "approve", older)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,16 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.desk import mail, requests
 from team_console.store.desk.agents import creation
+from team_console.store.desk.agents.endings import finish_due
 from team_console.store.desk.agents.spawn import hold
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.delivery.push import deliver
+from team_console.store.desk.inbox import receive
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.checks.message_rules import problems_of
 from team_console.store.protocol.reading import reading
+from team_console.store.views.board import view_of
 
 from tests.memory_team import MemoryTeam
 from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried
@@ -158,6 +161,67 @@ def test_an_end_is_confirmed_by_the_router_when_the_time_for_the_answer_is_over(
     assert names_to(since(sprint, order.message_id)) == CONFIRMED
     deliver(Caller(sprint, MASTER))
     assert len(since(sprint, order.message_id)) == len(CONFIRMED)
+
+
+def _sends(team: MemoryTeam) -> object:
+    return mail.send(Caller(team, "debugger"), to=MASTER, content="c", summary="Some other words of mine")
+
+
+def _receives(team: MemoryTeam) -> object:
+    put(team, carried({"msg_type": "AGENT_COMPLETE"}, message_id=f"n{len(team.snapshot().messages)}", to=MASTER))
+    return receive(Caller(team, MASTER), agent=MASTER)
+
+
+def _asks(team: MemoryTeam) -> object:
+    return requests.submit_plan(Caller(team, "debugger"), content="1. Look at it")
+
+
+def _comes_by(team: MemoryTeam) -> object:
+    return finish_due(Caller(team, MASTER), team.snapshot())
+
+
+@pytest.mark.parametrize("write", [_sends, _receives, _asks, _comes_by])
+def test_an_end_is_confirmed_by_whoever_writes_once_the_time_is_over(
+    sprint: MemoryTeam, clock: FakeClock, write: Callable[[MemoryTeam], object]
+) -> None:
+    request_id = doomed(sprint)
+    order = requests.approve(Caller(sprint, MASTER), request_id=request_id).messages[0]
+    write(sprint)
+    assert ("AGENT_DESTROYED", SLAVE) not in names_to(since(sprint, order.message_id))
+    clock.advance(16)
+    write(sprint)
+    assert [item for item in names_to(since(sprint, order.message_id)) if item in CONFIRMED] == CONFIRMED
+    write(sprint)
+    assert names_to(since(sprint, order.message_id)).count(CONFIRMED[0]) == 1
+    view = view_of(sprint.snapshot(), me=MASTER, now=clock())
+    rows = {row.request_id: (row.state, row.flags) for row in view.requests}
+    assert rows[request_id] == ("approved", ())
+    assert rows[order.request_id or ""] == ("withdrawn", ())
+    assert not [item for item in view.attention if item.need in ("DESTROY", "OVERDUE")]
+
+
+def test_a_slave_that_reported_its_batch_is_not_told_that_it_asked_for_its_own_end(sprint: MemoryTeam) -> None:
+    body = {key: value for key, value in BODIES["SLAVE_BATCH_COMPLETE"].items() if key != "msg_type"}
+    first, second = ask(sprint, "SLAVE_BATCH_COMPLETE", body), ask(sprint, "SLAVE_BATCH_COMPLETE", body)
+    needs = [item.request for item in view_of(sprint.snapshot(), me=MASTER, now=sprint.clock()).attention]
+    assert [row.request_id for row in needs if row is not None] == [second]
+    assert refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=first)).facts == {
+        "request_id": first,
+        "superseded_by": second,
+    }
+    [order] = requests.approve(Caller(sprint, MASTER), request_id=second).messages
+    assert order.content == "Your work is done, as you reported."
+
+
+def test_what_is_previewed_is_what_is_done(sprint: MemoryTeam) -> None:
+    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
+    agree_to_stop(sprint, requests.request_shutdown(Caller(sprint, MASTER), agent="story-creator-3-1"))
+    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
+    assert "has stopped already" in requests.foresee(sprint.snapshot(), request_id=request_id)[-1]
+    requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    with pytest.raises(TeamError) as decided:
+        requests.foresee(sprint.snapshot(), request_id=request_id)
+    assert decided.value.code is Code.ALREADY_ANSWERED
 
 
 def test_a_second_approval_is_refused_and_after_the_time_it_confirms_the_first(

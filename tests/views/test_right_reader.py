@@ -66,8 +66,8 @@ def test_a_step_before_its_predecessor_is_said_to_be_before_it() -> None:
 @pytest.mark.parametrize(
     ("step", "me", "hint"),
     [
-        (4, LEAD, "Send the complete roster to the residents."),
-        (4, "debugger", "Ask ceo to send the complete roster to the residents."),
+        (4, LEAD, "Send the complete roster to the residents (team-console roster --send)."),
+        (4, "debugger", "Ask ceo to send the complete roster to the residents (team-console roster --send)."),
         (5, LEAD, "Ask slave-batch-1 to give dev-runner-3-1 its task with TASK_ASSIGNMENT."),
         (7, LEAD, "Ask dev-runner-3-1 to report to slave-batch-1 with AGENT_COMPLETE."),
         (8, "slave-batch-1", "Ask for the end of dev-runner-3-1 with AGENT_DESTROY_REQUEST."),

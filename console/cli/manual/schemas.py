@@ -12,6 +12,7 @@ from team_console.console.cli.manual.schema_shapes import (
     AGENT,
     AWAITED,
     CONDITION,
+    DELIVERIES,
     DELIVERY,
     DOUBT,
     FAILURE,
@@ -145,7 +146,11 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     "requests": record({"requests": array(REQUEST), **DOUBT}),
-    "roster": record({"agents": array(AGENT), **DOUBT}),
+    "roster": record(
+        {},
+        {"agents": array(AGENT), **DOUBT, **ACTED, **DELIVERY, "deliveries": DELIVERIES, "warnings": WARNINGS},
+        meaning="`agents` and `doubt`, or with --send what was sent",
+    ),
     "status": record(
         {
             "team": text(),

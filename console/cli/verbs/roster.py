@@ -1,4 +1,4 @@
-"""`roster`: who is in the team, in which state, with how much unread."""
+"""`roster`: who is in the team, in which state, with how much unread; sent to the residents with `--send`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from team_console.store.views.rows import RosterRow, View
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """No options of its own."""
+    """Declare the options."""
+    parser.add_argument("--send", action="store_true", help="send every resident the complete roster as it is now")
 
 
 def run(call: Call) -> int:
-    """List the agents."""
+    """List the agents, or send the list to the residents."""
+    if call.options.send:
+        from team_console.store.desk.agents.roster import send_roster
+
+        receipt = send_roster(call.caller)
+        told = ", ".join(message.recipients[0] for message in receipt.messages)
+        return call.finish(receipt, [f"the complete roster went to {told}"])
     view = call.view()
     if call.out.as_json:
         from team_console.store.views.status_json import roster_json

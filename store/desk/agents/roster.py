@@ -9,6 +9,7 @@ from typing import Any
 from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.agents.spawn import let_go
 from team_console.store.desk.answering.questions import close_question
+from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.desk.draft import Draft, write
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -46,11 +47,28 @@ def tell_residents(
         return []
     body = {"session_id": _session(tx), "roster": lists}
     say = partial(phrase, tx.config.language)
-    change = say("{} is in the team now", arrived) if arrived else say("{} left the team", left)
+    change = say("{} is in the team now", arrived) if arrived else say("{} left the team", left) if left else ""
+    change = change or say("who is in the team now")
     payload = {"summary": say("{}: {}", say("Roster"), change), "content": composed("AGENT_ROSTER_BROADCAST", body)}
     draft = Draft("message", sender, tuple(residents), payload)
     draft.check(tx.config)
     return write(tx, draft, residents)[0]
+
+
+def send_roster(caller: Caller) -> Receipt:
+    """Send every resident the complete roster as it is now.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND` in a team without residents, `NOT_PERMITTED` for anyone but the lead.
+    """
+    with caller.team.transaction(actor=caller.actor, action="roster", wait=caller.wait) as tx:
+        messages = tell_residents(tx, caller.actor)
+        if not messages:
+            text = f"team {tx.config.name} has no residents to tell the roster"
+            raise TeamError(Code.AGENT_NOT_FOUND, text, "A resident is a member with the role resident.")
+        to = [message.recipients[0] for message in messages]
+        tx.record("roster", ids=[message.message_id for message in messages], to=to)
+    return Receipt("roster", tuple(messages), notices=tuple(tx.notices))
 
 
 def conclude(

@@ -36,6 +36,7 @@ _CHINESE: Mapping[str, str] = {
     "Course correction": "调整方向",
     "Roster": "成员名单",
     "{} is ready": "{} 已就绪",
+    "who is in the team now": "当前成员",
     "{} is in the team now": "{} 已加入团队",
     "{} left the team": "{} 已离开团队",
     "{} has left the team": "{} 已离开团队",

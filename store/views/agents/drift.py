@@ -18,6 +18,6 @@ def drift(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> Itera
         return
     expected = expected_on_roster(config, (entry for entry in facts if entry.order < roster.order))
     for name, wrong in roster_gaps(roster.read, expected):
-        hint = "The next complete roster repairs it; ask the Master to send one."
+        hint = "The next complete roster repairs it; the lead sends it with: team-console roster --send"
         text = f"{name} {wrong} in the latest roster"
         yield Problem("ROSTER_DRIFT", "warning", f"{roster.message.message_id} {name}", text, hint)

@@ -263,14 +263,14 @@ _ACTS = {
     1: "ask for the agent with AGENT_CREATE_REQUEST",
     2: "create the agent",
     3: "answer {slave} with AGENT_CREATED",
-    4: "send the complete roster to the residents",
+    4: "send the complete roster to the residents (team-console roster --send)",
     5: "give {agent} its task with TASK_ASSIGNMENT",
     6: "do the work",
     7: "report to {slave} with AGENT_COMPLETE",
     8: "ask for the end of {agent} with AGENT_DESTROY_REQUEST",
     9: "ask {agent} to stop (team-console shutdown {agent})",
     10: "confirm the end to {slave} with AGENT_DESTROYED",
-    11: "send the complete roster to the residents",
+    11: "send the complete roster to the residents (team-console roster --send)",
 }
 """Step -> what whoever has to make it should do."""
 
