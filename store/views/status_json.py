@@ -10,7 +10,7 @@ from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.problem import Problem
 from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
-from team_console.store.views.truth import State, Truth, judge
+from team_console.store.views.truth import Truth, judge
 
 
 def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
@@ -76,7 +76,6 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
     this moment.
     """
     snapshot, truth = view.snapshot, judge(view.snapshot, view.now)
-    doubt = truth.reason(State.DOUBT)
     return {
         "team": snapshot.config.name,
         "location": team.location,
@@ -88,7 +87,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "needs_you": len(view.attention) if snapshot.is_known else None,
         "problems": len(view.findings),
         "last_change": _moment(snapshot.changed_at),
-        "doubt": doubt.sentence if doubt else None,
+        "doubt": " ".join(reason.sentence for reason in truth.doubts) or None,
         "missing": truth.missing,
         "damaged": truth.damaged,
         "lock": asdict(truth.holder) if truth.holder else None,
