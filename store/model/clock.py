@@ -28,6 +28,10 @@ _FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 with the year 9999 and would let one message of its last week keep all others from being judged."""
 
 
+_YAML_TIME = re.compile(
+    r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?[ \t]*(?:[Zz]|([-+])(\d\d?)(?::?(\d\d))?)?"
+).fullmatch
+"""A time as YAML knows it: `2026-11-20 9:05:00`, `2026-11-20 09:43:10.10 -5`."""
 _SINCE_1970 = re.compile(r"\d{10}(\d{3})?(?:\.\d*)?").fullmatch
 
 
@@ -43,12 +47,25 @@ def from_text(text: str) -> datetime | None:
         since = _SINCE_1970(text.strip())
         if since is not None:
             return from_file(int(float(text) * (1e9 if since[1] is None else 1e6)))
-        moment = datetime.fromisoformat(text.strip())
+        moment = _from_iso(text.strip())
         if moment.tzinfo is not UTC:
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         return min(max(moment, _FIRST), _LAST)
     except (ValueError, OverflowError):
         return None
+
+
+def _from_iso(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        found = _YAML_TIME(text)
+        if found is None:
+            raise
+    year, month, day, hour, minute, second, fraction, sign, hours, minutes = found.groups(default="")
+    zone = f"{sign}{hours:0>2}:{minutes or '00'}" if sign else "Z" if text[-1] in "Zz" else ""
+    date, time = f"{year}-{month:0>2}-{day:0>2}", f"{hour:0>2}:{minute}:{second}.{fraction or '0'}"
+    return datetime.fromisoformat(f"{date}T{time}{zone}")
 
 
 def from_file(nanoseconds: int) -> datetime:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 from team_console.store.model.clock import from_text
-from team_console.store.model.names import ALL, USER, canonical
+from team_console.store.model.names import ALL, USER, canonical, is_name
 
 
 class Status(StrEnum):
@@ -36,6 +36,13 @@ class Priority(StrEnum):
     LOW = "low"
 
 
+PRIORITIES: Mapping[str, str] = {"": str(Priority.MEDIUM), **{str(word): str(word) for word in Priority}}
+"""What a priority as written means: our own words, and none."""
+STATUSES: Mapping[str, str] = {"": str(Status.PENDING), **{str(word): str(word) for word in Status}}
+"""What a status as written means, likewise."""
+_OTHER_PRIORITIES = {**PRIORITIES, **{str(number): str(word) for number, word in enumerate(Priority, start=1)}}
+"""Numbers count from 1, the most urgent, as `Message.rank` does."""
+_OTHER_STATUSES = {**STATUSES, "unread": str(Status.PENDING)}
 _RANKS: dict[str, int] = {str(priority): rank for rank, priority in enumerate(Priority, start=1)}
 
 _TO_BE_READ = frozenset({Status.PENDING, Status.CLAIMED, Status.RETRY, Status.DELIVERED})
@@ -106,6 +113,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         is_letter: Whether the payload is known to be a summary and a content, both texts, and nothing else, and the
             content none that carries `NAME: {json}`. Then nobody has to read it to know that it quotes nothing; False
             says nothing.
+        odd: Which of `priority`, `status` and `to` are written in words that are not ours, understood or not.
     """
 
     message_id: str
@@ -118,6 +126,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     more: Mapping[str, Any]
     source: Source
     is_letter: bool = False
+    odd: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Message):
@@ -284,18 +293,47 @@ def from_record(record: Mapping[str, Any], *, is_letter: bool = False) -> Messag
         missing.append("to")
     if missing:
         raise ValueError(f"no {', no '.join(missing)}")
+    priority, status = _first(record, ("priority",)), _first(record, ("status",))
+    urgency, state, odd = meant(priority, status)
     return Message(
         message_id=envelope["message_id"],
         type=envelope["type"],
         sender=canonical(envelope["from"]),
         recipients=recipients,
-        priority=_first(record, ("priority",)) or Priority.MEDIUM.value,
+        priority=urgency,
         created=envelope["created"],
-        status=_first(record, ("status",)) or Status.PENDING.value,
+        status=state,
         more=record,
         source=WholeRecord(record, _payload(record)),
         is_letter=is_letter,
+        odd=(*odd, "to") if len(recipients) > 1 and _has_comma(record) else odd,
     )
+
+
+def meant(priority: str, status: str) -> tuple[str, str, tuple[str, ...]]:
+    """Understand a priority and a status as other programs spell them; the last says which are not our words.
+
+    `Critical` and `1` are critical, `4` is low, `unread` and `"Pending "` are pending. What nobody knows stays as is.
+    """
+    urgency, state = PRIORITIES.get(priority), STATUSES.get(status)
+    odd = tuple([key for key, word in (("priority", urgency), ("status", state)) if word is None])
+    if urgency is None:
+        urgency = _OTHER_PRIORITIES.get(priority.strip().lower(), priority)
+    if state is None:
+        state = _OTHER_STATUSES.get(status.strip().lower(), status)
+    return urgency, state, odd
+
+
+def addressees(text: str) -> tuple[str, ...]:
+    """Read the names in an address: one, or several with commas between them, since no name has a comma."""
+    if "," not in text:
+        return (canonical(text),)
+    names = dict.fromkeys([canonical(part.strip()) for part in text.split(",") if part.strip()])
+    return tuple(names) if names and all(map(is_name, names)) else (canonical(text),)
+
+
+def _has_comma(record: Mapping[str, Any]) -> bool:
+    return any("," in value for key in _ADDRESS_KEYS if isinstance(value := record.get(key), str))
 
 
 def new_record(
@@ -359,16 +397,14 @@ def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
     to = record.get("to")
     if isinstance(to, str) and to and _OTHER_ADDRESS_KEYS.isdisjoint(record):  # nearly every message
-        return (canonical(to),)
+        return addressees(to)
     names: list[str] = []
     for key in _ADDRESS_KEYS:
         value = record.get(key)
         for item in value if isinstance(value, list) else [value]:
             if item is None or isinstance(item, (dict, list)):
                 continue
-            name = canonical(str(item))
-            if name and name not in names:
-                names.append(name)
+            names += [name for name in addressees(str(item)) if name and name not in names]
     return tuple(names)
 
 

@@ -15,6 +15,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.message import Message, Priority, Status, from_record
 from team_console.store.model.problem import Problem
@@ -84,6 +85,8 @@ def read_row(row: Row, *, place: str) -> RowEntry:
         record = _record(row, payload, note)
         _check_times(record)
         message = from_record(record)
+        if "status" in message.odd:  # statements ask for our words alone
+            message = replace(message, status=str(record["status"]), odd=())
     except (ValueError, TypeError) as error:
         hint = "Correct the row; it is shown and kept as it is."
         return RowEntry(row, None, None, (_problem("error", row.message_id, f"the row has {error}", hint),))

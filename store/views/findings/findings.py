@@ -13,7 +13,7 @@ from team_console.store.protocol.reading import reading
 from team_console.store.views.agents.lifecycles import TITLES
 from team_console.store.views.agents.roster import BoardState
 from team_console.store.views.findings.keys import key_findings
-from team_console.store.views.findings.violations import SEVERITIES
+from team_console.store.views.findings.violations import SEVERITIES, UNREADABLE_DATE
 from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
 
 _ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED, Flag.FORGED})
@@ -49,6 +49,8 @@ def findings(board: BoardState, roster: Sequence[RosterRow]) -> tuple[Problem, .
     listed: list[Problem] = []
     for severity in SEVERITIES:
         single = violations.frozen(severity)
+        if any(problem.code == UNREADABLE_DATE for problem in board.problems):  # the store tells of each itself
+            single = tuple(problem for problem in single if problem.code != UNREADABLE_DATE)
         listed += (problem for problem in general if problem.severity == severity)
         listed += _counted(single) if severity == "notice" else single
     listed += (problem for problem in general if problem.severity not in SEVERITIES)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from team_console.store.model.message import Status
+from team_console.store.model.message import PRIORITIES, STATUSES, Status
 from team_console.store.model.names import nearest
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.reuse.memo import Multimap
 from team_console.store.model.reuse.tally import Tally
+from team_console.store.model.safe import safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.model.words import counted
 from team_console.store.protocol.checks.fields import REQUIRED
@@ -29,6 +30,7 @@ from team_console.store.views.ordered import Ordered
 
 SEVERITIES = ("error", "warning", "notice")
 _BODY, _TEAM = 0, 1
+UNREADABLE_DATE = "UNREADABLE_DATE"
 
 
 class Violations:
@@ -165,7 +167,31 @@ def _is_blameless(entry: Entry, config: TeamConfig) -> bool:
     sender = config.agent(message.sender)
     if config.key or message.type in config.kinds or sender.may_message is not None or sender.may_send is not None:
         return False
-    return entry.is_mail and message.recipients != (message.sender,)
+    return entry.is_mail and message.recipients != (message.sender,) and not message.odd and not _is_undated(entry)
+
+
+def _is_undated(entry: Entry) -> bool:
+    return entry.when is EARLIEST and bool(entry.message.created)
+
+
+def _odd_words(entry: Entry) -> Iterator[Problem]:
+    """Words of other programs for priority, status and time that decide the order of messages and who gets them."""
+    message = entry.message
+    hint = "It is understood as said here and stays as it is written."
+    for key in message.odd:
+        written, code = safe_line(str(message.record.get(key)), 64), "OTHER_WORD"
+        text = f"{key} {written!r} is read as {message.priority if key == 'priority' else message.status}"
+        if key == "to":
+            text = f"it is addressed to several with commas between them, and goes to {', '.join(message.recipients)}"
+        elif key == "priority" and message.priority not in PRIORITIES:
+            code, text = "UNKNOWN_PRIORITY", f"priority {written!r} is none that is known, so it comes last"
+        elif key == "status" and message.status not in STATUSES:
+            code, text = "UNKNOWN_STATUS", f"status {written!r} is none that is known, so nobody will receive it"
+            hint = "Set it to pending to send it."
+        yield Problem(code, "notice", message.message_id, text, hint)
+    if _is_undated(entry):
+        text = f"created {safe_line(message.created, 64)!r} is no time, so it counts as the oldest"
+        yield Problem(UNREADABLE_DATE, "notice", message.message_id, text, "Correct it.")
 
 
 def _is_sprint(entry: Entry) -> bool:
@@ -174,6 +200,7 @@ def _is_sprint(entry: Entry) -> bool:
 
 def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
     message = entry.message
+    yield from _odd_words(entry)
     if message.type != SESSION:  # our own notes on sessions go from a member to itself
         yield from self_addressed(message)
     for name in missing_fields(config, message.type, message.payload) if message.type in config.kinds else ():

@@ -13,7 +13,16 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.backends.yaml.codec.parsing.scalars import NULLS, TEXT_KEYS, text_only, typed
-from team_console.store.model.message import ADDRESS_KEYS, ENVELOPE_KEYS, Message, Priority, Source, Status
+from team_console.store.model.message import (
+    ADDRESS_KEYS,
+    ENVELOPE_KEYS,
+    PRIORITIES,
+    STATUSES,
+    Message,
+    Source,
+    addressees,
+    meant,
+)
 from team_console.store.model.names import canonical
 
 # Patterns of bytes: in one of text a set of many characters costs milliseconds to compile. Only single characters are
@@ -54,7 +63,6 @@ _READERS: Mapping[bytes, tuple[str, Callable[[str], Any]]] = {
 }
 """Key as written -> as in the record, and what a plain value of it is."""
 _NEEDED = frozenset((b"message_id", b"type", b"from", b"to", b"created"))
-_MEDIUM, _PENDING = Priority.MEDIUM.value, Status.PENDING.value
 _NOTHING_MORE: dict[str, Any] = {}
 _QUOTES = b"'\""
 _MOST_WORDS = 4096
@@ -153,17 +161,24 @@ def _message(fields: Iterable[bytes], more: Mapping[str, Any], source: Source, i
     author, reader = known(sender) or _word(sender), known(to) or _word(to)
     if not (identity and name and author and reader):
         return None
+    urgency, condition = known(priority) or _word(priority), known(status) or _word(status)
+    urgent, state = PRIORITIES.get(urgency), STATUSES.get(condition)
+    odd: tuple[str, ...] = ()
+    if urgent is None or state is None:
+        urgent, state, odd = meant(urgency, condition)
+    recipients = _names.get(reader) or _recipients(reader)
     return Message(
         identity,
         name,
         author if author.isascii() else canonical(author),
-        _names.get(reader) or _recipients(reader),
-        known(priority) or _word(priority) or _MEDIUM,
+        recipients,
+        urgent,
         _text(created),
-        known(status) or _word(status) or _PENDING,
+        state,
         more,
         source,
         is_letter,
+        odd if len(recipients) == 1 else (*odd, "to"),
     )
 
 
@@ -313,7 +328,7 @@ def _unquoted(value: bytes) -> str:
 def _recipients(name: str) -> tuple[str, ...]:
     known = _names.get(name)
     if known is None:
-        known = (canonical(name),)
+        known = addressees(name)
         if len(_names) < _MOST_WORDS:
             _names[name] = known
     return known
