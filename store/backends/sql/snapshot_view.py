@@ -170,5 +170,5 @@ class SnapshotView:
     def _missing(self, connection: Connection) -> TeamError:
         existed = bool(our_tables(connection))
         text = f"{self._dialect.location} has no table {MESSAGES}" + (" any more" if existed else "")
-        hint = "Restore the table." if existed else "Make a team in it with: team-console migrate FROM TO"
+        hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
         return TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)
