@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,8 +17,6 @@ NOT_PLAIN = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
 FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Why we may not write: permissions, or a mount for reading only."""
 
-_LONGEST_NAME = 220
-"""Bytes of a file name to which more may be added: no file system takes more than 255."""
 _BLOCK = 1 << 20
 """Bytes of one system call. For a call of many megabytes Linux takes pages of two megabytes, and in a virtual machine
 those are the ones its host has to find first: 42 MB took 9 to 110 ms in one call, in blocks 12 to 15 every time.
@@ -88,8 +85,7 @@ def cut(disk: Disk, path: Path, size: int) -> None:
 
 def set_aside(disk: Disk, path: Path, torn: bytes, size: int, *, stamp: str) -> Path:
     """Move what is `torn` at the end of `path` to a file beside it, named in the result, then cut `path` to `size`."""
-    name = path.name if len(os.fsencode(path.name)) < _LONGEST_NAME else f"{path.name[:20]}…{path.name[-40:]}"
-    aside = path.with_name(f"{name}.torn-{stamp}")
+    aside = path.with_name(f"{path.name}.torn-{stamp}")
     if disk.stat(aside) is None:
         write_new(disk, aside, torn)
         disk.sync_folder(aside.parent)
