@@ -41,7 +41,7 @@ CLIMBS = (
         "outside ",
         "CON:",
         "x" * 300,
-        "dév",
+        "d v",
         "a..b",
         "\x1b[31m",
         "\u202eoutside",
