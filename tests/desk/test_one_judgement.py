@@ -12,6 +12,7 @@ import yaml
 
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import settings_of_signed_team
+from tests.trust.places_of_teams import Files
 
 MEMBERS = ("master:resident", "slave-batch-1:slave", "slave-batch-2:slave", "temp-1:temp", "debugger:resident")
 PAST, NOON = "2026-02-24T12:00:00.000Z", "2026-02-24T12:00:01.000Z"
@@ -129,6 +130,19 @@ def withdrawn_by_a_forgery(team: Team) -> str:
     return request
 
 
+def backdated(team: Team) -> str:
+    """A plan and a yes to it, dated before the team signed, with chained lines behind the first signature."""
+    decided_before_signing(team)
+    team.run.ok("approve", team.plan())
+    asked = {"status": "pending", "priority": "high", "created": PAST, **_plan("q1", request_id="plan-A")}
+    payload = {"request_id": "plan-A", "approve": True, "content": "go", "summary": "s"}
+    yes = {**asked, "message_id": "a1", "type": "plan_approval_response", "from": "ceo", "to": "debugger"}
+    for record in (asked, {**yes, "payload": payload}):
+        Files(team.folder).trail(record)
+        team.foreign(record)
+    return "plan-A"
+
+
 def superseded(team: Team) -> str:
     team.foreign(_plan("q1", request_id="plan-A"), {**_plan("q2"), "created": "2026-02-24T12:00:02.000Z"})
     return "plan-A"
@@ -188,6 +202,7 @@ CASES: tuple[tuple[Callable[[Team], str], str, str, list[str]], ...] = (
     (withdrawn, OVER, "withdrawn", []),
     (withdrawn_by_another, OPEN, "open", []),
     (withdrawn_by_a_forgery, OPEN, "open", []),
+    (backdated, OPEN, "overdue", ["forged", "overdue"]),
     (superseded, OVER, "superseded", ["superseded"]),
     (expired, OVER, "withdrawn", []),
     (end_approved, DECIDED, "approved", [ENDING]),
@@ -197,6 +212,10 @@ CASES: tuple[tuple[Callable[[Team], str], str, str, list[str]], ...] = (
     (batch_reported_again, OVER, "superseded", ["superseded"]),
     (ended_of_two_reports, OVER, "superseded", ["superseded"]),
 )
+
+
+_STAYING = (withdrawn_by_a_forgery, backdated)
+"""What a database does not show after `migrate`: a key of a team stays behind, and so does the order of the trail."""
 
 
 @pytest.fixture
@@ -215,7 +234,7 @@ def test_every_door_says_the_same(
     request = made(team)
     team.run("check", "--heal")
     team.run.ok("migrate", ".", "team.db")
-    moved = () if (team.folder / "team.key").exists() else (("team.db", "reject"),)  # a key of a team stays behind
+    moved = () if made in _STAYING else (("team.db", "reject"),)
     for place, verb in ((".", "approve"), *moved):
         run = ("-t", place)
         (row,) = [
