@@ -14,7 +14,7 @@ from team_console.widgets.forms import form as forms
 from textual.events import Key
 from textual.screen import ResultCallback
 
-from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -255,3 +255,20 @@ def rewrite(team: MemoryTeam, message_id: str, **payload: object) -> None:
         changed.append(message)
     state.messages = tuple(changed)
     state.revision += 1
+
+
+async def test_an_open_console_confirms_an_end_once_the_agent_had_its_time(team: MemoryTeam, clock: Clock) -> None:
+    payload = {"agent_name": "file-manager", "summary": "Its work is done and tested"}
+    asked = mail.send(Caller(team, "schedule-manager"), to=LEAD, type="AGENT_DESTROY_REQUEST", payload=payload)
+
+    def confirmed() -> list[str]:
+        live = team.snapshot().messages
+        return [message.recipients[0] for message in live if message.content.startswith("AGENT_DESTROYED")]
+
+    async with opened(team) as desk:
+        await desk.until(lambda: len(desk.rows) == 1, "the request")
+        requests.approve(Caller(team, LEAD), request_id=asked.messages[0].message_id)
+        await desk.until(lambda: desk.rows == [], "a list without what is decided")
+        assert confirmed() == []
+        clock.advance(16)
+        await desk.until(lambda: confirmed() == ["schedule-manager"], "the confirmation")
