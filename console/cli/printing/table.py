@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from team_console.console.cli.printing.output import Output, is_terminal
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import safe_line, safe_text
 
 _GAP = "  "
 _WIDEST = 64
@@ -28,6 +28,14 @@ def print_table(out: Output, heads: Sequence[str], rows: Sequence[Sequence[str]]
     out.say(out.paint(_line(heads, widths, limit), "bold"))
     for row in cells:
         out.say(_line(row, widths, limit))
+
+
+def print_csv(out: Output, fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
+    """Print rows as comma-separated values below their fields; stored text is made safe here."""
+    from team_console.store.views.history import csv_text
+
+    safe = ({name: safe_text(value) for name, value in row.items()} for row in rows)
+    out.say(csv_text(fields, safe).rstrip("\n"))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:

@@ -6,12 +6,11 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from team_console.console.cli.call import Call
-from team_console.console.cli.printing.table import age, print_table
+from team_console.console.cli.printing.table import age, print_csv, print_table
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_text
 
 if TYPE_CHECKING:
-    from team_console.store.views.decisions.decision import Decision, DecisionLedger
+    from team_console.store.views.decisions.decision import Decision
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +31,7 @@ def run(call: Call) -> int:
     """Print the ledger, and say what keeps it from being whole or proved."""
     from msgspec.structs import replace
     from team_console.store.views.decisions.reading import ledger_of_team
-    from team_console.store.views.decisions.written import ledger_json, markdown
+    from team_console.store.views.decisions.written import CSV_FIELDS, csv_row, ledger_json, markdown
 
     options = call.options
     if call.out.as_json and (options.csv or options.md):
@@ -49,7 +48,7 @@ def run(call: Call) -> int:
         call.out.say("\n".join(markdown(ledger, call.team.config().name)))
         return 0
     if options.csv:
-        _print_csv(call, ledger)
+        print_csv(call.out, CSV_FIELDS, map(csv_row, ledger.decisions))
     elif ledger.decisions:
         call.tell_zone()
         heads = ("AT", "VERDICT", "BY", "KIND", "AFTER", "PROOF", "REQUEST", "WHAT")
@@ -66,11 +65,3 @@ def _cells(decision: Decision) -> tuple[str, ...]:
     what = " · ".join(filter(None, (decision.title, words)))
     took = age(decision.after_seconds)
     return at, decision.verdict, decision.by, decision.kind, took, str(decision.proof), decision.request_id, what
-
-
-def _print_csv(call: Call, ledger: DecisionLedger) -> None:
-    from team_console.store.views.decisions.written import CSV_FIELDS, csv_row
-    from team_console.store.views.history import csv_text
-
-    rows = ({name: safe_text(value) for name, value in csv_row(decision).items()} for decision in ledger.decisions)
-    call.out.say(csv_text(CSV_FIELDS, rows).rstrip("\n"))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from team_console.console.cli.arguments import add_agent, add_completed
 from team_console.console.cli.call import Call
+from team_console.console.cli.printing.table import print_csv
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_text
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Snapshot
@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Print the history that is wanted; what could not be read of the archives is said, not left out."""
-    from team_console.store.views.history import history, history_json, wanted
+    from team_console.store.views.history import CSV_FIELDS, csv_row, history, history_json, wanted
 
     options = call.options
     form = options.format or ("json" if call.out.as_json else "log")
@@ -46,8 +46,10 @@ def run(call: Call) -> int:
     messages, problems = history(call.team, snapshot.messages, fits)
     if form == "json":
         call.print_list(history_json(messages), snapshot, problems)
+    elif form == "csv":
+        print_csv(call.out, CSV_FIELDS, map(csv_row, messages))
     else:
-        _PRINTERS[form](call, messages)
+        _print_log(call, messages)
     call.out.warn([problem.sentence for problem in problems])
     if not messages and not problems:
         _tell_slips(call, snapshot)
@@ -72,13 +74,3 @@ def _print_log(call: Call, messages: Sequence[Message]) -> None:
         call.tell_zone()
     for message in messages:
         call.out.say(log_line(message, call.agent))
-
-
-def _print_csv(call: Call, messages: Sequence[Message]) -> None:
-    from team_console.store.views.history import CSV_FIELDS, csv_row, csv_text
-
-    rows = ({name: safe_text(value) for name, value in csv_row(message).items()} for message in messages)
-    call.out.say(csv_text(CSV_FIELDS, rows).rstrip("\n"))
-
-
-_PRINTERS = {"log": _print_log, "csv": _print_csv}
