@@ -15,7 +15,12 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 async def test_each_of_two_sessions_has_a_head_with_its_own_count(team: MemoryTeam) -> None:
     for session in ("sprint-xxx", "sprint-yyy"):
         batches = [{"batch_id": 1, "stories": ["3-1", "3-2"]}, {"batch_id": 2, "stories": ["4-1"]}]
-        plan = {"session_id": session, "total_stories": 3, "batches": batches, "dependency_graph": {}}
+        plan: dict[str, object] = {
+            "session_id": session,
+            "total_stories": 3,
+            "batches": batches,
+            "dependency_graph": {},
+        }
         mail.send(Caller(team, "task-manager"), to=LEAD, type="BATCH_PLAN_READY", payload=plan)
     report = {"batch_id": 2, "session_id": "sprint-xxx", "stories_completed": ["4-1"], "stories_failed": []}
     mail.send(
@@ -24,9 +29,9 @@ async def test_each_of_two_sessions_has_a_head_with_its_own_count(team: MemoryTe
     async with opened(team) as desk:
         await desk.press("5")
         await desk.shows("session sprint-xxx  1/3", "session sprint-yyy  0/3")
-        batches = [f"{session}/{number}" for session in ("sprint-xxx", "sprint-yyy") for number in (1, 2)]
+        keys = [f"{session}/{number}" for session in ("sprint-xxx", "sprint-yyy") for number in (1, 2)]
         heads = {0: "session:sprint-xxx", 3: "session:sprint-yyy"}
-        assert desk.rows == [heads.get(place) or f"batch:{batches.pop(0)}" for place in range(6)]
+        assert desk.rows == [heads.get(place) or f"batch:{keys.pop(0)}" for place in range(6)]
 
 
 @pytest.mark.parametrize("width", [60, 100])

@@ -12,7 +12,14 @@ from tests.conftest import CommandLine
 
 def put(team: CommandLine, id: str, type: str, sender: str, to: str, **payload: object) -> None:
     """Append a record as another program would."""
-    record = {"message_id": id, "type": type, "from": sender, "to": to, "priority": "high", "status": "pending"}
+    record: dict[str, object] = {
+        "message_id": id,
+        "type": type,
+        "from": sender,
+        "to": to,
+        "priority": "high",
+        "status": "pending",
+    }
     record |= {"created": "2026-11-24T15:20:00Z", "payload": payload}
     with (team.folder / "message-queue.yaml").open("a", encoding="utf-8") as queue:
         queue.write(yaml.safe_dump([record]) if queue.tell() else yaml.safe_dump({"messages": [record]}))
@@ -96,7 +103,8 @@ def test_what_was_changed_after_it_was_recorded_is_marked_and_named(team: Comman
     if noted:
         team.ok("send", "--to", "schedule-manager", *text)
     named = findings(team, "CHANGED_MESSAGE")
-    assert (named.keys(), "sender, text" in named[sent]) == ({sent, order["message_id"]}, True)
+    assert set(named) == {sent, order["message_id"]}
+    assert "sender, text" in named[sent]
     expected = {sent: "changed", kept: None, order["message_id"]: "changed"}
     assert marks(team, "file-manager", "--peek") == expected
     refused = team("approve", order["request_id"], "--as", "file-manager", "--json")

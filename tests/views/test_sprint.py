@@ -232,7 +232,10 @@ def test_a_correction_drops_only_what_it_drops() -> None:
     story = Chronicle()
     _plan(story, ["3-1", "3-2", "3-3"], ["4-1", "4-2", "4-3"], ["5-1"])
     _assign(story, "story-creator-3-1", "3-1")
-    correction = {"new_batches": [{"batch_id": 2, "stories": ["4-1", "4-2", "4-4"]}], "dropped_stories": ["4-3"]}
+    correction: dict[str, Any] = {
+        "new_batches": [{"batch_id": 2, "stories": ["4-1", "4-2", "4-4"]}],
+        "dropped_stories": ["4-3"],
+    }
     story.sprint(SM, LEAD, "COURSE_CORRECTION", session_id="s1", added_stories=["4-4"], **correction)
     assert {batch.batch_id: (batch.slave, [*_states(batch)]) for batch in story.view().batches} == {
         "1": (SLAVE, ["3-1", "3-2", "3-3"]),
@@ -296,7 +299,13 @@ def test_nobody_runs_the_story_of_an_agent_that_has_ended() -> None:
 def test_a_report_of_a_batch_is_held_against_the_plan(done: list[str], more: dict[str, Any], words: str | None) -> None:
     story = Chronicle()
     _plan(story, ["3-1", "3-2"])
-    body = {"batch_id": 1, "session_id": "s1", "stories_completed": done, "stories_failed": [], "batch_report": "r"}
+    body: dict[str, Any] = {
+        "batch_id": 1,
+        "session_id": "s1",
+        "stories_completed": done,
+        "stories_failed": [],
+        "batch_report": "r",
+    }
     story.sprint(SLAVE, LEAD, "SLAVE_BATCH_COMPLETE", **{**body, **more})
     texts = [finding.message for finding in story.view().findings if finding.code == "STORY_COUNT_MISMATCH"]
     assert [words in text for text in texts if words] == ([True] if words else [])
