@@ -209,10 +209,13 @@ class Team(ABC):
     clock: Clock
     kind: str
     """`yaml`, `sql` or `memory`."""
-    has_trail: bool = True
-    """Whether what is done can be put on record without making anything for it first."""
     may_be_read_by_a_copy: ClassVar[bool] = False
     """Whether a copy of the process (a fork) may take snapshots too: no connection is open that two must not share."""
+
+    @property
+    def has_trail(self) -> bool:
+        """Whether what is done can be put on record without making anything for it first."""
+        return True
 
     @abstractmethod
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:

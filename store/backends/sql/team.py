@@ -74,7 +74,7 @@ class SqlTeam(Team):
         self._chain = Chain()
 
     @property
-    def has_trail(self) -> bool:  # type: ignore[override]
+    def has_trail(self) -> bool:
         """See `Team.has_trail`."""
         with self._reading() as (_, shape):
             return shape.has_ours

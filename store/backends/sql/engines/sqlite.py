@@ -317,7 +317,7 @@ class Sqlite(Dialect):
 
     def _replaced(self, path: Path, outcome: str, **facts: bool) -> TeamError:
         text = f"{path} was replaced by another file; {outcome}"
-        hint = "Look which of the two files is the right one, then try again."
+        hint = "Look which of the two files is the right one, then try again." if path == self.path else "Try again."
         return TeamError(Code.STORE_FAILED, text, hint, **facts)
 
 
