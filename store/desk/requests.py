@@ -11,7 +11,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.desk.agents.creation import told as creation_told
 from team_console.store.desk.agents.endings import told as ending_told
 from team_console.store.desk.answering.questions import Terms, Verdict, live_question, opened_kind, refuse_decided
-from team_console.store.desk.answering.writing import answer_request, check_name_fits
+from team_console.store.desk.answering.writing import answer_request, check_name_fits, refuse_forbidden
 from team_console.store.desk.asking import expiry, origin, put_request, refuse_lead
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
@@ -177,7 +177,7 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
 
     Raises:
         TeamError: `INVALID_REQUEST_ID` for a request that is not live, `ALREADY_ANSWERED`, `INVALID_NAME`,
-            `INVALID_FIELD`.
+            `INVALID_FIELD`, `NOT_PERMITTED` for what its sender may not ask.
     """
     question = live_question(snapshot, request_id)
     if question is None:
@@ -194,6 +194,8 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
         refuse_decided(case)
     kind = opened_kind(question)
     check_name_fits(kind, agent_name, request_id)
+    if kind is not None:
+        refuse_forbidden(snapshot.config, lambda: snapshot.messages, question, kind, recorded=snapshot.recorded)
     if kind is RequestKind.CREATE:
         return creation_told(snapshot.config, snapshot.messages, question, agent_name)
     if kind is RequestKind.DESTROY:

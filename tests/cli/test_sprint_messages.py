@@ -43,7 +43,8 @@ def test_an_end_asked_for_in_the_wrong_direction_is_not_granted(sprint: CommandL
     content = 'AGENT_DESTROY_REQUEST: {"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": "dev-runner-3-1"}'
     record = {"message_id": "D1", "type": "message", "from": "debugger", "to": "ceo", "payload": {"content": content}}
     (sprint.folder / "message-queue.yaml").write_text(json.dumps({"messages": [record]}))
-    refused = sprint("approve", "D1", "--as", "ceo", "--json")
-    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
-    assert "debugger is not a slave" in refused.json["message"]
+    for look in ((), ("--dry-run",)):
+        refused = sprint("approve", "D1", "--as", "ceo", "--json", *look)
+        assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+        assert "debugger is not a slave" in refused.json["message"]
     sprint.ok("reject", "D1", "--as", "ceo", "--reason", "ask its slave")

@@ -7,7 +7,7 @@ a message. Only a creation with a spawn command takes two transactions more.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,7 @@ from team_console.store.desk.sessions.gone import refuse_left_behind
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import is_name
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks.secrets import secret_warnings
 from team_console.store.protocol.checks.values import named
 from team_console.store.protocol.kinds.directions import direction_problems
@@ -39,6 +40,7 @@ from team_console.store.protocol.relations.membership import known
 from team_console.store.protocol.relations.stops import REQUEST
 from team_console.store.protocol.seen import REQUEST as REQUEST_DIGEST
 from team_console.store.protocol.seen import Seen, digest_of
+from team_console.store.settings.team_config import TeamConfig
 
 
 class _Answered(Struct, frozen=True):
@@ -110,7 +112,9 @@ def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, Reque
     question = case.question.message
     _refuse_nameless(question)
     if wish.verdict.approve:
-        _refuse_forbidden(tx, caller, question, case.kind)
+        refuse_forbidden(tx.config, tx.everything, question, case.kind, recorded=tx.recorded)
+        if case.kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
+            raise _forbidden(question, "it was changed after it was recorded")
     check_name_fits(case.kind, wish.agent_name, wish.request_id)
     return question, case.kind
 
@@ -123,23 +127,31 @@ def _refuse_nameless(question: Message) -> None:
         raise TeamError(Code.INVALID_NAME, text, hint)
 
 
-def _refuse_forbidden(tx: Transaction, caller: Caller, question: Message, kind: RequestKind) -> None:
+def refuse_forbidden(
+    config: TeamConfig,
+    live: Callable[[], Sequence[Message]],
+    question: Message,
+    kind: RequestKind,
+    *,
+    recorded: RecordedFacts | None,
+) -> None:
     """Refuse a yes to what its sender may not ask for: it would stop or end somebody on the word of nobody.
 
     Raises:
         TeamError: `NOT_PERMITTED`.
     """
-    broken = breach(tx.config, question)
-    if broken is None and kind in (RequestKind.CREATE, RequestKind.DESTROY):
-        roles = known(tx.config, tx.everything())
-        problems = direction_problems(question, roles=roles, lead=tx.config.lead)
-        broken = (problems[0].message, "") if problems else None
-    if broken is None and kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
-        broken = "it was changed after it was recorded", ""
+    broken = breach(config, question, recorded)
     if broken is not None:
-        request_id = reading(question).request_id
-        text = f"{request_id} asks for what {question.sender} may not ask: {broken[0]}"
-        raise TeamError(Code.NOT_PERMITTED, text, "It needs no answer; reject it with a reason.", request_id=request_id)
+        raise _forbidden(question, broken[0])
+    if kind in (RequestKind.CREATE, RequestKind.DESTROY):
+        for problem in direction_problems(question, roles=known(config, live()), lead=config.lead):
+            raise _forbidden(question, problem.message)
+
+
+def _forbidden(question: Message, why: str) -> TeamError:
+    request_id = reading(question).request_id
+    text = f"{request_id} asks for what {question.sender} may not ask: {why}"
+    return TeamError(Code.NOT_PERMITTED, text, "It needs no answer; reject it with a reason.", request_id=request_id)
 
 
 def check_name_fits(kind: RequestKind | None, agent_name: str | None, request_id: str) -> None:
