@@ -157,8 +157,8 @@ class Form(BottomScreen[ResultT]):
         self.leave_room()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Its lines, from when on it can be seen."""
-        self._painted_at = monotonic()
+        """Its lines, which can be seen from the first time on."""
+        self._painted_at = self._painted_at or monotonic()
         return super().render_lines(crop)
 
     @property
