@@ -11,6 +11,7 @@ from team_console.widgets.text.ages import clock_time
 from team_console.widgets.text.glyphs import REQUESTS
 
 GONE = "✗ it is gone from the queue"
+NO_LONGER = "✓ it no longer waits here"
 
 
 def row_now(asked: RequestRow, view: View | None) -> RequestRow | None:
@@ -29,7 +30,8 @@ def fate_of(asked: RequestRow, view: View | None, now: datetime) -> str:
     if row.is_open:
         return ""
     sign = REQUESTS[row.state]
-    return f"{sign.glyph} {sign.word}{_why(row, now)}"
+    when = f" {clock_time(row.withdrawn_at, now)}" if row.withdrawn_at is not None else ""
+    return f"{sign.glyph} {sign.word}{when}{_why(row, now)}"
 
 
 def _why(row: RequestRow, now: datetime) -> str:

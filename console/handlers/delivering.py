@@ -75,7 +75,11 @@ def _confirm(workspace: Workspace, subject: Subject, seen: Forecast) -> None:
         draft=workspace.drafts.get(purpose),
         on_draft=partial(workspace.drafts.keep, purpose),
     )
-    workspace.ask(form, lambda receipt: f"✓ {counted(len(receipt.messages), 'message')} {how.told}{_warned(receipt)}")
+    workspace.ask(
+        form,
+        lambda receipt: f"✓ {counted(len(receipt.messages), 'message')} {how.told}{_warned(receipt)}",
+        then=lambda receipt: workspace.step_on(fit),
+    )
 
 
 def _named(message: Message) -> str:

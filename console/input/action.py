@@ -80,6 +80,8 @@ class Action(Struct, frozen=True, kw_only=True):
         """Why it cannot be used on `subject`, None when it can."""
         if not self.is_here(subject.mode):
             return f"{self.label.rstrip('…')} does not apply here"
+        if self.deciding and subject.selection.gone and not subject.selection.marked:
+            return subject.selection.gone
         if self.writes:
             return subject.no_writing or self.why_not(subject)
         return self.why_not(subject)

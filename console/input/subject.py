@@ -50,6 +50,7 @@ class Selection(Struct, frozen=True):
         incomplete: A part of the text is not on the screen, because it is still being read.
         requests: The requests of the marked rows, else of the one under the cursor.
         listed: What waits, as far as the list shows it: neither filtered away nor put aside.
+        gone: What became of what is under the cursor, as safe text, while it was read; empty while it waits as it did.
         looked_at: Digest of everything that was on the screen so far -> all that was shown of it; None for what
             is no request.
     """
@@ -66,6 +67,7 @@ class Selection(Struct, frozen=True):
     incomplete: bool = False
     requests: tuple[RequestRow, ...] = ()
     listed: tuple[AttentionItem, ...] = ()
+    gone: str = ""
     looked_at: Mapping[str, Seen | None] = MappingProxyType({})
 
 

@@ -51,6 +51,7 @@ class InboxesPane(ListPane[Message]):
     MODE: ClassVar[Mode] = Mode.INBOXES
     MARKABLE: ClassVar[bool] = True
     _sought_agent = ""
+    _agent: str | None = None
     _signs: Mapping[str, Sign] = MappingProxyType({})
 
     @cached_property
@@ -96,6 +97,20 @@ class InboxesPane(ListPane[Message]):
     def matter_of(self, row: Message) -> object:
         """What it says and where it is on its way."""
         return row.status, row.payload
+
+    def _with_what_is_read(self, rows: tuple[Message, ...]) -> tuple[Message, ...]:
+        """See `ListPane`; in the inbox of another agent nothing of the former one is read."""
+        former, self._agent = self._agent, self.roster.cursor_key
+        if former == self._agent:
+            return super()._with_what_is_read(rows)
+        self._gone = None
+        return rows
+
+    def row_as_known(self, row: Message) -> Message:
+        """See `ListPane.row_as_known`."""
+        snapshot = self.situation.snapshot
+        live = snapshot.messages if snapshot is not None else ()
+        return next((message for message in live if message.message_id == row.message_id), row)
 
     def rows_of(self, view: View) -> tuple[Message, ...]:
         """The inbox of the agent under the roster's cursor."""

@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Collection
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
+from team_console.console.display.fate import NO_LONGER, fate_of, row_now
 from team_console.console.display.pane_titles import BROKEN, BROKEN_DOCUMENT, set_title, with_fate, with_unwritten
 from team_console.console.display.screen_state import ScreenState, empty_words, first_step, has_command
 from team_console.console.display.sorting import next_sort, sorted_rows
@@ -17,8 +18,8 @@ from team_console.console.input.subject import Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.cursor import Cursor, DrawnFrom
 from team_console.console.panes.filter_line import FilterLine
-from team_console.console.panes.pane import HoldingPane, RowT
-from team_console.store.views.rows import RequestRow, View
+from team_console.console.panes.pane import Pane
+from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
 from team_console.widgets.rows.drawing import Draw
@@ -27,14 +28,20 @@ from team_console.widgets.rows.row_list import RowList
 from team_console.widgets.text.cells import Line
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container
 
 if TYPE_CHECKING:
     from textual.widgets import Input
 
 
-class ListPane(HoldingPane[RowT]):
-    """A mode with one list and one detail."""
+RowT = TypeVar("RowT")
+
+
+class ListPane(Pane, Generic[RowT]):
+    """A mode with one list and one detail. What is read stays, also once it is none of the rows any more, until the
+    cursor leaves it: a key never acts on another thing than the one that is shown.
+    """
 
     DEFAULT_CSS = """
     ListPane.-active { layout: vertical; }
@@ -46,6 +53,7 @@ class ListPane(HoldingPane[RowT]):
     ListPane RowList:focus, ListPane Detail:focus { border-title-color: $text-accent; border-title-style: bold; }
     ListPane.-inside > .pane--rows { height: 6; }
     """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "show_newer", "Show the newer version", show=False)]
 
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
@@ -53,6 +61,8 @@ class ListPane(HoldingPane[RowT]):
         self._cursor = Cursor(self, lambda: self.rows, self.request_of, self.draw_now)
         self._drawn = DrawnFrom()
         self._all: tuple[RowT, ...] = ()
+        self._gone: RowT | None = None
+        self._asked: RequestRow | None = None
         self._sought = ""
         self.sort = shelf.preferences.sort.get(str(self.MODE), "")
         self._words: tuple[str, ...] = ()
@@ -62,10 +72,30 @@ class ListPane(HoldingPane[RowT]):
         chosen = self.shelf.preferences
         self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
 
+    @cached_property
+    def rows(self) -> RowList[RowT]:
+        """The list; looked for once, because each change asks a dozen times."""
+        return self.query_one(RowList)
+
+    @cached_property
+    def detail(self) -> Detail:
+        """What is shown."""
+        return self.query_one(Detail)
+
+    @abstractmethod
+    def key_of(self, row: RowT) -> str:
+        """What names a row."""
+
     def row_as_known(self, row: RowT) -> RowT:
-        """See `HoldingPane.row_as_known`."""
-        key = self.key_of(row)
-        return next((other for other in self._all if self.key_of(other) == key), row)
+        """A row that is none of the list any more, as it is known now."""
+        return row
+
+    @property
+    def fate(self) -> str:
+        """What became of the thing that is read, as safe text; empty while it waits as it did."""
+        if self._asked is not None:
+            return fate_of(self._asked, self.situation.view, self.now)
+        return NO_LONGER if self._gone is not None else ""
 
     def compose(self) -> ComposeResult:
         """List and filter left, detail right."""
@@ -128,11 +158,65 @@ class ListPane(HoldingPane[RowT]):
         again = situation is self.situation
         self.situation, self.now = situation, now
         view = situation.view
-        self._all = self.rows_of(view) if view is not None else ()
-        self.follow_held()
+        rows = self.rows_of(view) if view is not None else ()
+        self._all = rows if first_whole or view is None else self._with_what_is_read(rows)
         self._fill(again=again)
         if first_whole:
             self.rows.begin_at_top()
+
+    def _with_what_is_read(self, rows: tuple[RowT, ...]) -> tuple[RowT, ...]:
+        """The rows, with the one under the cursor where it stood: who reads it is told there that it left them."""
+        read, key = self.rows.cursor_row, self.rows.cursor_key
+        self._gone = None
+        if read is None or self.rows.is_leaving or any(self.key_of(row) == key for row in rows):
+            return rows
+        self._gone = self.row_as_known(read)
+        places = {self.key_of(row): place for place, row in enumerate(rows)}
+        before = reversed(self.rows.rows[: self.rows.position[0] - 1])
+        place = next((places[key] + 1 for key in map(self.key_of, before) if key in places), 0)
+        return (*rows[:place], self._gone, *rows[place:])
+
+    def go_on(self) -> bool:
+        """Go on from a thing that waits no more to the next one; False where the cursor is on no such thing."""
+        if not self.fate:
+            return False
+        place, number = self.rows.position
+        if not self.leave_gone():
+            self.rows.action_move(1 if place < number else -1)
+        return True
+
+    def leave_gone(self) -> bool:
+        """Go on from a thing that left the list to the next one; False where the cursor is on no such thing."""
+        if self._gone is None:
+            return False
+        key = self.key_of(self._gone)
+        self._gone = self._asked = None
+        self._all = tuple(row for row in self._all if self.key_of(row) != key)
+        if self.rows.cursor_key == key:
+            self.rows.step_on(lambda row: self.key_of(row) == key)
+        self._fill()
+        return True
+
+    @property
+    def _is_superseded(self) -> bool:
+        """Whether a newer version took the place of what is read while it was."""
+        now = row_now(self._asked, self.situation.view) if self._asked is not None else None
+        return now is not None and now.state is RequestState.SUPERSEDED
+
+    def action_show_newer(self) -> None:
+        """Go to the version that took the place of the one that is read."""
+        now = row_now(self._asked, self.situation.view) if self._asked is not None else None
+        if now is not None and now.superseded_by:
+            self.seek_subject(now.superseded_by)
+
+    def _follow_request(self) -> None:
+        """Remember the request that is read as long as it waits, to tell what became of it."""
+        row = self.rows.cursor_row
+        request = self.request_of(row) if row is not None else None
+        if request is None or request.is_open:
+            self._asked = request
+        elif self._asked is not None and self._asked.key != request.key:
+            self._asked = None
 
     def give_up(self) -> None:
         """Say it in the list, and show nothing beside it."""
@@ -165,11 +249,14 @@ class ListPane(HoldingPane[RowT]):
             token=self.detail.drawn,
             seen=self.detail.seen,
             looked_at=dict(self.shelf.looked_at),
+            gone=self.fate,
         )
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from the chosen rows, about which was just decided, to the next one; their leaving is no disturbance."""
         self.rows.step_on(lambda row: not set(decided).isdisjoint(self.subjects_of(row)))
+        if self._gone is not None and not set(decided).isdisjoint(self.subjects_of(self._gone)):
+            self.leave_gone()
 
     @property
     def is_leaving(self) -> bool:
@@ -214,7 +301,7 @@ class ListPane(HoldingPane[RowT]):
     def is_drawn(self) -> bool:
         """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
         document = self.detail.document
-        return self._drawn.row is self.shown_row and (document is None or self.detail.drawn == document.token)
+        return self._drawn.row is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
 
     def filter(self) -> None:
         """Ask for words to filter by."""
@@ -285,12 +372,14 @@ class ListPane(HoldingPane[RowT]):
         elif self.query_text or self.is_asking:
             self._close_filter("")
         else:
-            return False
+            return self.leave_gone()
         return True
 
     def open(self) -> None:
-        """Go into the thing under the cursor."""
+        """Go into the thing under the cursor, or to the version that took its place."""
         self.draw_now()
+        if self._is_superseded:
+            return self.action_show_newer()
         if self.rows.cursor_key is not None:
             self._inside(True)
             self.detail.focus()
@@ -306,6 +395,8 @@ class ListPane(HoldingPane[RowT]):
     def _moved(self, event: RowList.Moved) -> None:
         event.stop()
         if event.by_user:
+            if self._gone is not None and self.rows.cursor_key != self.key_of(self._gone):
+                self.leave_gone()
             self._cursor.moved()
         else:
             self._show_detail()
@@ -344,7 +435,7 @@ class ListPane(HoldingPane[RowT]):
         is_moving = again and self._cursor.is_moving
         if again:
             self._cursor.more_is_known()
-        is_same = not again and self._drawn.is_still(self.shown_row, self.drawn_from(self.situation.view))
+        is_same = not again and self._drawn.is_still(self.rows.cursor_row, self.drawn_from(self.situation.view))
         if not is_moving and not is_same:
             self._show_detail()
 
@@ -381,7 +472,8 @@ class ListPane(HoldingPane[RowT]):
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
     def _show_detail(self) -> None:
-        row = self.shown_row
+        self._follow_request()
+        row = self.rows.cursor_row
         self._drawn.note(row, self.drawn_from(self.situation.view))
         try:
             document = self.document_of(row) if row is not None else None
@@ -391,7 +483,7 @@ class ListPane(HoldingPane[RowT]):
         if document is not None and row is not None and (decided := self.unwritten_of(row)):
             document = with_unwritten(document, decided)
         if document is not None and (fate := self.fate):
-            document = with_fate(document, fate)
+            document = with_fate(document, f"{fate}{' · enter shows it' * self._is_superseded} · n next")
         self.detail.show(document)
         set_title(self.detail, document.title if document else "")
         self._cursor.look_around()

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 from team_console.console.display.fate import row_now
 from team_console.console.display.pane_titles import unwritten
-from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import beside, beside_report
@@ -91,8 +90,7 @@ class NeedsPane(ListPane[AttentionItem]):
         return self._arranged(items)
 
     def row_as_known(self, row: AttentionItem) -> AttentionItem:
-        """See `HoldingPane.row_as_known`; what waits no more has left this list, and its request is still known."""
-        row = super().row_as_known(row)
+        """See `ListPane.row_as_known`; its request is still known."""
         request = row_now(row.request, self.situation.view) if row.request is not None else None
         return row if request is None or request is row.request else replace(row, request=request)
 
@@ -100,11 +98,6 @@ class NeedsPane(ListPane[AttentionItem]):
         if any(item.need is Need.DAMAGED for item in items):
             items = tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
         return arranged(items)
-
-    def show(self, situation: ScreenState, now: datetime) -> None:
-        """Show the items; the cursor stays on the first thing to decide until the human did something with a row."""
-        super().show(situation, now)
-        self.rows.begin_at_top()
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; what was put aside long enough comes back, also where nothing else changes."""
@@ -183,7 +176,7 @@ class NeedsPane(ListPane[AttentionItem]):
         some = self.rows.marked_rows() or ((row,) if row is not None else ())
         for item in some:
             self._snoozed[item.key] = (self.now + SNOOZE, self.matter_of(item))
-        self.rows.clear_marks()
+        self.rows.step_on(lambda item: item.key in self._snoozed)
         self.show(self.situation, self.now)
         return len(some)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
-from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
-from team_console.console.display.fate import fate_of
 from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
@@ -16,14 +14,9 @@ from team_console.store.attachments import attachment_of
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.protocol.checks.signing import Seal, seal_of
-from team_console.store.views.rows import RequestRow
-from team_console.widgets.details.detail import Detail
 from team_console.widgets.guarded import Guarded
-from team_console.widgets.rows.row_list import RowList
 from textual.containers import Container
 from textual.message import Message as TextualMessage
-
-RowT = TypeVar("RowT")
 
 
 class Pane(Guarded, Container):
@@ -133,59 +126,6 @@ class Pane(Guarded, Container):
     def back(self) -> bool:
         """Back out of the innermost thing; False when there is nothing to back out of."""
         return False
-
-
-class HoldingPane(Pane, Generic[RowT]):
-    """What is shown is the thing under the cursor, or, while a form is open, the one it was opened on."""
-
-    _held: RowT | None = None
-    _asked: RequestRow | None = None
-
-    @cached_property
-    def rows(self) -> RowList[RowT]:
-        """The list; looked for once, because each change asks a dozen times."""
-        return self.query_one(RowList)
-
-    @cached_property
-    def detail(self) -> Detail:
-        """What is shown."""
-        return self.query_one(Detail)
-
-    @abstractmethod
-    def key_of(self, row: RowT) -> str:
-        """What names a row."""
-
-    @abstractmethod
-    def row_as_known(self, row: RowT) -> RowT:
-        """The row `row` as it is known now; as it was last known when it is not in the list any more."""
-
-    @property
-    def shown_row(self) -> RowT | None:
-        """The row whose thing is shown."""
-        return self.rows.cursor_row if self._held is None else self._held
-
-    @property
-    def fate(self) -> str:
-        """What became of the request that is held, as safe text; empty while it waits, and while none is held."""
-        return fate_of(self._asked, self.situation.view, self.now) if self._asked is not None else ""
-
-    def hold(self, asked: RequestRow | None) -> None:
-        """Keep showing what is shown until `let_go`: a form is opened on it, which asks about the request `asked`."""
-        self._held, self._asked = self.rows.cursor_row, asked
-
-    def let_go(self) -> None:
-        """Show the thing under the cursor again."""
-        held, self._held, self._asked = self._held, None, None
-        if held is None or not self.is_complete:
-            return
-        if self.key_of(held) != self.rows.cursor_key:
-            self.rows.disturb()  # a key that follows the one that closed the form is meant for what stood there
-        self.draw_now()
-
-    def follow_held(self) -> None:
-        """Take the held row as it is known now."""
-        if self._held is not None:
-            self._held = self.row_as_known(self._held)
 
 
 @runtime_checkable

@@ -26,6 +26,7 @@ class StandingForms:
         self._screen, self._pane = screen, pane
         self.warning = ""
         self._answering: Form[Any] | None = None
+        self._is_about_request = False
 
     @property
     def is_closing(self) -> bool:
@@ -37,11 +38,10 @@ class StandingForms:
     ) -> None:
         """Show `form`, which may ask `about` one request; `answered` gets its result unless it was left.
 
-        What it was opened on stays shown until it closes.
+        What it was opened on stays shown, whatever becomes of it.
         """
         pane = self._pane()
-        if isinstance(pane, ListPane) and pane.is_complete:
-            pane.hold(about)
+        self._is_about_request = about is not None
         form.behind = Behind(
             lambda: self._room(pane),
             lambda lines: _cover(pane, lines),
@@ -54,8 +54,6 @@ class StandingForms:
         def closed(result: ResultT | None) -> None:
             self._answering = None
             _cover(pane, 0)
-            if isinstance(pane, ListPane):
-                pane.let_go()
             if result is not None:
                 answered(result)
 
@@ -66,7 +64,7 @@ class StandingForms:
     def follow(self) -> None:
         """The team changed: the form says what became of the request it asks about."""
         pane = self._pane()
-        if self._answering is not None and isinstance(pane, ListPane):
+        if self._answering is not None and self._is_about_request and isinstance(pane, ListPane):
             self._answering.show_fate(pane.fate)
 
     def wait_for(self, words: str, give_up: Callable[[], None]) -> bool:

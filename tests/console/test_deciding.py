@@ -75,11 +75,12 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
 ) -> None:
     monkeypatch.setattr(performer, "GUARD", 60.0)
     monkeypatch.setattr(forms, "LOOK", 60.0)
-    first = hand_in_plan(team, "The first plan of the morning")
+    hand_in_plan(team, "The first plan of the morning")
     async with opened(team) as desk:
-        requests.approve(Caller(team, LEAD), request_id=first)
-        hand_in_plan(team, "Quite another plan of the day")
-        await desk.until(lambda: "Quite another plan" in desk.text, "the second plan")
+        (plan,) = team.snapshot().messages
+        rewrite(team, plan.message_id, content="1. Quite another plan")
+        desk.app.look()
+        await desk.until(lambda: "Quite another plan" in desk.text, "the plan as it is now")
         await desk.press("a")
         form = await desk.form()
         await desk.until(lambda: "The list just changed under the cursor" in desk.text, "a warning")
@@ -87,11 +88,11 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
         assert desk.app.screen is form
         assert "enter then counts" in " ".join(desk.text.split())
         assert "4 keys did nothing" in desk.said
-        assert len(verdicts(team)) == 1
+        assert verdicts(team) == []
         monkeypatch.setattr(form, "_counts_from", 0.0)
         await desk.press("enter")
-        await desk.until(lambda: len(verdicts(team)) == 2, "a verdict once it was looked at")
-        assert verdicts(team)[1].content == ""
+        await desk.until(lambda: len(verdicts(team)) == 1, "a verdict once it was looked at")
+        assert verdicts(team)[0].content == ""
 
 
 @pytest.mark.parametrize("yes", ["enter", "a"])
@@ -129,10 +130,10 @@ async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_though_its_a
             await desk.form()
             desk.app.post_message(Key("enter", None))
             desk.app.post_message(Key("a", "a"))  # it waits for what the verdict leads to
-            await desk.until(partial(_has_rows, desk, left), "a list without the plan")
             await desk.until(lambda: bool(waiting), "an answer on its way")
             assert desk.app.screen is desk.app.main
             come(*waiting.pop())
+            await desk.until(partial(_has_rows, desk, left), "a list without the plan")
             if left:
                 await desk.form()
                 await desk.press("escape")
@@ -186,7 +187,9 @@ async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: M
         requests.approve(Caller(team, LEAD), request_id=first)
         hand_in_plan(team, "Quite another plan of the day")
         desk.app.look()
-        await desk.until(lambda: "Quite another plan of the day" in desk.detail, "the second plan")
+        await desk.until(lambda: "Quite another plan of the day" in desk.text, "the second plan")
+        await desk.press("n")
+        await desk.until(lambda: "Quite another plan of the day" in desk.detail, "the second plan itself")
         await desk.calm()
         await desk.press("r")
         form = await desk.form()

@@ -60,19 +60,23 @@ async def test_a_superseded_plan_stays_beside_its_form_which_says_so_at_once(tea
         assert verdicts(team) == []
 
 
-async def test_after_the_form_the_detail_follows_the_cursor_and_asks_to_look_first(team: MemoryTeam) -> None:
+async def test_after_the_form_its_request_stays_until_the_cursor_leaves_it_and_no_key_decides(
+    team: MemoryTeam,
+) -> None:
     hand_in_plan(team)
     of_another(team)
     async with opened(team) as desk:
         await form_on_the_plan(desk)
         hand_in_plan(team, "A quite different plan of today", "rm everything")
         await desk.until(lambda: "superseded" in fate(desk), "what became of the plan")
-        await desk.calm()
         await desk.press("escape", "a")
-        await desk.form()
-        assert "Lay the dates" in desk.detail
-        assert "1. Split" not in desk.detail
-        await desk.until(lambda: "The list just changed under the cursor" in desk.said, "a word before enter counts")
+        await desk.until(lambda: "approve: ↷ superseded" in "".join(desk.toasts), "why it cannot be approved")
+        assert desk.app.screen is desk.app.main
+        assert "1. Split" in desk.detail
+        assert "enter shows it · n next" in " ".join(desk.detail.split())
+        await desk.press("enter")
+        await desk.until(lambda: "rm everything" in desk.detail, "the newer version")
+        assert len(desk.rows) == 2
 
 
 @pytest.mark.parametrize("key", ["a", "r"])

@@ -1,14 +1,12 @@
-"""What was decided and is not written after all stays in its list: if it leaves later, the next key is guarded."""
+"""What is read stays, also what was decided and is not written after all, until the cursor leaves it."""
 
 from __future__ import annotations
 
-from math import inf
-
 import pytest
-from team_console.store.desk import requests
+from team_console.store.desk import asking, inbox, mail, requests
 from team_console.store.desk.caller import Caller
 
-from tests.console.conftest import LEAD, Clock, Desk, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
 pytestmark = pytest.mark.anyio
@@ -34,18 +32,17 @@ async def decide_on_the_first_of_two(desk: Desk, team: MemoryTeam, clock: Clock)
     return first
 
 
-async def is_guarded_when_it_leaves(desk: Desk, team: MemoryTeam, first: str) -> bool:
-    """Whether keys are guarded once somebody else decided about the row under the cursor."""
+async def stays_when_it_is_decided_elsewhere(desk: Desk, team: MemoryTeam, first: str) -> bool:
+    """Whether the row under the cursor stays once somebody else decided about it."""
     main = desk.app.main
     listing = main.panes.listing
     assert listing is not None
     listing.rows.select(first)
-    listing.rows._disturbed_at = -inf
     request = main.subject().selection.request
     assert request is not None
     requests.reject(Caller(team, LEAD), request_id=request.request_id, reason="another console was faster")
-    await desk.until(lambda: first not in desk.rows, "the list without it")
-    return listing.undisturbed_for() < inf
+    await desk.until(lambda: f"rejected by {LEAD}" in desk.detail, "what became of it")
+    return first in desk.rows
 
 
 async def test_what_was_taken_back_from_another_mode_stays(team: MemoryTeam, clock: Clock) -> None:
@@ -54,7 +51,7 @@ async def test_what_was_taken_back_from_another_mode_stays(team: MemoryTeam, clo
         await desk.press("2", "U")
         await desk.until(lambda: len(desk.app.main.unwritten) == 0, "nothing unwritten")
         await desk.press("1")
-        assert await is_guarded_when_it_leaves(desk, team, first)
+        assert await stays_when_it_is_decided_elsewhere(desk, team, first)
 
 
 async def test_what_could_not_be_written_stays(team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,4 +61,50 @@ async def test_what_could_not_be_written_stays(team: MemoryTeam, clock: Clock, m
             patch.setattr(team, "read_only", True)
             await desk.press("W")
             await desk.until(lambda: any("Not written" in toast for toast in desk.toasts), "why it was not written")
-        assert await is_guarded_when_it_leaves(desk, team, first)
+        assert await stays_when_it_is_decided_elsewhere(desk, team, first)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("place", ["1", "2", "3"])
+@pytest.mark.parametrize("how", ["withdrawn", "decided", "superseded"])
+async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_acts_on_another(
+    team: MemoryTeam, clock: Clock, how: str, place: str, inside: bool
+) -> None:
+    first = hand_in_plan(team)
+    clock.advance(1)
+    requests.submit_plan(Caller(team, "schedule-manager"), content="1. Lay the dates", summary="The dates of it")
+    async with opened(team) as desk:
+        await desk.press(place, *(("enter",) if place == "2" else ()), "g")
+        await desk.press(*("j" if "1. Split" not in desk.detail else ""), *(("enter",) if inside else ()))
+        await desk.until(lambda: "1. Split" in desk.detail, "the plan")
+        if how == "withdrawn":
+            asking.withdraw(Caller(team, AUTHOR), request_id=first, reason="found a bug in it")
+        elif how == "decided":
+            requests.reject(Caller(team, LEAD), request_id=first, reason="another console was faster")
+        else:
+            hand_in_plan(team, "A quite different plan of today", "rm everything")
+        words = {"withdrawn": "withdrawn", "decided": f"rejected by {LEAD}", "superseded": "superseded"}[how]
+        await desk.until(lambda: words in desk.detail and "· n next" in " ".join(desk.detail.split()), "its fate")
+        before = len(team.audit())
+        for key in ("a", "r"):
+            await desk.press(key)
+            assert desk.app.screen is desk.app.main
+        assert any(words in toast for toast in desk.toasts)
+        assert "1. Split" in desk.detail
+        await desk.press("n")
+        await desk.until(lambda: "1. Split" not in desk.detail, "the next thing")
+        assert len(team.audit()) == before
+
+
+async def test_a_message_that_is_read_elsewhere_stays_under_the_cursor(team: MemoryTeam) -> None:
+    for number in (1, 2):
+        mail.send(Caller(team, AUTHOR), to=LEAD, summary=f"Report number {number} for you", content=f"Text {number}")
+    message = team.snapshot().messages[0]
+    async with opened(team) as desk:
+        await desk.until(lambda: len(desk.rows) == 2, "both")
+        await desk.press("g", *("j" if "Text 1" not in desk.detail else ""))
+        inbox.read_message(Caller(team, LEAD), agent=LEAD, message_id=message.message_id)
+        await desk.until(lambda: "no longer waits here" in desk.detail, "that it was read")
+        assert "Text 1" in desk.detail
+        await desk.press("n")
+        await desk.until(lambda: len(desk.rows) == 1 and "Text 2" in desk.detail, "the other one alone")

@@ -182,7 +182,7 @@ class RowList(Scrolled, Generic[RowT], can_focus=True):
         own_left = self._chosen.take_left()
         if had is not None and changed and not own_left:
             self._disturbed_at = self._clock()
-            self._lost = old_row if self.cursor_key != had else None
+            self._lost = old_row
         if changed or self.cursor_row != old_row:
             self._tell(by_user=False)
 

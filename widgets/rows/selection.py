@@ -96,12 +96,11 @@ class RowSelection(Generic[RowT]):
         return self.marks ^ {key}
 
     def treat(self, is_treated: Callable[[RowT], bool]) -> int:
-        """Those of the chosen rows that were treated may leave; the cursor's next place is what this returns.
+        """Rows that were treated may leave; the cursor's next place is what this returns.
 
         It stays where it is when the treated row left already and the cursor is on the next one.
         """
-        chosen = self.marked_rows() or self.rows[self.cursor : self.cursor + 1]
-        self._leaving |= {self.key_of(row) for row in chosen if is_treated(row)}
+        self._leaving |= {self.key_of(row) for row in self.rows if is_treated(row)}
         if not self.is_leaving:
             return self.cursor
         after = (*range(self.cursor, len(self.rows)), *reversed(range(self.cursor)))
