@@ -199,7 +199,7 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
     if kind is RequestKind.CREATE:
         return creation_told(snapshot.config, snapshot.messages, question, agent_name)
     if kind is RequestKind.DESTROY:
-        return ending_told(snapshot.config, snapshot.messages, question)
+        return ending_told(snapshot.config, snapshot.messages, question, snapshot.recorded)
     return (f"the answer goes to {question.sender}",)
 
 

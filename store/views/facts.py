@@ -38,7 +38,7 @@ class Facts:
         self.report_to: dict[str, frozenset[str]] = {}
         self.plans: dict[str, Plan] = {}
         self.drift: tuple[Problem, ...] = ()
-        self._config = config
+        self._config, self._recorded = config, recorded
         self._parts: dict[frozenset[str], Ordered[Entry]] = {names: Ordered() for names in _PARTS}
         self._dirty: set[frozenset[str]] = set()
         self._left: dict[tuple[frozenset[str], Order], Entry] = {}
@@ -77,7 +77,7 @@ class Facts:
             self.team = membership(self._config, self._parts[MEMBERSHIP].rows)
             self.drift = tuple(drift(self._config, self.team, self._parts[MEMBERSHIP].rows))
         if not self._dirty.isdisjoint((MEMBERSHIP, _SHUTDOWN)):
-            self.stops = stops(self._config, self.team, self._parts[_SHUTDOWN].rows)
+            self.stops = stops(self._config, self.team, self._parts[_SHUTDOWN].rows, self._recorded)
         if BATCH_FACTS in self._dirty:
             batches = self._parts[BATCH_FACTS].rows
             self.sprint = sprint(batches)

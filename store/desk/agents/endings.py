@@ -55,7 +55,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
     """
     agent = doomed(tx.config, question)
     check_known(tx, [agent])
-    if agent in has_stopped(tx.config, tx.everything()):
+    if agent in has_stopped(tx.config, tx.everything(), tx.recorded):
         return confirm(tx, actor, question, agent, note)
     return [_order(tx, actor, question, agent, note)]
 
@@ -98,7 +98,9 @@ def next_ending(snapshot: Snapshot) -> datetime | None:
     return min((due for _, _, due in waiting), default=None)
 
 
-def told(config: TeamConfig, messages: Sequence[Message], question: Message) -> tuple[str, ...]:
+def told(
+    config: TeamConfig, messages: Sequence[Message], question: Message, recorded: RecordedFacts | None
+) -> tuple[str, ...]:
     """What an approval of this ending will do, as sentences: whose end, who hears of it and when."""
     agent = doomed(config, question)
     residents = residents_of(config, messages, without=agent)
@@ -106,7 +108,7 @@ def told(config: TeamConfig, messages: Sequence[Message], question: Message) -> 
     odd = ending_problem(config, known(config, messages), agent)
     roster = f", the roster to {', '.join(residents)}," if residents else ""
     follows = f"AGENT_DESTROYED goes to {question.sender}{roster}"
-    if agent in has_stopped(config, messages):
+    if agent in has_stopped(config, messages, recorded):
         does = f"{agent} has stopped already; {follows} at once"
     else:
         does = f"{agent} is asked to stop; {follows} when it has answered, or after {seconds:g} s"

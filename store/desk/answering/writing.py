@@ -254,7 +254,7 @@ def _create(
 
 def _end(tx: Transaction, caller: Caller, question: Message, verdict: Verdict) -> _Answered:
     agent = doomed(tx.config, question)
-    foreseen = ending_told(tx.config, tx.everything(), question)
+    foreseen = ending_told(tx.config, tx.everything(), question, tx.recorded)
     messages = approve_ending(tx, caller.actor, question, verdict.text)
     warnings = [*foreseen[:-1], *(secret_warnings(verdict.text) if verdict.text else [])]
     if messages[0].type == REQUEST:

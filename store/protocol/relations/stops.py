@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.relations.membership import Membership, entries_of, is_master, membership_of
 from team_console.store.protocol.relations.sessions import is_end
@@ -52,7 +53,9 @@ class _Asked(Struct):
     agreed: Order | None = None
 
 
-def stops(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> dict[str, Stop]:
+def stops(
+    config: TeamConfig, team: Membership, facts: Iterable[Entry], recorded: RecordedFacts | None = None
+) -> dict[str, Stop]:
     """The standing stop of each agent that has one.
 
     A request by anybody but the lead, or to the lead or the human, stops nobody, nor does a yes to it (decision D10).
@@ -61,8 +64,9 @@ def stops(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> dict[
 
     Args:
         facts: Shutdown requests and responses, in order; forged ones stop nobody.
+        recorded: The audit trail, for what was said before the team began to sign.
     """
-    facts = [entry for entry in facts if not objection(config, entry.message)]
+    facts = [entry for entry in facts if not objection(config, entry.message, recorded=recorded)]
     answers = _first_answers(facts)
     agents: dict[str, _Asked] = {}
     allowed: dict[tuple[str, str | None], bool] = {}
@@ -99,14 +103,18 @@ def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
     return frozenset(_standing_now(config, messages))
 
 
-def has_stopped(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
+def has_stopped(
+    config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
+) -> frozenset[str]:
     """Who agreed to stop or was destroyed, and has been silent since."""
-    return frozenset(name for name, stop in _standing_now(config, messages).items() if stop.ended)
+    return frozenset(name for name, stop in _standing_now(config, messages, recorded).items() if stop.ended)
 
 
-def _standing_now(config: TeamConfig, messages: Iterable[Message]) -> dict[str, Stop]:
+def _standing_now(
+    config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
+) -> dict[str, Stop]:
     messages = list(messages)
-    standing = stops(config, membership_of(config, messages), entries_of(messages, _is_shutdown))
+    standing = stops(config, membership_of(config, messages), entries_of(messages, _is_shutdown), recorded)
     spoken = spoken_since(standing, messages)
     now = {name: stop.after(spoken.get(name)) for name, stop in standing.items()}
     return {name: stop for name, stop in now.items() if not stop.is_over(spoken.get(name))}
