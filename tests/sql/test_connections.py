@@ -31,8 +31,13 @@ def test_a_team_works_on_both_sides_of_a_fork(place: str, opened: Open) -> None:
     team = opened(place)
     put(team, make_message(1))
     assert len(ids(team)) == 1
+    with team._dialect.connect() as parents:
+        pass
 
     def work() -> bool:
+        with team._dialect.connect() as other:  # both would read from one line, or end each other's locks
+            if other is parents:
+                return False
         put(team, make_message(2))
         seen = ids(team)
         team.close()

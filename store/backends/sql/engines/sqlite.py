@@ -63,6 +63,7 @@ class Sqlite(Dialect):
         self._prepared = False
         self._log_path, self._index_path = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "shm"))
         self._beside: dict[Path, tuple[int, int] | None] = {}
+        """Log and index that connections have open, so far as they were used."""
         self._held: int | None = None
         self._lost_index = False
 
@@ -244,7 +245,7 @@ class Sqlite(Dialect):
         with self._guard:
             if found != self._identity or self._reader_pid != os.getpid():
                 self._forget()
-                self._identity = found
+                self._identity, self._beside = found, {}
                 self.generation += 1
             lost = None if found is None else self._lost_beside()
             if lost == self._index_path:
@@ -262,12 +263,10 @@ class Sqlite(Dialect):
         Raises:
             TeamError: `STORE_UNREADABLE` while another thread still uses the old one, which SQLite would share.
         """
-        before = self._beside[self._index_path]
         self._forget()
         self.generation += 1
         self._lost_index = True
-        if before is not None and sqlite_file.has_open(before):
-            self._beside[self._index_path] = before
+        if self._index_path in self._beside:
             text = f"{self._index_path} was taken away while this process used it; the database is being opened again"
             raise TeamError(Code.STORE_UNREADABLE, text, "Try again.")
 
@@ -298,7 +297,7 @@ class Sqlite(Dialect):
     def _forget(self) -> None:
         if sqlite_file.identity(self.path) == self._identity:
             self._lost_beside()
-        reader, self._reader, self._prepared, self._beside = self._reader, None, False, {}
+        reader, self._reader, self._prepared = self._reader, None, False
         if self._reader_pid != os.getpid():
             LEFT_ALONE.extend([] if reader is None else [reader])
             self._reader_pid = os.getpid()
@@ -306,6 +305,8 @@ class Sqlite(Dialect):
         if reader is not None:
             reader.close()
         super().close()
+        in_use = {path: file for path, file in self._beside.items() if file is not None and sqlite_file.has_open(file)}
+        self._beside = in_use  # another thread compares them once more before it writes
 
     def _fetch_broken_text(self, connection: Connection, shape: Shape) -> list[Any]:
         """Texts that are not UTF-8 come with replacement characters instead of stopping everything."""
