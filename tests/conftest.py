@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,6 +52,27 @@ def clean_environment(**more: str) -> dict[str, str]:
     # A copy of the sources has its packages below src/ (tests/mutants): there they count, not the installed ones.
     sources = os.pathsep.join(str(path) for path in (ROOT / "src", ROOT) if path.is_dir())
     return {**kept, "PYTHONPATH": sources, "PYTHONUTF8": "1", **more}
+
+
+_PACKAGES = {
+    "ssh-keygen": "openssh-client",
+    "chattr": "e2fsprogs",
+    "mke2fs": "e2fsprogs",
+    "tmux": "tmux",
+    "strace": "strace",
+    "initdb": "postgresql",
+    "setpriv": "util-linux",
+    "unshare": "util-linux",
+}
+"""Debian's package of each program that a test may need."""
+
+
+def needs(*programs: str) -> None:
+    """Skip the test that is running, or the module that is imported, where one of these programs is missing."""
+    for program in programs:
+        if shutil.which(program) is None:
+            package = _PACKAGES.get(program, program)
+            pytest.skip(f"{program} is not installed (Debian: apt install {package})", allow_module_level=True)
 
 
 DECIDING = ("approve", "reject", "answer", "shutdown", "sendmessage")

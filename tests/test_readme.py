@@ -7,7 +7,7 @@ import re
 import pytest
 from team_console.console.cli.registry import VERBS
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, needs
 from tests.readme import PARTS, README, with_parts
 from tests.transcripts import shown_commands, with_transcripts
 
@@ -21,6 +21,7 @@ def test_every_part_made_from_code_is_current() -> None:
 
 
 def test_every_transcript_is_what_its_commands_print() -> None:
+    needs("ssh-keygen")
     assert with_transcripts(TEXT) == TEXT, "run: python -m tests.readme"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.registry import VERBS
 
-from tests.conftest import ROOT, CommandLine, clean_environment
+from tests.conftest import ROOT, CommandLine, clean_environment, needs
 from tests.pty import Terminal
 
 pytestmark = pytest.mark.slow
@@ -32,8 +32,7 @@ def program(tmp_path: Path) -> Path:
 
 def shell(name: str, code: str, program: Path, folder: Path) -> str:
     """What the shell prints when it runs `code`, with the program in reach."""
-    if shutil.which(name) is None:
-        pytest.skip(f"{name} is not installed")
+    needs(name)
     path = f"{program}:/usr/local/bin:/usr/bin:/bin"
     options = {"fish": ["--no-config"], "zsh": ["-f"], "bash": ["--norc"]}[name]
     done = subprocess.run(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -16,7 +15,7 @@ from team_console.store.backends.sql.open_database import create_database
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.team import WatchHint, WatchState
 
-from tests.conftest import clean_environment
+from tests.conftest import clean_environment, needs
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database
 from tests.sql.test_foreign import execute, insert
@@ -86,8 +85,7 @@ def test_a_commit_that_is_synced_slowly_is_noticed_when_it_can_be_seen(
     tmp_path: Path, opened: Open, read_only: bool
 ) -> None:
     """The log is written first and seen later: whoever looks at its time alone looks too early and never again."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
+    needs("strace")
     place = str(tmp_path / "team.db")
     create_database(place, SETTINGS)
     keeper = opened(place)

@@ -18,6 +18,7 @@ from team_console.store.desk.caller import Caller
 from team_console.store.desk.inbox import receive
 from team_console.store.model.errors import TeamError
 
+from tests.conftest import needs
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import open_yaml, write_into
 
@@ -166,6 +167,7 @@ def fixed_generation(tmp_path: Path) -> Iterator[Path]:
     team = open_yaml(tmp_path)
     put(team, make_message(1))
     put(team, make_message(2))
+    needs("chattr")
     if subprocess.run(["chattr", "+i", str(prev)], capture_output=True, check=False).returncode:
         pytest.skip("this file system or user cannot make a file immutable")
     yield prev

@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from tests.conftest import needs
+
 
 def key_file(kind: str = "ed25519", name: str = "ceo") -> Path:
     """A private key of this kind without a passphrase; its public half lies beside it as `.pub`."""
@@ -18,6 +20,7 @@ def key_file(kind: str = "ed25519", name: str = "ceo") -> Path:
 
 @functools.cache
 def _made(kind: str, name: str) -> Path:
+    needs("ssh-keygen")
     folder = Path(tempfile.mkdtemp(prefix="team-console-keys-"))
     atexit.register(_removed, folder, os.getpid())
     place = folder / f"{name}_{kind}"

@@ -274,8 +274,9 @@ def _postgresql_model() -> str:
 
     server = shared_server()
     assert server is not None
+    model = _model()
     server.execute("CREATE DATABASE forged_model")
-    CommandLine(_model()).ok("migrate", ".", server.url("forged_model"))
+    CommandLine(model).ok("migrate", ".", server.url("forged_model"))
     return "forged_model"
 
 

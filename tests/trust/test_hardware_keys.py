@@ -25,7 +25,7 @@ from team_console.store.settings.team_config import Human
 from team_console.store.views.board import view_of
 from team_console.store.views.rows import RequestState
 
-from tests.conftest import CommandLine
+from tests.conftest import CommandLine, needs
 
 cryptography = pytest.importorskip("cryptography")
 
@@ -119,6 +119,7 @@ def token(request: pytest.FixtureRequest) -> Token:
 
 
 def test_a_touched_key_signs_and_stock_ssh_keygen_agrees(token: Token) -> None:
+    needs("ssh-keygen")
     for signature in (token.sign(TEXT), token.sign(TEXT, flags=TOUCHED | VERIFIED, counter=2**32 - 1)):
         assert signature_trouble(TEXT, signature, [token.line]) == ""
         assert verify(TEXT, signature, token.key, NAMESPACE) is True
@@ -134,6 +135,7 @@ def test_a_key_that_nobody_touched_signs_nothing(token: Token, flags: int) -> No
 def test_without_the_library_an_untouched_key_signs_nothing_either(
     token: Token, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    needs("ssh-keygen")
     monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.verdicts.key_arithmetic", None)
     monkeypatch.setattr(verification, "_known", {})
     assert signature_trouble(TEXT, token.sign(TEXT), [token.line]) == ""
@@ -141,6 +143,7 @@ def test_without_the_library_an_untouched_key_signs_nothing_either(
 
 
 def test_flags_counter_and_application_are_signed_with_it(token: Token) -> None:
+    needs("ssh-keygen")
     turned = token.sign(TEXT, flags=VERIFIED, says=TOUCHED)
     whole = read_signature(token.sign(TEXT))
     later = SshSignature(whole.key, whole.namespace, whole.hash, whole.form, whole.value, b"\1\0\0\0\x08")

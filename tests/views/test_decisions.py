@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from team_console.store.views.decisions.ledger import Sources, decision_ledger
 from team_console.store.views.decisions.reading import _proof
 from team_console.store.views.decisions.written import CSV_FIELDS, csv_row, ledger_json, markdown
 
+from tests.conftest import needs
 from tests.views.chronicle import LEAD, Chronicle, settings
 
 
@@ -131,9 +131,9 @@ def test_a_signature_is_asked_and_its_word_counts() -> None:
         assert only(ledger_of(story, line, signature=lambda question, verdict, proof=proof: proof)).proof is proof
 
 
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
 def test_the_key_of_who_decided_vouches_for_what_was_decided(tmp_path: Path) -> None:
     key = tmp_path / "key"
+    needs("ssh-keygen")
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     human = Human(LEAD, (key.with_suffix(".pub").read_text().strip(),))
     config = settings(humans=MappingProxyType({LEAD: human}), team_id="team-1")

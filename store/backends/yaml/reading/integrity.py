@@ -18,6 +18,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.names import is_name
 from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.seen import REQUEST
 
 DELETED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""
@@ -153,9 +154,12 @@ def _unreadable(layout: Layout, error: OSError) -> Problem:
 def was_written(disk: Disk, layout: Layout) -> bool:
     """Whether something beside the ledger shows that there was one: each of our writes leaves a line first.
 
-    Archives as other programs keep them, without closing lines, show nothing.
+    Archives as other programs keep them, without closing lines, show nothing; a verdict in the queue does, because only
+    our writes name what it was given on.
     """
     if disk.stat(layout.prev) is not None:
+        return True
+    if disk.stat(layout.queue) is not None and disk.find(layout.queue, REQUEST.encode()) >= 0:
         return True
     return any(_ends_closed(disk, layout.archives / name) for name in disk.names(layout.archives) if archive_part(name))
 
