@@ -63,6 +63,8 @@ def reason_of(answer: Message) -> str:
     if read.kind is not None and read.kind.family is Family.SPRINT:
         return _result(read)
     payload = answer.payload
+    if read.opens is RequestKind.SHUTDOWN:  # it approves an end; what it says to the agent is no word to the asker
+        return text_at(payload, "note")
     if read.answers is RequestKind.QUESTION and read.approve:
         return answers_text(payload)
     return text_at(payload, "content") or text_at(payload, "reason") or text_at(payload, "feedback")

@@ -211,6 +211,8 @@ def test_a_slave_that_reported_its_batch_is_not_told_that_it_asked_for_its_own_e
     }
     [order] = requests.approve(Caller(sprint, MASTER), request_id=second).messages
     assert order.content == "Your work is done, as you reported."
+    rows = {row.request_id: row for row in view_of(sprint.snapshot(), me=MASTER, now=sprint.clock()).requests}
+    assert rows[second].reason == ""
 
 
 def test_what_is_previewed_is_what_is_done(sprint: MemoryTeam) -> None:

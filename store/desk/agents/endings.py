@@ -140,6 +140,7 @@ def _order(tx: Transaction, actor: str, question: Message, agent: str, note: str
         "request_id": new_request_id(tx, "shutdown", agent),
         "in_reply_to": question.message_id,
         "content": note or _because(tx.config.language, question, agent),
+        **({"note": note} if note else {}),
     }
     messages, _ = write(tx, Draft("shutdown_request", actor, (agent,), payload), [agent])
     return messages[0]
