@@ -124,6 +124,16 @@ def test_what_another_program_put_behind_an_unfinished_copy_stays(cut: int) -> N
     assert any(theirs in disk.read(ROOT / "archive" / name)[0] for name in disk.names(ROOT / "archive"))
 
 
+@pytest.mark.parametrize("act", [deliver, answer])
+def test_a_message_of_somebody_else_that_has_the_id_of_ours_is_left_alone(act: Callable[[YamlTeam], object]) -> None:
+    disk = _killed_before_the_swap(act)
+    theirs = b"- {message_id: %s, type: message, from: x, to: y, status: pending, payload: {content: theirs}}\n"
+    disk.overwrite(QUEUE, b"messages:\n" + theirs % ONE.encode() + theirs % TWO.encode())
+    for _ in range(2):
+        send(3)(open_team(disk))
+        assert disk.read(QUEUE)[0].startswith(b"messages:\n" + theirs % ONE.encode() + theirs % TWO.encode())
+
+
 def test_every_call_of_a_disk_is_simulated() -> None:
     calls = {name for name, call in vars(Disk).items() if callable(call) and not name.startswith("_")}
     assert calls

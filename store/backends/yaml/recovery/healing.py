@@ -300,12 +300,17 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
     if not is_same(here, wanted):
         what = healing.reworded[here.message_id] = difference(here, wanted)
         healing.tell(CHANGED, here, f"was changed by another program; another than on record: {what}")
-    if not is_ahead(wanted, here):
+    if not is_ahead(wanted, here) or is_other(here, wanted):
         healing.noted.append(here)
     else:
         healing.change(here, _state_of(wanted, here))
         back = f"was put back from {wanted.status} to {here.status}"
         healing.tell(HEALED_STATE, here, f"{back} by another program; it is {wanted.status}")
+
+
+def is_other(here: Message, recorded: Message) -> bool:
+    """Whether a message only has the id of the one on record: somebody else wrote it, in other words."""
+    return here.sender != recorded.sender and here.payload != recorded.payload
 
 
 def _reword(wanted: Message, here: Message, healing: Healing) -> None:

@@ -21,7 +21,9 @@ from team_console.store.backends.yaml.files import cut
 from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue
 from team_console.store.backends.yaml.recovery.healing import (
     SYSTEM,
+    Held,
     contribution,
+    is_other,
     reconcile,
     torn_notice,
     understood,
@@ -33,9 +35,16 @@ from team_console.store.backends.yaml.recovery.torn_pieces import remnants
 from team_console.store.backends.yaml.writing.appends import inbox_line
 from team_console.store.backends.yaml.writing.generation import load
 from team_console.store.backends.yaml.writing.locked_team import LockedTeam
-from team_console.store.backends.yaml.writing.queue_edit import apply, archive_entry, in_sequence, piece_name
+from team_console.store.backends.yaml.writing.queue_edit import (
+    apply,
+    archive_entry,
+    in_sequence,
+    messages_named,
+    piece_name,
+)
 from team_console.store.backends.yaml.writing.standing import Standing
 from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.model.words import counted
 
@@ -61,9 +70,14 @@ def recover(team: LockedTeam, before: Standing, *, thorough: bool) -> tuple[Stan
 
 def _carry_out(team: LockedTeam, now: Standing, found: Found, plan: Plan) -> Line | None:
     line = found.line
+    account = _account(team, now, found, plan) if plan.heals else None
+    held = account.expected() if account is not None else {}
     if plan.is_cut_short:
-        _cut_archives(team, line, now.generation.text)
-    healed = _healing(team, now, found, plan) if plan.heals else None
+        _cut_archives(team, line, now.generation.text, held)
+    healed = None
+    if account is not None:
+        healed = _healing(team, now, account, held)
+        line = _without_others(line, held, now.generation.text)
     match plan.ending:
         case Ending.UNDO:
             return in_sequence(healed, _undoing(team, line))
@@ -87,18 +101,43 @@ def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | N
     return merging.line(merged=True)
 
 
-def _healing(team: LockedTeam, now: Standing, found: Found, plan: Plan) -> Line | None:
-    """What a program that does not lock lost or added since."""
+def _account(team: LockedTeam, now: Standing, found: Found, plan: Plan) -> ExpectedQueue:
     trusted = found.left.queue if found.left else None
-    account = ExpectedQueue(team.disk, team.layout, now.known, found.line, trusted=trusted, without=plan.is_cut_short)
+    return ExpectedQueue(team.disk, team.layout, now.known, found.line, trusted=trusted, without=plan.is_cut_short)
+
+
+def _healing(team: LockedTeam, now: Standing, account: ExpectedQueue, held: Held) -> Line | None:
+    """What a program that does not lock lost or added since."""
     vanished = now.generation.stat is None
     archived = (lambda _: False) if vanished else team.archives.keeps
-    healing = reconcile(account.expected(), now.generation.text, archived=archived, taken_out=account.was_taken_out)
+    healing = reconcile(held, now.generation.text, archived=archived, taken_out=account.was_taken_out)
     if vanished:
         text = f"the queue was gone; put back from the ledger: {counted(len(healing.adds), 'message')}"
         healing.problems = [Problem("REBUILT", "warning", team.layout.queue.name, text)]
     team.notices.extend(healing.problems)
     return healing.line()
+
+
+def _without_others(line: Line, held: Held, text: QueueText) -> Line:
+    """`line` without what it does to ids that stand for messages of somebody else by now."""
+    ids = {patch.handle[0] for patch in line.changes} | {message_id for message_id, _ in line.removed}
+    taken: dict[str, Message] = {}
+    for message_id in ids & held.keys():
+        here = messages_named(text, message_id)
+        if here and all(is_other(message, held[message_id][0]) for message in here):
+            taken[message_id] = held[message_id][0]
+    if not taken:
+        return line
+    ours = taken | {key: patch.on(taken[key]) for patch in line.changes if (key := patch.handle[0]) in taken}
+    return replace(
+        line,
+        changes=tuple(patch for patch in line.changes if patch.handle[0] not in taken),
+        removed=tuple(handle for handle in line.removed if handle[0] not in taken),
+        archived=tuple(
+            (agent, key, dict(ours[key].record) if record is None and key in ours else record)
+            for agent, key, record in line.archived
+        ),
+    )
 
 
 def _old_pieces(team: LockedTeam, text: QueueText, going: Collection[str]) -> Line | None:
@@ -131,21 +170,21 @@ def _completion(team: LockedTeam, line: Line) -> Line:
     return replace(line, action="heal", facts=facts, also=(), noted=(), void=0, pushed=pushed)
 
 
-def _cut_archives(team: LockedTeam, line: Line, text: QueueText) -> None:
+def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: Held) -> None:
     """Take back what the transaction of `line` put at the ends of archives, whole or torn, where nothing else is."""
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):
         found = team.disk.stat(path)
         if path.parent != team.layout.archives or found is None or found.size <= size:
             continue
-        if _is_ours(team.disk.read(path, size)[0], line, text):
+        if _is_ours(team.disk.read(path, size)[0], line, text, held):
             cut(team.disk, path, size)
         else:
             team.notices.append(_mixed_archive(path))
     team.archives.forget()
 
 
-def _is_ours(end: bytes, line: Line, text: QueueText) -> bool:
-    """Whether the end of an archive is what `line` appends, or a beginning of that."""
+def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
+    """Whether the end of an archive is what `line` appends, or a beginning of that; the queue may have lost it."""
     ours = {message_id for _, message_id, _ in line.archived}
     if not set(closed_ids(end)) <= ours:
         return False
@@ -154,6 +193,7 @@ def _is_ours(end: bytes, line: Line, text: QueueText) -> bool:
         text = apply(text, line)
     known = (archive_entry(text, message_id, record) for _, message_id, record in line.archived)
     messages = [entry[0] for entry in known if entry is not None]
+    messages += [patch.on(old) for patch in line.changes for old in held.get(patch.handle[0], ())]
     return HEADER.startswith(rest) or bool(remnants([rest], messages))
 
 
