@@ -230,8 +230,6 @@ def test_times_of_a_server_in_another_time_zone_are_read_and_written_in_it(
     off = "abs(extract(epoch FROM CURRENT_TIMESTAMP::timestamp - delivered_at)) < 3600"
     assert execute(postgres, f"SELECT DISTINCT {off} FROM agent_message") == [(True,)]
     assert opened(postgres).snapshot().problems == ()
-    (note,) = execute(postgres, "SELECT note FROM team_console_envelope WHERE message_id = 'ours'")
-    assert json.loads(note[0])["created"].endswith("Z")  # 0.5.0 takes the column for UTC
 
 
 def test_rows_that_0_5_0_wrote_in_utc_keep_their_age_in_another_time_zone(postgres: str, opened: Open) -> None:

@@ -73,8 +73,7 @@ class Writer:
         return self._arrivals
 
     def _add(self, changes: Changes) -> None:
-        local = self._shape.is_local_time("created_at")
-        made = [new_row(message, arrival=self._number(), is_local=local) for message in changes.added.values()]
+        made = [new_row(message, arrival=self._number()) for message in changes.added.values()]
         if made:
             rows = [columns for columns, _ in made]
             self._connection.change_all(self._shape.insertion(rows[0]), rows)
@@ -87,7 +86,7 @@ class Writer:
         groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
         for old, new in changes.replaced.items():
             entry = self._tx.entry(old)
-            columns, note = changed_row(entry, new, is_local=self._shape.is_local_time("created_at"))
+            columns, note = changed_row(entry, new)
             given = {name: value for name, value in columns.items() if name in self._shape.types}
             if given:
                 groups.setdefault(tuple(given), []).append({**given, **_row_of(entry)})

@@ -122,22 +122,14 @@ def columns_of(message: Message) -> dict[str, Any]:
     }
 
 
-def new_row(message: Message, *, arrival: int, is_local: bool = False) -> tuple[dict[str, Any], str]:
-    """All column values of a row of ours, and the note beside it.
-
-    Args:
-        is_local: Whether `created_at` holds local time: 0.5.0 took that for UTC, and an hour of autumn comes twice. The
-            note has the moment then.
-    """
+def new_row(message: Message, *, arrival: int) -> tuple[dict[str, Any], str]:
+    """All column values of a row of ours, and the note beside it."""
     columns = {**columns_of(message), "payload": payload_text(message)}
-    return columns, _own_note(message, columns, arrival, is_local=is_local)
+    return columns, _own_note(message, columns, arrival)
 
 
-def changed_row(old: RowEntry, new: Message, *, is_local: bool = False) -> tuple[dict[str, Any], str | None]:
+def changed_row(old: RowEntry, new: Message) -> tuple[dict[str, Any], str | None]:
     """Column values that must change to turn the row of `old` into `new`, and the note beside it (None: none).
-
-    Args:
-        is_local: As for `new_row`.
 
     Raises:
         LookupError: `old` is no message.
@@ -151,7 +143,7 @@ def changed_row(old: RowEntry, new: Message, *, is_local: bool = False) -> tuple
         columns["payload"] = payload_text(new)
         if columns["payload"] != old.row.payload:
             changed["payload"] = columns["payload"]
-        return changed, _own_note(new, columns, old.arrival, is_local=is_local)
+        return changed, _own_note(new, columns, old.arrival)
     kept = {**dict(zip(Row._fields, old.row, strict=True)), **changed, "note": None}
     note = _difference(new.record, _from_columns(Row(**kept), payload, foreign=True))
     return changed, dump(note) if note else None
@@ -171,9 +163,9 @@ def payload_text(message: Message) -> str | None:
     return None if payload is None or _has_own_note(payload) else dump(payload)
 
 
-def _own_note(message: Message, columns: Mapping[str, Any], arrival: int | None, *, is_local: bool) -> str:
+def _own_note(message: Message, columns: Mapping[str, Any], arrival: int | None) -> str:
     payload = None if columns["payload"] is None else message.record.get("payload")
-    base = _from_columns(Row(**{**columns, **({"created_at": None} if is_local else {})}), payload, foreign=True)
+    base = _from_columns(Row(**columns), payload, foreign=True)
     return dump({_ARRIVAL: arrival, **_difference(message.record, base)})
 
 

@@ -79,7 +79,7 @@ class Shape(Struct, frozen=True):
             return f":{name}"
         if self.has_bytes(name):
             return f"convert_to(:{name}, 'UTF8')"
-        value = f"CAST(:{name} AS timestamptz)" if self.is_local_time(name) else f":{name}"
+        value = f"CAST(:{name} AS timestamptz)" if self._is_local_time(name) else f":{name}"
         return f"CAST({value} AS {self.types[name]})"
 
     def _read(self, name: str) -> str:
@@ -88,12 +88,12 @@ class Shape(Struct, frozen=True):
         value = self.id if name == "message_id" else f"{MESSAGES}.{name}"
         if not self.is_strict or name in _NUMBERS or self.has_bytes(name):
             return value
-        if self.is_local_time(name):
+        if self._is_local_time(name):
             zone = f"to_char({value} AT TIME ZONE current_setting('TimeZone'), 'OF')"
             return f"concat_ws(' ', CAST({value} AS TEXT), {zone})"
         return f"CAST({value} AS TEXT)"
 
-    def is_local_time(self, name: str) -> bool:
+    def _is_local_time(self, name: str) -> bool:
         """Whether the column holds the clock of the database's time zone, as `CURRENT_TIMESTAMP` fills it there."""
         kind = self.types.get(name, "")
         return self.is_strict and kind.startswith("timestamp") and kind.endswith("without time zone")
