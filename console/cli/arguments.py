@@ -102,7 +102,7 @@ def parser_for(verb: Verb | None) -> Parser:
 
 
 def add_global_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags every verb takes (`ARCHITECTURE.md`, the command line)."""
+    """The flags every verb takes."""
     group = parser.add_argument_group("everywhere")
     add_completed(group, "files", "-t", "--team", metavar="LOCATION", help="the team (or TEAM_CONSOLE_TEAM)")
     add_completed(
@@ -129,6 +129,10 @@ def add_agent(parser: argparse.ArgumentParser, *, help: str) -> None:
     add_completed(parser, "agents", "--agent", metavar="NAME", help="the same")
 
 
+_MORE = """\
+More: team-console help VERB, and help keys, settings, config, files, environment, exit-codes, json VERB"""
+
+
 def overview() -> str:
     """The text of `team-console --help`."""
     lines = [
@@ -144,4 +148,4 @@ def overview() -> str:
         (", ".join(action.option_strings) + (f" {action.metavar}" if action.metavar else ""), action.help)
         for action in everywhere
     ]
-    return "\n".join([*lines, "", "Everywhere:", *(f"  {flags:<25}{text}" for flags, text in rows)])
+    return "\n".join([*lines, "", "Everywhere:", *(f"  {flags:<25}{text}" for flags, text in rows), "", _MORE])

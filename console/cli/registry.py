@@ -47,20 +47,25 @@ class Verb(Struct, frozen=True):
 
 
 _TEAM = "Start a team"
+_AGENTS = "Connect agents"
 _TALK = "Talk"
-_DECIDE = "Decide"
+_DECIDE = "Ask and decide"
 _LOOK = "Look"
 _ROUTE = "Deliver"
-_TOOLS = "Tools"
+_TOOLS = "The program itself"
 
 VERBS: tuple[Verb, ...] = (
     Verb("demo", _TEAM, "watch a simulated team at work, in a temporary folder", "demo"),
     Verb("init", _TEAM, "make a new team in a folder, a database file or on a server", "init"),
     Verb("member", _TEAM, "add, change, remove or list the members in the team's settings", "member"),
-    Verb("join", _TEAM, "let a real agent join: Claude Code, Codex, an MCP client or a shell", "join"),
-    Verb("leave", _TEAM, "take out again what join put into the settings of clients", "leave"),
-    Verb("instructions", _TEAM, "print what the model of an agent must know to be a member", "instructions"),
     Verb("migrate", _TEAM, "copy a team with its history to a folder, a database file or a server", "migrate"),
+    Verb("join", _AGENTS, "let a real agent join: Claude Code, Codex, an MCP client or a shell", "join"),
+    Verb("leave", _AGENTS, "take out again what join put into the settings of clients", "leave"),
+    Verb("instructions", _AGENTS, "print what the model of an agent must know to be a member", "instructions"),
+    Verb("mcp", _AGENTS, "serve the tools of an agent to an MCP client", "mcp"),
+    Verb("hook", _AGENTS, "answer one event of Claude Code or Codex on standard input", "hook"),
+    Verb("sendmessage", _AGENTS, "take SendMessage JSON on standard input, one document or several", "sendmessage"),
+    Verb("route", _AGENTS, "take one orchestrator JSON document on standard input", "route"),
     Verb("send", _TALK, "send a message, one delivery per recipient", "send"),
     Verb("broadcast", _TALK, "send one message to every member; says how many deliveries first", "broadcast"),
     Verb("receive", _TALK, "take an agent's pending messages: shown, archived and marked read", "receive"),
@@ -90,13 +95,9 @@ VERBS: tuple[Verb, ...] = (
     Verb("discard", _ROUTE, "take dead letters out of the queue, into the history", "remedies:discard"),
     Verb("recall", _ROUTE, "take back messages that nobody has got yet", "remedies:recall"),
     Verb("clear", _ROUTE, "archive and remove what ended long ago", "clear"),
-    Verb("route", _TOOLS, "take one orchestrator JSON document on standard input", "route"),
-    Verb("sendmessage", _TOOLS, "take SendMessage JSON on standard input, one document or several", "sendmessage"),
-    Verb("mcp", _TOOLS, "serve the tools of an agent to an MCP client", "mcp"),
-    Verb("hook", _TOOLS, "answer one event of Claude Code or Codex on standard input", "hook"),
-    Verb("config", _TOOLS, "show or check your own settings: theme, keys, columns, notices", "config"),
-    Verb("help", _TOOLS, "explain a verb, the settings of a team, or the JSON of a verb", "help"),
-    Verb("completions", _TOOLS, "print the completion script for bash, zsh or fish", "completions"),
+    Verb("config", _TOOLS, "show or check your own settings; print schemas of settings for editors", "config"),
+    Verb("help", _TOOLS, "explain a verb, keys, settings, files, variables, exit codes, or the JSON of a verb", "help"),
+    Verb("completions", _TOOLS, "print or install the completion script for bash, zsh or fish", "completions"),
     Verb("_complete", "", "print words for a completion script", "complete"),
 )
 

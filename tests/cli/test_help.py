@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
+import pytest
 from team_console.console.cli.manual.settings_reference import EXAMPLE, setting_rows
 from team_console.store.settings.reference import every_setting
 from team_console.store.settings.settings_file import parse
 
-from tests.conftest import CommandLine
+from tests.conftest import ROOT, CommandLine
 from tests.readme import settings
 
 
@@ -46,3 +49,49 @@ def test_its_example_is_read_without_a_finding() -> None:
     assert config.problems == ()
     assert config.agents["developer"].plan_mode_required
     assert config.routes[0].key == "analyst_to_pm"
+
+
+def read_variables() -> set[str]:
+    """Every variable of ours that the code looks up."""
+    paths = [path for folder in ("console", "store", "widgets") for path in (ROOT / folder).rglob("*.py")]
+    found = {name for path in paths for name in re.findall(r'"(TEAM_CONSOLE_[A-Z]+)"', path.read_text())}
+    return found - {"TEAM_CONSOLE_AGENT"}
+
+
+@pytest.mark.parametrize(
+    ("topic", "words"),
+    [
+        ("environment", read_variables()),
+        ("files", {"message-queue.yaml", "drop/", "audit.jsonl"}),
+        ("exit-codes", {"10", "12", "ALREADY_ANSWERED", "delivery_timeout", "STORE_LOCKED"}),
+        ("keys", {"Needs you", "Say yes to the marked requests"}),
+    ],
+)
+def test_each_part_of_the_reference_is_printed(topic: str, words: set[str], elsewhere: CommandLine) -> None:
+    shown = elsewhere.ok("help", topic).out
+    assert {word for word in words if word not in shown} == set()
+    assert elsewhere.ok("help", topic, "--json").json
+    assert elsewhere("help", topic, "more").status == 2
+
+
+def test_an_editor_gets_a_schema_that_knows_every_setting(elsewhere: CommandLine) -> None:
+    explained = elsewhere.ok("help", "config").out
+    mine = elsewhere.ok("config", "schema").json
+    usual = tomllib.loads(re.sub(r"(?m)^# (?=\w+ = )", "", elsewhere.ok("config", "show").out))
+    for name, value in usual.items():
+        assert name in explained
+        known = mine["properties"][name].get("properties")
+        assert known is None or set(value) <= set(known), name
+    team = elsewhere.ok("config", "schema", "team").json
+    assert {row.path.split(".")[0].partition("[")[0] for row in setting_rows()} <= set(team["properties"])
+    assert team["properties"]["retention"]["properties"]["active_messages_max"]["type"] == "integer"
+    assert elsewhere("config", "check", "team").status == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_are_installed_where_the_shell_looks(shell: str, elsewhere: CommandLine) -> None:
+    mine = {"HOME": str(elsewhere.folder), "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", "ZDOTDIR": ""}
+    written = Path(elsewhere("completions", shell, "--install", "--json", env=mine).json["path"])
+    assert written.is_relative_to(elsewhere.folder)
+    assert written.read_text() == elsewhere.ok("completions", shell).out
+    assert elsewhere("completions", shell, "--install", "--read-only", env=mine).status == 5

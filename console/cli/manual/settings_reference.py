@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from team_console.store.model.names import nearest
@@ -43,22 +43,20 @@ class SettingRow(Struct, frozen=True):
     also: tuple[str, ...] = ()
 
 
-def setting_rows() -> Iterator[SettingRow]:
-    """Every setting in the order of its table."""
-    for path, setting in every_setting():
-        yield SettingRow(path, _value_words(setting), _default_words(setting), setting.meaning, setting.also)
+def setting_rows(topic: str = "") -> list[SettingRow]:
+    """Every setting in the order of its table; only those that `topic` names, none when it names none."""
+    rows = (
+        SettingRow(path, _value_words(setting), _default_words(setting), setting.meaning, setting.also)
+        for path, setting in every_setting()
+    )
+    return [row for row in rows if not topic or _is_about(row, topic)]
 
 
-def settings_text(topic: str = "") -> list[str] | None:
-    """The reference as lines for a terminal; of those settings only that `topic` names, None when it names none."""
-    rows = [row for row in setting_rows() if not topic or _is_about(row, topic)]
-    if not rows:
-        return None
-    lines: list[str] = []
+def settings_text(rows: Sequence[SettingRow]) -> Iterator[str]:
+    """The rows as lines for a terminal."""
     for row in rows:
         also = f" (also: {', '.join(row.also)})" if row.also else ""
-        lines += [f"{row.path}{also}", f"    {row.meaning}", f"    value: {row.value}; without it: {row.default}"]
-    return lines
+        yield from (f"{row.path}{also}", f"    {row.meaning}", f"    value: {row.value}; without it: {row.default}")
 
 
 def nearest_setting(topic: str) -> str | None:

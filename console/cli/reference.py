@@ -1,0 +1,205 @@
+"""The reference of what no parser knows: environment, files, exit statuses, error codes, the user's settings.
+
+`help`, the man page and the pages of `docs/reference` are made from these tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from team_console.console.cli.manual.settings_reference import SettingRow
+from team_console.store.model.errors import Code
+from team_console.store.settings.reference import Form, Setting
+
+Rows = Sequence[tuple[str, str]]
+
+ENVIRONMENT: Rows = (
+    ("TEAM_CONSOLE_TEAM", "the team, as -t LOCATION would name it"),
+    ("TEAM_CONSOLE_AS", "who acts; `join` sets it for an agent, which then cannot act as a human"),
+    ("TEAM_CONSOLE_CONFIG", "the file with your own settings (default: ~/.config/team-console/config.toml)"),
+    ("TEAM_CONSOLE_THEME", "the theme to begin with; it goes before the setting"),
+    ("TEAM_CONSOLE_GRACE", "seconds in which a decision can be taken back, 0 to 60; it goes before the setting"),
+    ("TEAM_CONSOLE_DEBUG", "set to anything: print the traceback of a defect"),
+    ("VISUAL, EDITOR", "the editor that ctrl+e opens on a text"),
+    ("NO_COLOR", "set to anything: no colours, only bold, reverse and underline"),
+    ("XDG_CONFIG_HOME", "where the folder of your settings is (default: ~/.config)"),
+    ("XDG_STATE_HOME", "where drafts, the last place, the log and records of clients are (default: ~/.local/state)"),
+    ("SSH_AUTH_SOCK", "the SSH agent that may sign verdicts"),
+    ("CLAUDE_CONFIG_DIR, CODEX_HOME", "where the clients keep their settings, for `join --user`"),
+)
+"""Variables that are read, each with what it does."""
+
+EXIT_STATUSES: Rows = (
+    ("0", "done; of a wait for a verdict: yes, or answered"),
+    ("1", "refused, with an error code; of `check` and `config check`: there are findings"),
+    ("2", "the command line was not understood (USAGE)"),
+    ("3", "the team is locked by another program (STORE_LOCKED)"),
+    ("4", "the team cannot be read (STORE_UNREADABLE)"),
+    ("5", "the team was opened read-only (READ_ONLY)"),
+    ("6", "a wait for messages ended and nothing came"),
+    ("10", "a wait for a verdict: no, read why"),
+    ("11", "a wait for a verdict: nothing yet"),
+    ("12", "a wait for a verdict: withdrawn, timed out, or superseded"),
+    ("130", "interrupted with ctrl+c"),
+    ("141", "the program that read the output has gone"),
+)
+"""How a verb can leave."""
+
+FILES: Rows = (
+    ("message-queue.yaml", "the queue: `messages:`, a list; it may be edited by hand, comments and unknown keys stay"),
+    ("message-queue.yaml.lock", "the kernel lock, and who holds it; never delete it"),
+    ("message-queue.yaml.prev", "the queue before the last change"),
+    ("archive/AGENT-archive.yaml", "the archive of an agent: every message it has read"),
+    ("messenger-config.yaml", "the settings of the team: members, lead, limits, permissions, routes"),
+    ("audit.jsonl", "the audit log: one hash-chained line for each commit; recovery reads it too"),
+    ("drop/", "the drop folder: a script that cannot lock renames its message into it"),
+    ("rejected/", "drop files that could not be taken in, each with its finding"),
+    ("inbox/AGENT.jsonl", "what the router delivered"),
+    ("attachments/", "contents above 64 KiB"),
+    ("presence/", "one locked file for each open console and each waiting client; gone with its process"),
+    ("~/.config/team-console/config.toml", "your own settings: theme, keys, columns, notices"),
+    ("~/.local/state/team-console/", "drafts, the last place, runs of clients, the log of defects"),
+)
+"""The files of a YAML team, then those of one user."""
+
+_ERRORS: Mapping[Code, str] = {
+    Code.INVALID_TYPE: "the kind of message does not exist, or may not be sent that way",
+    Code.MISSING_RECIPIENT: "no recipient was named",
+    Code.INVALID_REQUEST_ID: "there is no such request, or several are meant",
+    Code.APPROVE_MISSING: "an answer says neither yes nor no",
+    Code.AGENT_NOT_FOUND: "nobody in the team has that name; the hint has the nearest one",
+    Code.DELIVERY_TIMEOUT: "the command that delivers did not end in time",
+    Code.MISSING_CONTENT: "the message has no content",
+    Code.MISSING_SUMMARY: "the message has no summary",
+    Code.MISSING_REASON: "a no needs its reason",
+    Code.FORBIDDEN_FIELD: "the kind of message must not have that field",
+    Code.INVALID_FIELD: "a field has a value that its kind does not allow",
+    Code.INVALID_NAME: "a name has characters that are not allowed, or differs from a known one in case only",
+    Code.DUPLICATE_ID: "another message has that id already",
+    Code.ALREADY_ANSWERED: "the first valid answer stands; the error says whose it is and when it was given",
+    Code.NOT_PERMITTED: "who acts may not do this",
+    Code.CONTENT_TOO_LARGE: "the content is above the limit of the team",
+    Code.READ_ONLY: "the team was opened read-only, or its place cannot be written",
+    Code.STORE_LOCKED: "another program holds the lock; the error names it",
+    Code.STORE_UNREADABLE: "a file of the team is damaged or cannot be read; nothing is written until it is mended",
+    Code.STORE_FAILED: "the system refused to write: disk full, no permission, connection lost",
+    Code.TEAM_NOT_FOUND: "there is no team at that place",
+    Code.SPAWN_FAILED: "a program of the settings, or an editor, could not be started",
+    Code.SIGNATURE_FAILED: "the verdict could not be signed; nothing was decided",
+    Code.ACTOR_BOUND: "the environment says who acts, and --as names somebody else",
+    Code.ACTOR_UNNAMED: "off a terminal a decision must say who decides: --as NAME",
+    Code.USAGE: "the command line was not understood",
+}
+
+_TEXTS = "a list of texts"
+_FLAG = str(Form.FLAG)
+CONFIG: tuple[SettingRow, ...] = (
+    SettingRow(
+        "theme", "a name, such as dark, light, contrast, terminal", "that of last time", "the theme to begin with"
+    ),
+    SettingRow("density", "compact, roomy", "compact", "rows of one line, or of two where there is room"),
+    SettingRow("motion", _FLAG, "true", "whether an agent that something happened to stands out for a moment"),
+    SettingRow("remember", _FLAG, "true", "whether the console goes back to the place and the filter of last time"),
+    SettingRow("grace_seconds", "a number from 0 to 60", "5", "seconds in which a decision can be taken back"),
+    SettingRow("notices.title", _FLAG, "true", "the number of new decisions stands in the terminal's title"),
+    SettingRow("notices.bell", _FLAG, "false", "the terminal's bell rings"),
+    SettingRow("notices.desktop", _FLAG, "false", "the terminal is asked for a notice of the desktop"),
+    SettingRow("notices.command", _TEXTS, "none", "a program and its arguments; the sentence is added as the last one"),
+    SettingRow("notices.quiet", _TEXTS, "none", "spans of local time without bell, notice and command: 22:00-07:00"),
+    SettingRow("notices.read_only", _FLAG, "false", "notices over a read-only team, too"),
+    SettingRow("columns.MODE", _TEXTS, "all of them", "the columns of a list beside its titles"),
+    SettingRow("sort.MODE", "a column", "its own order", "what a list is sorted by"),
+    SettingRow("keys.ACTION", "a key or a list of keys", "see help keys", "the keys of an action"),
+)
+"""The settings of one user, in `config.toml`."""
+
+
+def error_rows() -> Iterator[tuple[str, str]]:
+    """Every error code with what it means."""
+    return ((str(code), _ERRORS[code]) for code in Code)
+
+
+def key_rows() -> Iterator[tuple[str, str, str]]:
+    """Every key of the console: the key, what it does, in which modes."""
+    from team_console.console.input.action import written_key
+    from team_console.console.input.actions import ACTIONS
+    from team_console.console.input.subject import Mode
+
+    for action in ACTIONS:
+        modes = ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
+        yield written_key(action.keys[0]), action.help, modes
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of the user's `config.toml`, for editors."""
+    from team_console.console.input.actions import ACTIONS
+    from team_console.console.preferences.model import COLUMNS, DENSITIES, SORTS
+
+    words, flag = {"type": "array", "items": {"type": "string"}}, {"type": "boolean"}
+    shapes: dict[str, Any] = {
+        "density": {"enum": list(DENSITIES)},
+        "grace_seconds": {"type": "number", "minimum": 0, "maximum": 60},
+        "theme": {"type": "string"},
+    }
+    properties: dict[str, Any] = {}
+    notices: dict[str, Any] = {}
+    for row in CONFIG:
+        table, _, name = row.path.rpartition(".")
+        if not name.isupper():
+            shape = shapes.get(name) or (flag if row.value == _FLAG else words)
+            (notices if table else properties)[name] = {**shape, "description": row.meaning}
+    keys = {"anyOf": [{"type": "string"}, words]}
+    properties |= {
+        "notices": _table(notices),
+        "columns": _table({mode: {"type": "array", "items": {"enum": list(names)}} for mode, names in COLUMNS.items()}),
+        "sort": _table({mode: {"enum": list(names)} for mode, names in SORTS.items()}),
+        "keys": _table({action.id: {**keys, "description": action.help} for action in ACTIONS}),
+    }
+    return _document("team-console: the user's settings (config.toml)", _table(properties))
+
+
+def team_schema() -> dict[str, Any]:
+    """The JSON Schema of a team's `messenger-config.yaml`, for editors; BMAD's own keys are left alone."""
+    from team_console.store.settings.reference import TABLE
+
+    return _document("team-console: the team's settings (messenger-config.yaml)", _mapping(TABLE, is_open=True))
+
+
+def _document(title: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
+
+
+def _table(properties: Mapping[str, Any], *, is_open: bool = False) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "additionalProperties": is_open}
+
+
+def _mapping(settings: Sequence[Setting], *, is_open: bool = False) -> dict[str, Any]:
+    return _table({key: _schema(setting) for setting in settings for key in setting.keys}, is_open=is_open)
+
+
+def _schema(setting: Setting) -> dict[str, Any]:
+    words = {"type": "array", "items": {"type": "string"}}
+    shape: dict[str, Any] = {"type": "string"}
+    match setting.form:
+        case Form.WORD:
+            shape = {"enum": list(setting.choices)}
+        case Form.FLAG:
+            shape = {"type": "boolean"}
+        case Form.COUNT:
+            shape = {"type": "integer", "minimum": 1}
+        case Form.SECONDS:
+            shape = {"type": "number", "exclusiveMinimum": 0}
+        case Form.TEXTS | Form.KEYS | Form.COMMAND:
+            shape = words
+        case Form.SECTION:
+            shape = _mapping(setting.fields)
+        case Form.ENTRIES:
+            shape = {"type": "object", "additionalProperties": _mapping(setting.fields, is_open=True)}
+        case Form.VALUES:
+            shape = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
+        case Form.MEMBERS:
+            member = _mapping(setting.fields, is_open=True)
+            named = {"type": "array", "items": {"anyOf": [{"type": "string"}, member]}}
+            shape = {"anyOf": [named, {"type": "object", "additionalProperties": member}]}
+    return {**shape, "description": setting.meaning}
