@@ -289,7 +289,7 @@ def _become(request: Mapping[str, Any], files: Sequence[int], foreign: Sequence[
             "team-console",
             *(os.fsdecode(word.encode("utf-8", "surrogateescape")) for word in request["arguments"]),
         ]
-        status = import_module("team_console.console.__main__").main()
+        status = import_module("team_console.console.__main__").command()
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else 1
     except BaseException:

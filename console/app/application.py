@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from asyncio import TimerHandle
 from collections.abc import Mapping
@@ -51,8 +50,6 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.timer import Timer
 
-_COLLECT_AFTER = (2_000, 10, 10)
-"""Thresholds of the collector once the first picture stands; a long run must not keep what it made."""
 LOCK_WAIT = 2.0
 """Seconds a write in the console waits for the lock (decision D7)."""
 TICK = 5.0
@@ -248,7 +245,6 @@ class ConsoleApp(FollowingApp[int]):
         paint_now(self.main)
         if first:
             self.call_after_refresh(self.watch_store)
-            self.call_after_refresh(_collect_as_usual)
 
     def _look_while_held(self, sight: ReadResult) -> None:
         """Look again while somebody holds the lock; a write that is over needs no further look."""
@@ -394,10 +390,3 @@ def _may_answer(app: ConsoleApp, me: str) -> bool:
         return me in (USER, app.team.config().lead)
     except TeamError:
         return False
-
-
-def _collect_as_usual() -> None:
-    """Leave out of collections what the start made, and collect soon again: the start puts it off."""
-    gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
-    gc.enable()

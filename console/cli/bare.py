@@ -7,7 +7,6 @@ import sys
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.output import is_terminal
-from team_console.console.spared_imports import load_asyncio
 from team_console.store.backends.given_paths import absolute
 from team_console.store.model.errors import Code, TeamError
 
@@ -30,7 +29,6 @@ def run(call: Call) -> int:
     from team_console.console.following.early_reading import EarlyFeed
 
     feed = EarlyFeed(call.team, call.actor)
-    load_asyncio()
     from team_console.console.app.application import run_console
 
     return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, feed=feed)

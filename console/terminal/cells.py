@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import repeat
 from unicodedata import category
 
 from rich.cells import get_character_cell_size, split_graphemes
 from team_console.console.terminal.pen import parts_of
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.widgets.text.cells import is_of_narrow_signs
 
-_UNUSUAL = LazyPattern(
+_UNUSUAL = re.compile(
     "[\u0600-\u1cff\u200d\ufe0e\ufe0f\ua800-\uabff\ud7b0-\ud7ff\U00010a00-\U0001bfff\U0001f3fb-\U0001f3ff\U0001fa70-\U0001faff]"
 )
 """Blocks in which there are characters of doubtful width; hardly a text has any of them."""
-_DOUBTFUL = LazyPattern(
+_DOUBTFUL = re.compile(
     "[\u0600-\u0605\u06dd\u070f\u08e2\u0e33\u0eb3\u1160-\u11ff\u200d\ufe0e\ufe0f\ud7b0-\ud7ff"
     "\U0001f3fb-\U0001f3ff\U0001fa70-\U0001faff]"
 )

@@ -6,9 +6,9 @@ colours typed into a form would hand it in and go on to decide what comes next.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from textual._time import get_time
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.events import Paste
@@ -16,7 +16,7 @@ from textual.message import Message
 
 _ESC, _SUBSTITUTE = "\x1b", "\x1a"
 """Of the characters of control the second stands for one that could not be passed on."""
-_STYLES = LazyPattern(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)")
+_STYLES = re.compile(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)")
 """Sequences that colour what is printed, move the cursor or name a window or a link: no part of the text."""
 
 

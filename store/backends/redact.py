@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote, unquote_plus
 
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
-
 COVER = "***"
 SHOWN = frozenset(
     {
@@ -17,10 +15,10 @@ SHOWN = frozenset(
     }
 )
 """Settings in an address that may be read by everybody. What is not here, a slip like `passwrd` too, is covered."""
-_USER_PASSWORD = LazyPattern(r"(?P<before>/[^/?#\s:@]*:)(?P<password>\S*)(?P<after>@)")
+_USER_PASSWORD = re.compile(r"(?P<before>/[^/?#\s:@]*:)(?P<password>\S*)(?P<after>@)")
 """`//user:password@host`, and `/user:password@host`, which a slip of the finger leaves. A password may hold `/` and `@`
 though an address should spell them %2F and %40, so it ends at the last `@`."""
-_SETTING = LazyPattern(r"(?P<before>(?:^|[?&;\s])(?P<name>[A-Za-z_]+)\s*=)(?P<password>[^&;#\s]+)")
+_SETTING = re.compile(r"(?P<before>(?:^|[?&;\s])(?P<name>[A-Za-z_]+)\s*=)(?P<password>[^&;#\s]+)")
 """`?name=value`, `&name=value`, and the `name=value name=value` form of libpq."""
 _SHORTEST = 3
 """A shorter password is not looked for in other texts: covering every `a` would make them unreadable."""

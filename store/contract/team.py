@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from team_console.store.contract.audit_seal import LineSeal
@@ -209,8 +209,6 @@ class Team(ABC):
     clock: Clock
     kind: str
     """`yaml`, `sql` or `memory`."""
-    may_be_read_by_a_copy: ClassVar[bool] = False
-    """Whether a copy of the process (a fork) may take snapshots too: no connection is open that two must not share."""
 
     @property
     def has_trail(self) -> bool:

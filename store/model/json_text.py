@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
-_TEXT_OR_COMMENT = LazyPattern(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*')
+_TEXT_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*')
 """A text first, also one without an end: what looks like a comment in it is part of it."""
 
 _WORDS = {

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby
 
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
-
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf"
     "\u2934\u2935\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
@@ -18,7 +16,7 @@ _HELD = f"(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
 """A joiner that joins no emoji: it cannot be seen. One between two emoji makes them one, as in 👩 + joiner + 💻."""
 _UNSELECTED = f"[\ufe00-\ufe0d]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?<![0-9#*]\ufe0f(?=\u20e3))"
 """A variation selector behind no emoji and in no keycap: it cannot be seen, and a row of them can spell any secret."""
-UNSAFE = LazyPattern(
+UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -32,7 +30,7 @@ _BLOCKS = (
 """Blocks that hold all marks, and letters beside them."""
 _VOWELS = "\u1160-\u11ff\ud7b0-\ud7ff"
 """Vowels and ends of Korean syllables, which take no cell of their own as marks do, and are letters."""
-_MAY_PILE = LazyPattern(rf"(?=[{_BLOCKS}])(?:[^\w\x00-\u02ff]|[{_VOWELS}]){{5,}}")
+_MAY_PILE = re.compile(rf"(?=[{_BLOCKS}])(?:[^\w\x00-\u02ff]|[{_VOWELS}]){{5,}}")
 """Five characters that may be marks, which hardly a text has: each of them is looked at."""
 _MARKS = frozenset({"Mn", "Me", "Mc", "Cn"})
 _HIGHEST = 4
@@ -41,7 +39,7 @@ _SKIN = "\U0001f3fb-\U0001f3ff"
 _FIRST = f"(?:(?![{_SKIN}])[{_EMOJI}]|(?<![{_EMOJI}\ufe0f])\ufe0f*+[{_SKIN}])"
 """First emoji of a chain. A modifier is one only where its run begins: tried at each, a long run is read as often."""
 _JOINED = f"[\ufe0f{_SKIN}]*+\u200d"
-_CHAIN = LazyPattern(f"({_FIRST}{_JOINED}(?:[{_EMOJI}]{_JOINED}){{3}}[{_EMOJI}]\ufe0f?)\u200d")
+_CHAIN = re.compile(f"({_FIRST}{_JOINED}(?:[{_EMOJI}]{_JOINED}){{3}}[{_EMOJI}]\ufe0f?)\u200d")
 """Five emoji joined to one, more than a real one has (a family of four), and the joiner that would add another."""
 _REPLACEMENT = "\ufffd"
 _BREAKS = {ord("\n"): None, ord("\t"): None}

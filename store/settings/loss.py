@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.problem import Problem
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.store.settings.problems import SETTINGS_LOST, SETTINGS_UNREADABLE, config_problems
 from team_console.store.settings.team_config import TeamConfig
 
@@ -16,13 +16,13 @@ HINT = (
     "Until then those in force before are used, and nothing that needs authority is written. Put them back with "
     "'team-console check --heal', or confirm them as they are with 'team-console check --accept-settings'."
 )
-_NOTHING = LazyPattern(rb"(?:\s|\0|\xef\xbb\xbf|#[^\n]*+|---|\.\.\.|\{\s*+\}|~|null)*+")
+_NOTHING = re.compile(rb"(?:\s|\0|\xef\xbb\xbf|#[^\n]*+|---|\.\.\.|\{\s*+\}|~|null)*+")
 """A text without a setting: blanks, the zeros a crash leaves, comments such as `# begin`, `{}`.
 
 Nothing is given back once it matched: the signs of `########` could be one comment or many, in ways that double with
 each of them.
 """
-_AUTHORITY = LazyPattern(
+_AUTHORITY = re.compile(
     rb"""(?m)(?:^|[{,]\s*)["']?(?P<key>lead|master|agents|members|key_file|humans|verdicts|team_id)["']?\s*:"""
 )
 """A key that says who may do what, at the beginning of a line or in `{lead: ceo, agents: [a]}`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from team_console.store.contract.collecting import collection_paused
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
@@ -275,5 +274,4 @@ def view_of(
     lists: bool = True,
 ) -> View:
     """The view of one snapshot, made from scratch; arguments as for `Board.update`."""
-    with collection_paused():
-        return Board(me).update(snapshot, now, history, bodies=bodies, complete=complete, lists=lists)
+    return Board(me).update(snapshot, now, history, bodies=bodies, complete=complete, lists=lists)

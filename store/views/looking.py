@@ -6,7 +6,6 @@ from datetime import datetime
 
 from msgspec.structs import replace
 from team_console.store.attachments import attachment_problems
-from team_console.store.contract.collecting import collection_paused
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.problem import Problem
 from team_console.store.views.board import Board, view_of
@@ -43,6 +42,5 @@ def requests_of_team(
 ) -> tuple[datetime, tuple[RequestRow, ...]]:
     """The moment of the look, and the requests that `view_of_team` has; half the work where nothing else is asked."""
     known, now = past(team, limit=archived), team.clock()
-    with collection_paused():
-        board = Board("", requests_only=True)
-        return now, board.requests(snapshot, now, known.messages, complete=known.complete)
+    board = Board("", requests_only=True)
+    return now, board.requests(snapshot, now, known.messages, complete=known.complete)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from rich.console import RenderableType
 from team_console.console.app.application import ConsoleApp
 from team_console.console.following.feed import Feed, ReadResult
-from team_console.store.model.safe import UNSAFE, safe_line
 from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
@@ -43,35 +41,6 @@ async def test_the_styles_of_the_screen_are_parsed_once(team: MemoryTeam, monkey
         await pilot.pause()
         assert app.theme_variables["background"] != light, "another theme is read all the same"
         assert app.screen.styles.background.hex.lower() == app.theme_variables["surface"].lower()
-
-
-def test_a_text_that_is_cut_has_its_ellipsis_and_needs_no_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(UNSAFE), "sub", lambda *_: pytest.fail("a pattern over whole scripts was used"))
-    assert safe_line("a plan to refactor", 8) == "a plan …"
-    assert safe_line("x" * 20_000, 400) == "x" * 399 + "…"
-
-
-def test_asyncio_runs_without_ssl_and_ssl_can_be_had_later() -> None:
-    code = """
-import sys
-from team_console.console.spared_imports import load_asyncio
-load_asyncio()
-import asyncio
-assert "ssl" not in sys.modules and "_ssl" not in sys.modules
-async def both():
-    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
-    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-    assert await reader.read() == b""
-    process = await asyncio.create_subprocess_exec("true")
-    return await process.wait()
-assert asyncio.run(both()) == 0
-import ssl
-assert ssl.create_default_context()
-"""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], env=clean_environment(), capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 class ReadyFeed(Feed):

@@ -25,8 +25,8 @@ _RUN = """
 import sys
 before = set(sys.modules)
 sys.argv = ["team-console", "hook"]
-from team_console.console.__main__ import main
-print("LOADED", main(), *sorted(set(sys.modules) - before), file=sys.stderr)
+from team_console.console.__main__ import command
+print("LOADED", command(), *sorted(set(sys.modules) - before), file=sys.stderr)
 """
 
 

@@ -15,7 +15,6 @@ _SEARCHED = "tests/store/test_searched_once.py"
 _NAMING = "tests/store/test_naming_by_bytes.py"
 _WRITTEN = "tests/store/test_addressed_however_written.py"
 _DOUBT = "tests/cli/test_receive_in_doubt.py"
-_COPY = "tests/console/test_reading_process.py"
 _SEARCH = "store/backends/yaml/codec/cutting/address_search.py"
 
 QUICK_LINES = (
@@ -32,27 +31,6 @@ QUICK_LINES = (
         "disk.write(fd, view[:_BLOCK])",
         "disk.write(fd, view)",
         (f"{_FILES}::test_a_long_queue_is_written_whole_in_calls_of_less_than_the_large_pages",),
-    ),
-    Line(
-        "a process with threads is not copied",
-        "console/following/reading_process.py",
-        " or threading.active_count() > 1",
-        "",
-        (f"{_COPY}::test_a_process_with_threads_is_not_copied",),
-    ),
-    Line(
-        "two processes share no connection to a database",
-        "store/contract/team.py",
-        "may_be_read_by_a_copy: ClassVar[bool] = False",
-        "may_be_read_by_a_copy: ClassVar[bool] = True",
-        (f"{_COPY}::test_a_team_with_a_connection_is_read_by_a_thread",),
-    ),
-    Line(
-        "a store that breaks after the first sight keeps what was seen",
-        "console/following/early_reading.py",
-        "self._outcome, self._number, self._view = sight, sight.number, sight.view",
-        "self._outcome, self._number = sight, sight.number",
-        (f"{_COPY}::test_a_store_that_breaks_after_the_first_sight_keeps_what_was_seen",),
     ),
     Line(
         "a file that is half written wakes nobody",

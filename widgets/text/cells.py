@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from rich.cells import cached_cell_len, set_cell_size, split_graphemes
 from rich.cells import cell_len as _cell_len
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 Part = tuple[str, str]
 """Safe text and its tone, one of `team_console.widgets.text.tones.TONES` or an empty string."""
@@ -23,7 +22,7 @@ _WIDE = (
     "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 )
 _WORDS = re.compile(r"[ \t]+|[^ \t]+")
-_WORDS_OF_ANY_SCRIPT = LazyPattern(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
+_WORDS_OF_ANY_SCRIPT = re.compile(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
 _LETTERS = ((0x20, 0x7E), (0xA0, 0xAC), (0xAE, 0x17F))
 _SIGNS = ((0x2010, 0x2027), (0x2039, 0x203A), (0x2190, 0x2193), (0x21B6, 0x21B7), (0x2200, 0x22FF), (0x23CE, 0x23CE))
 _SHAPES = ((0x2500, 0x25F7), (0x2713, 0x2717))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
 from rich.segment import Segment
 from rich.style import Style
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.widgets.text.cells import clusters, is_of_narrow_signs
 from textual.strip import Strip
 
-_MAY_JOIN = LazyPattern(
+_MAY_JOIN = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u1cff\u1dc0-\u1dff\u200d\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff"
     "\u302a-\u302f\u3099\u309a\ua66f-\uabff\ud7b0-\ud7ff\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\U000101fd-\U0001bfff"
     "\U0001cf00-\U0001d24f\U0001da00-\U0001e8ff\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from team_console.store.attachments import attached_content
 from team_console.store.model.errors import TeamError
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import permission_of
 from team_console.store.protocol.kinds.kind import RequestKind
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from team_console.store.model.message import Message
 
 _INDENT = "  "
-_HEAD = LazyPattern(r"\W|_|(?:ID|Received|TRUST|Messages for)\b", re.IGNORECASE)
+_HEAD = re.compile(r"\W|_|(?:ID|Received|TRUST|Messages for)\b", re.IGNORECASE)
 """Begins a line that could be taken for one around a message."""
 _APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
 """Payload keys that have lines of their own."""

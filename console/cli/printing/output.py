@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 from team_console.store.model.errors import TeamError
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _PIECE = 1 << 18
 """Characters encoded at a time: a long answer is not kept twice."""
 _AT_ONCE = 1_000
 """Items of a list that are made JSON at a time."""
-_BEYOND_ASCII = LazyPattern(r"[^\n -~]+")
+_BEYOND_ASCII = re.compile(r"[^\n -~]+")
 """Where there can be anything unsafe; what is looked for there costs ten times as much for each character."""
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from team_console.console.clients.quick.invocation import Invocation
 from team_console.console.clients.quick.needs import needs_nothing
@@ -34,14 +34,10 @@ def is_hook(words: Sequence[str]) -> bool:
     return False
 
 
-def run_hook(words: Sequence[str], prepare: Callable[[], None] = lambda: None) -> int:
-    """Answer one event; returns the exit status.
-
-    Args:
-        prepare: Called before anything heavy is imported, for an event that needs it.
-    """
+def run_hook(words: Sequence[str]) -> int:
+    """Answer one event; returns the exit status."""
     try:
-        return _run(words, prepare)
+        return _run(words)
     except BaseException as error:  # a refusal must never come of a defect, an interrupt or a lack of memory
         if os.environ.get("TEAM_CONSOLE_DEBUG"):
             import traceback
@@ -50,7 +46,7 @@ def run_hook(words: Sequence[str], prepare: Callable[[], None] = lambda: None) -
         return 0
 
 
-def _run(words: Sequence[str], prepare: Callable[[], None]) -> int:
+def _run(words: Sequence[str]) -> int:
     options = options_of(words)
     data = json.loads(sys.stdin.buffer.read(_MOST_INPUT))
     if not isinstance(data, dict):
@@ -62,7 +58,6 @@ def _run(words: Sequence[str], prepare: Callable[[], None]) -> int:
     files = files_of(call.session, call.actor, call.location)
     if not call.wake and needs_nothing(data, files):
         return 0
-    prepare()
     from team_console.console.clients.hook.events import answer_event
 
     return answer_event(call, files)

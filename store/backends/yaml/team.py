@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.closed import closed_problem, is_closed, is_closed_path
@@ -30,7 +31,6 @@ from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 from team_console.store.settings.loss import digest, refuse_other
 from team_console.store.settings.team_config import TeamConfig
 
@@ -44,14 +44,13 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.writing.turn import Turn
     from team_console.store.contract.transaction import Transaction
 
-_REFERENCE = LazyPattern(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
+_REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
 
 
 class YamlTeam(Team):
     """The team whose queue is `queue`. Nothing is created before the first transaction that writes."""
 
     kind = "yaml"
-    may_be_read_by_a_copy: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -6,17 +6,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
-
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
 _ALIKE = 4
 """Bytes that words have in common which are looked for together."""
 HIDDEN_IDS = (
-    (b"\\", b"\\", LazyPattern(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
-    (b"*", b"*", LazyPattern(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
-    (b"!", b"!", LazyPattern(rb'id["\']?[ \t]*:\s*!')),  # id: !!binary TVNHLTE=
-    (b"*", b"- *", LazyPattern(rb"(?m)^ *- \*")),  # - *message
-    (b"<", b"<<", LazyPattern(rb"<<[\"']?[ \t]*:")),  # <<: *message
+    (b"\\", b"\\", re.compile(rb'id["\']?[ \t]*:\s*"[^"\n]*\\')),  # id: "MSG\x2d1"
+    (b"*", b"*", re.compile(rb'id["\']?[ \t]*:\s*\*')),  # id: *other
+    (b"!", b"!", re.compile(rb'id["\']?[ \t]*:\s*!')),  # id: !!binary TVNHLTE=
+    (b"*", b"- *", re.compile(rb"(?m)^ *- \*")),  # - *message
+    (b"<", b"<<", re.compile(rb"<<[\"']?[ \t]*:")),  # <<: *message
 )
 """What may be an id that the bytes of the text do not show, and two cheap signs that there is one, the cheapest first.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -24,7 +25,6 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.archives import ForeignAppends
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.reading.side_checks import Beside
 
 Progress = Callable[[int, int], bool]
-_NAMED = LazyPattern(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
+_NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 _LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
 _MANY_BYTES = 1 << 20

@@ -13,7 +13,6 @@ from team_console.store.backends.yaml.codec.cutting.checks import BOM
 from team_console.store.backends.yaml.codec.cutting.frame import has_other_breaks
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED
 from team_console.store.model.names import ALL
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 _ADDRESS_KEYS = frozenset(key.encode() for key in (*ADDRESS_KEYS, "type", "message_type"))
 """Keys of a recipient, and of a kind that has its recipient by default."""
@@ -23,7 +22,7 @@ _LOOK_BACK = 64
 """Bytes before a name in which the key of its value is looked for; a key that is not seen counts as an address."""
 _BEFORE = frozenset(b" \t\r\n'\",[-:")
 _AFTER = b"\r\n'\",]}#"
-_ANCHOR, _ALIAS = LazyPattern(rb"&([0-9A-Za-z_-]+)"), LazyPattern(rb"\*([0-9A-Za-z_-]+)")
+_ANCHOR, _ALIAS = re.compile(rb"&([0-9A-Za-z_-]+)"), re.compile(rb"\*([0-9A-Za-z_-]+)")
 _SPELLING = frozenset((b"x", b"u", b"U", b"\r", b"\n"))
 """What follows the backslash of an escape that stands for a letter, or for nothing between two of them."""
 _BEFORE_TAG = frozenset(b" \t\r\n,[{:")

@@ -11,7 +11,6 @@ from msgspec import Struct
 from team_console.store.backends.yaml.codec.cutting.checks import BOM
 from team_console.store.backends.yaml.codec.cutting.whole import read_whole
 from team_console.store.backends.yaml.codec.errors import CodecError
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 # A repeated group is repeated greedily, never possessively: up to Python 3.11.4 a possessive repeat of a group may
 # match too much or not at all (CPython issues 100061 and 106052). What follows a group here never begins like a
@@ -37,21 +36,21 @@ EMPTY = re.compile(
 """What programs write for no messages at all: `[]`, `{}`, `null`."""
 _PLAIN_TAIL = re.compile(_BLANKS + rb"[ \t]*(?:#[^\n]*)?").fullmatch
 # Line breaks of YAML 1.1: "\r" alone (old Macs), U+0085, U+2028, U+2029; lines are cut at "\n" and "\r\n" only.
-_OTHER_BREAK = LazyPattern(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
-_ANY_BREAK = LazyPattern(rb"\r\n?|\n|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_OTHER_BREAK = re.compile(rb"\r(?!\n)|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_ANY_BREAK = re.compile(rb"\r\n?|\n|\xc2\x85|\xe2\x80[\xa8\xa9]")
 # What no YAML may hold: control characters of ASCII and of Latin-1, U+FFFE, U+FFFF.
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]")
 _DOCUMENT = re.compile(rb"(?:---|\.\.\.)(?:[ \t\r\n]|\Z)")
 """The line that begins a document or ends one: `--- # next`, `...`."""
 _NAME = rb"[^\n:]*+(?::(?![ \t\r\n]|\Z)[^\n:]*+)*"
 """`version` or `a:b`: a colon ends a key only before a blank, which has to be asked for behind it as well."""
-_KEY = LazyPattern(
+_KEY = re.compile(
     rb" *+(?:"
     rb"(?=[^ \t\r\n#])" + _NAME + rb":(?=[ \t\r\n]|\Z)"  # "version: 1"
     rb"|\?(?:[ \t\r\n]|\Z)"  # "? messages"
     rb")"
 )
-_BARE_KEY = LazyPattern(
+_BARE_KEY = re.compile(
     rb" *+" + _NAME + rb":(?=[ \t\r\n])[ \t]*+"
     rb"(?:[&!#][^\n]*+\n"  # "other: &name"
     rb"|\r?\n)"  # "other:"

@@ -16,7 +16,6 @@ from team_console.store.backends.yaml.codec.parsing.aliases import tie
 from team_console.store.backends.yaml.codec.parsing.anchors import SIGN
 from team_console.store.backends.yaml.codec.parsing.values import first_item_end
 from team_console.store.backends.yaml.codec.parts import Parts
-from team_console.store.contract.collecting import collection_paused
 from team_console.store.model.chunked import Chunked
 from team_console.store.model.message import Message
 
@@ -43,8 +42,7 @@ def join_all(parts: Parts, progress: Callable[[int, int], bool] | None = None) -
     Raises:
         InterruptedError: `progress(done, total)` returned False; what was understood so far is kept.
     """
-    with collection_paused():
-        entries, seen = _look_at_all(parts.entries, progress)
+    entries, seen = _look_at_all(parts.entries, progress)
     has_open = False
     if seen.open:
         entries, has_open = join_open(tuple(entries), seen.open)

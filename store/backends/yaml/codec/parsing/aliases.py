@@ -27,10 +27,9 @@ from team_console.store.backends.yaml.codec.parsing.patient_parser import DEPTH,
 from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parsing.values import read_tied
 from team_console.store.model.message import Message
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 # Plain in every place, also in brackets: 2026-02-24 10:30:15+00:00, -5, .nan, ~, sprint-42
-_PLAIN = LazyPattern(
+_PLAIN = re.compile(
     r"(?:[A-Za-z0-9_.+~]|-(?=[0-9A-Za-z.]))"
     r"[A-Za-z0-9_./+-]*+"
     r"(?:[: ](?=[A-Za-z0-9_./+])[A-Za-z0-9_./+-]*+)*"

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 from team_console.store.backends.yaml.codec.parsing.scalars import TEXT_KEYS, text_only, typed
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 # Each match is one whole line, or a key with its literal block; a text counts as understood only when the
 # matches cover all of it, so whatever this pattern leaves out goes to the patient reader.
@@ -54,13 +53,13 @@ _LINES = r"""(?m)^(?P<whole>
     )"""
 _LARGEST = 1 << 16
 _EASY = bytes(range(0x20, 0x7F)) + b"\n"
-_HARD = LazyPattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]").search
-_ESCAPES = LazyPattern(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
+_HARD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]").search
+_ESCAPES = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 _NAMED_ESCAPES = {"\\": "\\", '"': '"', "/": "/", "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 _ITEM = r"""(?:"([^"\\]*+)"|'([^']*+)'|(-?[A-Za-z0-9_][A-Za-z0-9_./-]*+))"""
 """An item of a list in brackets: `"two words"`, `'it'` or `sprint-42`."""
-_ITEMS = LazyPattern(rf"{_ITEM}(?:, {_ITEM})*").fullmatch
-_EACH_ITEM = LazyPattern(_ITEM).finditer
+_ITEMS = re.compile(rf"{_ITEM}(?:, {_ITEM})*").fullmatch
+_EACH_ITEM = re.compile(_ITEM).finditer
 
 
 @cache

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 # A backslash that no other backslash escapes, before the code of half a character: \ud83c, not \\ud83c.
-_HALF = LazyPattern(r"(?<!\\)(?P<escaped>(?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")
+_HALF = re.compile(r"(?<!\\)(?P<escaped>(?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")
 _FIRST, _LAST = 0xE000, 0xF8FF
 
 

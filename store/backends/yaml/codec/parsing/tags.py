@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import binascii
+import re
 from typing import Any
 
 from team_console.store.backends.yaml.codec.parsing.scalars import INTEGERS, PLAIN_INTEGERS, text_only
-from team_console.store.model.reuse.lazy_pattern import LazyPattern
 
 _YAML = "tag:yaml.org,2002:"
 _PYTHON = "python/"
@@ -24,7 +24,7 @@ SCALARS = frozenset(("str", "int", "float", "bool", "null", "timestamp", "binary
 SEQUENCES = frozenset(("seq", "omap", "pairs"))
 MAPPINGS = frozenset(("map", "set"))
 _TRUE, _FALSE = frozenset(("y", "yes", "true", "on")), frozenset(("n", "no", "false", "off"))
-_NUMBER = LazyPattern(
+_NUMBER = re.compile(
     r"(?P<sign>[-+]?)(?:"
     r"0b(?P<binary>[01]+)"  # 0b1010
     r"|0x(?P<hex>[0-9a-fA-F]+)"  # 0xFF
@@ -34,7 +34,7 @@ _NUMBER = LazyPattern(
 ).fullmatch
 _BASES = {"binary": 2, "hex": 16, "octal": 8, "decimal": 10}
 _LONGEST_NUMBER = 100
-_CONTROLS = LazyPattern("[\x00-\x08\x0b-\x1f\x7f-\x9f]").search
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]").search
 
 
 def name_of(tag: str) -> str:
