@@ -159,7 +159,8 @@ def was_written(disk: Disk, layout: Layout) -> bool:
     """
     if disk.stat(layout.prev) is not None:
         return True
-    if disk.stat(layout.queue) is not None and disk.find(layout.queue, REQUEST.encode()) >= 0:
+    queue = disk.stat(layout.queue)
+    if queue is not None and queue.kind == "file" and disk.find(layout.queue, REQUEST.encode()) >= 0:
         return True
     return any(_ends_closed(disk, layout.archives / name) for name in disk.names(layout.archives) if archive_part(name))
 
