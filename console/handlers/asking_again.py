@@ -31,7 +31,7 @@ class SeenRequest:
     """
 
     def __init__(self, workspace: Workspace, row: RequestRow, seen: Seen | str) -> None:
-        self._team = workspace.caller.team
+        self._team, self._shelf = workspace.caller.team, workspace.pane.shelf
         self._question = row.question
         self._content = workspace.pane.content_of(row.question)
         self._wish = wish_of(workspace.pane, row)
@@ -49,7 +49,8 @@ class SeenRequest:
         """
         self._look_again()
         try:
-            return do(self._seen)
+            seen = self._seen
+            return do(self._shelf.as_painted(seen.question, seen) if isinstance(seen, Seen) else seen)
         except ChangedError as error:
             raise self._changed(error) from error
 

@@ -13,6 +13,7 @@ from team_console.console.handlers.client_requests import OWN_FORMS, ask_for_yes
 from team_console.console.handlers.many import decide_many, read_many, reading_of
 from team_console.console.handlers.writing import message
 from team_console.console.input.subject import Subject
+from team_console.console.panes.list_pane import ListPane
 from team_console.store.desk import requests
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import TeamError
@@ -65,6 +66,8 @@ def write_now(workspace: Workspace, subject: Subject) -> None:
 def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None:
     from team_console.widgets.forms.reason import ReasonPrompt, Second
 
+    if isinstance(workspace.pane, ListPane):
+        workspace.pane.detail.lay_out_rest()  # of how many lines some were painted, is kept with the verdict
     if subject.selection.marked:
         decide_many(workspace, subject, approving=approving)
         return

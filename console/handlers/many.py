@@ -13,6 +13,7 @@ from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import error_text
 from team_console.console.handlers.agreeing import receipts_of
 from team_console.console.input.subject import DONE, Subject
+from team_console.console.panes.attachments import AttachmentCache
 from team_console.store.desk import inbox, requests
 from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.message import Message
@@ -35,13 +36,14 @@ def decide_many(workspace: Workspace, subject: Subject, *, approving: bool) -> N
     """Ask once for the same verdict on every marked request; each gets an answer of its own."""
     from team_console.widgets.forms.many import Item
 
+    shelf = workspace.pane.shelf
     rows = {row.request_id: row for row in subject.to_decide(approving=approving)}
     looked = {key: digest_of(row.question) in subject.selection.looked_at for key, row in rows.items()}
     items = [
-        Item(key, str(row.kind), safe_line(row.asker, 64), safe_line(row.title, 200), looked[key])
+        Item(key, str(row.kind), safe_line(row.asker, 64), safe_line(row.title, 200), looked[key], _unread(shelf, row))
         for key, row in rows.items()
     ]
-    seen = {key: _seen_before(row, subject) for key, row in rows.items()}
+    seen = {key: _seen_before(shelf, row, subject) for key, row in rows.items()}
     verb = "approve" if approving else "reject"
 
     def agreed(keys: Sequence[str], words: str) -> Agreed:
@@ -141,10 +143,17 @@ def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
     return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why)))),)
 
 
-def _seen_before(row: RequestRow, subject: Subject) -> Seen:
+def _unread(shelf: AttachmentCache, row: RequestRow) -> str:
+    """How much of a request was on the screen, where that is not all; empty where it is."""
+    painted = shelf.painted.get(digest_of(row.question))
+    return "" if painted is None or painted.is_whole else f"read {len(painted.text):,} of {painted.text_lines:,} lines"
+
+
+def _seen_before(shelf: AttachmentCache, row: RequestRow, subject: Subject) -> Seen:
     """All that was on the screen of a request when it was looked at; its title in the list where it never was."""
-    shown = subject.selection.looked_at.get(digest_of(row.question))
-    return shown or seen_title(row.question, safe_line(row.title, 200))
+    token = digest_of(row.question)
+    shown = subject.selection.looked_at.get(token)
+    return shelf.as_painted(token, shown) if shown else seen_title(row.question, safe_line(row.title, 200))
 
 
 def _verdict_on(row: RequestRow, words: str, seen: Seen, *, approving: bool) -> Act:

@@ -241,6 +241,7 @@ class ListPane(Pane, Generic[RowT]):
     def subject(self) -> Selection:
         """The row under the cursor and the marked ones."""
         row, marked = self.rows.cursor_row, self.rows.marked_rows()
+        self.shelf.painted |= self.detail.painted_before
         self.shelf.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other modes
         return replace(
             self.subject_of(row, marked),
@@ -471,6 +472,13 @@ class ListPane(Pane, Generic[RowT]):
         known = self.situation.sight is not None and self.situation.sight.view is not None
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
+    @on(Detail.Turned)
+    def _show_position(self) -> None:
+        """The title of what is read, and which lines of it stand there."""
+        document = self.detail.document
+        words = (document.title, self.detail.position) if document is not None else ()
+        set_title(self.detail, "   ".join(filter(None, words)))
+
     def _show_detail(self) -> None:
         self._follow_request()
         row = self.rows.cursor_row
@@ -485,5 +493,5 @@ class ListPane(Pane, Generic[RowT]):
         if document is not None and (fate := self.fate):
             document = with_fate(document, f"{fate}{' · enter shows it' * self._is_superseded} · n next")
         self.detail.show(document)
-        set_title(self.detail, document.title if document else "")
+        self._show_position()
         self._cursor.look_around()

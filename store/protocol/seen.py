@@ -45,6 +45,8 @@ class Seen(Struct, frozen=True):
         evidence: What was shown beside it, one line a piece.
         sha256: Digest of all of it, the lines of each piece of evidence included; empty where nothing was shown.
         face: What showed it.
+        painted: The lines of it that were on the screen; empty where nobody counted them.
+        hides_evidence: Whether the evidence did not stand on the screen as a whole, so that none is claimed.
     """
 
     question: str = ""
@@ -52,16 +54,23 @@ class Seen(Struct, frozen=True):
     evidence: tuple[str, ...] = ()
     sha256: str = ""
     face: Face = Face.CONSOLE
+    painted: str = ""
+    hides_evidence: bool = False
 
     @property
     def as_recorded(self) -> dict[str, Any]:
         """The fields that the verdict keeps; small, whatever was shown."""
         if not self.sha256:
             return {SHOWN_BY: str(self.face)}
-        lines = [safe_line(line, _LONGEST_PIECE) for line in self.evidence[:_MOST_PIECES]]
-        left = len(self.evidence) - len(lines)
+        shown = () if self.hides_evidence else self.evidence
+        lines = [safe_line(line, _LONGEST_PIECE) for line in shown[:_MOST_PIECES]]
+        left = len(shown) - len(lines)
         kept = [*lines, *([f"{left} more were shown"] if left else [])]
-        return {SHOWN: self.sha256, EVIDENCE: kept, SHOWN_BY: str(self.face)}
+        return {
+            SHOWN: self.sha256,
+            EVIDENCE: kept,
+            SHOWN_BY: f"the console: {self.painted}" if self.painted else str(self.face),
+        }
 
 
 @lru_cache(maxsize=128)

@@ -24,7 +24,7 @@ async def test_an_approval_in_inboxes_shows_and_keeps_the_evidence(team: MemoryT
         await desk.press("enter")
         await desk.until(lambda: verdicts(team) != [], "the verdict")
     payload = verdicts(team)[0].payload
-    assert payload[SHOWN_BY] == Face.CONSOLE
+    assert payload[SHOWN_BY] == "the console: lines 1-2 of 2; of its evidence all"
     assert any("nothing of this agent is on record here" in line for line in payload[EVIDENCE])
     assert len(payload[SHOWN]) == 64
 
@@ -43,6 +43,6 @@ async def test_of_several_each_keeps_whether_its_text_or_only_its_title_was_show
         await desk.until(lambda: len(verdicts(team)) == 3, "three verdicts")
     kept = {verdict.request_id: verdict.payload for verdict in verdicts(team)}
     read = kept.pop(shown.request_id)
-    assert read[SHOWN_BY] == Face.CONSOLE
+    assert read[SHOWN_BY] == "the console: line 1 of 1; of its evidence all"
     assert {payload[SHOWN_BY] for payload in kept.values()} == {str(Face.TITLE)}
     assert all(payload[EVIDENCE][0].startswith("title: A plan of ") for payload in kept.values())

@@ -171,8 +171,8 @@ VERDICT_LINES = (
     Line(
         "a title is not taken for a text",
         "console/handlers/many.py",
-        "return shown or seen_title(row.question, safe_line(row.title, 200))",
-        "return shown or Seen(digest_of(row.question), sha256='0' * 64)",
+        "if shown else seen_title(row.question, safe_line(row.title, 200))",
+        "if shown else Seen(digest_of(row.question), sha256='0' * 64)",
         (f"{_SHOWN}::test_of_several_each_keeps_whether_its_text_or_only_its_title_was_shown",),
     ),
     *(

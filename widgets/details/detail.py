@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import ClassVar
 
+from msgspec import Struct, field
 from team_console.store.protocol.seen import Seen
-from team_console.widgets.details.document import Document, laid_out
+from team_console.widgets.details.document import Document, Place, laid_out
 from team_console.widgets.guarded import CANNOT_BE_SHOWN
 from team_console.widgets.text.cells import Line, fit, marked_hits
 from team_console.widgets.text.scrolled import Scrolled
 from team_console.widgets.text.viewport import room_of
+from team_console.widgets.told import Told
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Size
@@ -22,8 +25,43 @@ _AHEAD = 40
 """Lines below the screen that are laid out with those on it."""
 _STEP = 250
 """Lines that are laid out between two keys, once the screen stands."""
+_PARTS = 6
+"""Stretches of lines that the record of a decision names."""
 _PAUSE = 0.1
 """Seconds before that begins: what is still looked for comes first, and the document with it begins anew."""
+
+
+class Painted(Struct):
+    """What of a document was painted on the screen, at one width: lines by their number in their part, from 0.
+
+    Attributes:
+        text, beside: Lines of what is asked, and of the evidence beside it.
+        text_lines, beside_lines: How many there are; while it is laid out, so far.
+    """
+
+    layout: tuple[object, ...]
+    text: set[int] = field(default_factory=set)
+    beside: set[int] = field(default_factory=set)
+    text_lines: int = 0
+    beside_lines: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of what is asked was painted."""
+        return len(self.text) >= self.text_lines
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether all of the evidence was painted."""
+        return len(self.beside) >= self.beside_lines
+
+    @property
+    def words(self) -> str:
+        """The lines that were painted, as the record of a decision keeps it."""
+        evidence = "all" if self.has_evidence else f"{len(self.beside):,} of {self.beside_lines:,} lines"
+        beside = f"; of its evidence {evidence}" if self.beside_lines else ""
+        lines = "line" if self.text_lines == 1 else "lines"
+        return f"{lines} {_ranges(self.text) or 'none'} of {self.text_lines:,}{beside}"
 
 
 class Detail(Scrolled, can_focus=True):
@@ -31,6 +69,7 @@ class Detail(Scrolled, can_focus=True):
 
     Attributes:
         drawn_before: Tokens of all documents of which a line was ever drawn, each with all that it showed last.
+        painted_before: Tokens of these documents, each with the lines that were painted.
     """
 
     DEFAULT_CSS = """
@@ -53,6 +92,10 @@ class Detail(Scrolled, can_focus=True):
         Binding("pagedown", "page_down", "Page down", show=False),
         Binding("pageup", "page_up", "Page up", show=False),
     ]
+
+    class Turned(Told["Detail"]):
+        """Other lines of it stand on the screen."""
+
     HELP = "The thing itself. Scroll with the arrows or j and k; v shows the text exactly as it was written."
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -60,9 +103,14 @@ class Detail(Scrolled, can_focus=True):
         self.document: Document | None = None
         self.raw = self.full = False
         self._lines: list[Line] = []
-        self._rest: Iterator[Line] | None = None
+        self._rest: Iterator[tuple[Place, Line]] | None = None
         self._drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
+        self.painted_before: dict[str, Painted] = {}
+        self._painted = Painted(())
+        self._places: list[tuple[Place, int]] = []
+        self._counts: Counter[Place] = Counter()
+        self._laid_width = 0
         self._hits: tuple[str, ...] = ()
 
     @property
@@ -99,7 +147,7 @@ class Detail(Scrolled, can_focus=True):
 
     def next_hit(self, words: tuple[str, ...], direction: int) -> bool:
         """Scroll to the next line, or the one before, that holds one of `words`; False when there is none."""
-        self._lay_out_rest()
+        self.lay_out_rest()
         texts = ["".join(text for text, _ in line).casefold() for line in self._lines]
         hits = [number for number, text in enumerate(texts) if any(word in text for word in words)]
         top = self.scroll_offset.y
@@ -124,7 +172,11 @@ class Detail(Scrolled, can_focus=True):
         if self.document is not None and self._drawn != self.document.token:
             self._drawn = self.document.token
             self.drawn_before[self._drawn] = self.document.seen
-        line = self._lines[number] if number < len(self._lines) else ()
+        line: Line = ()
+        if number < len(self._lines):
+            line, (place, index) = self._lines[number], self._places[number]
+            if place is not Place.HEAD:
+                (self._painted.text if place is Place.TEXT else self._painted.beside).add(index)
         if self._hits:
             line = marked_hits(line, self._hits)
         return self.strip(fit(line, width), width)
@@ -147,7 +199,7 @@ class Detail(Scrolled, can_focus=True):
 
     def action_scroll_end(self) -> None:
         """Go to the end, at once."""
-        self._lay_out_rest()
+        self.lay_out_rest()
         self.scroll_end(animate=False)
 
     def action_page_down(self) -> None:
@@ -167,13 +219,18 @@ class Detail(Scrolled, can_focus=True):
         if width <= 0:
             return
         before, top = self._lines, self.scroll_offset.y if keep else 0
-        self._lines = []
+        letters = sum(map(_letters, before[:top])) if width != self._laid_width else 0
+        self._lines, self._places, self._counts, self._laid_width = [], [], Counter(), width
+        self._begin_painted(width)
         self._rest = laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(())
-        self._take(top + room_of(self).height + _AHEAD)
+        if letters:  # another width: go on at the same words, on whichever line they stand now
+            top = self._line_at(letters)
+        self._take(max(0, top + room_of(self).height + _AHEAD - len(self._lines)))
         height = len(self._lines) if self._rest is None or not keep else max(len(self._lines), self.virtual_size.height)
         self._set_size(Size(width, height))
-        if not keep:
-            self.scroll_to(y=0, animate=False)
+        if not keep or letters:
+            self.scroll_to(y=top, animate=False, force=True)
+        self.tell_position()
         self._refresh_changed(before, self._lines)
         if self._rest is not None:
             self.set_timer(_PAUSE, partial(self._go_on, self._rest))
@@ -182,16 +239,65 @@ class Detail(Scrolled, can_focus=True):
         """Lay out so many lines more; `_rest` is None when that was all."""
         before = len(self._lines)
         try:
-            self._lines.extend(islice(self._rest or (), number))
+            for place, line in islice(self._rest or (), number):
+                self._lines.append(line)
+                self._places.append((place, self._counts[place]))
+                self._counts[place] += 1
         except Exception:
             # The rest is lost; without a word a text that was cut would look like one that is whole.
             self._rest = None
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
+            self._places.append((Place.HEAD, 0))
             raise
         if len(self._lines) - before < number:
             self._rest = None
+        painted, counts = self._painted, self._counts
+        painted.text_lines = max(painted.text_lines, counts[Place.TEXT])
+        painted.beside_lines = max(painted.beside_lines, counts[Place.BESIDE])
 
-    def _go_on(self, rest: Iterator[Line]) -> None:
+    def _begin_painted(self, width: int) -> None:
+        """Go on with what was painted of this document before; at another width, or with other evidence, anew."""
+        document = self.document
+        layout = (width, self.raw, document.seen if document is not None else None)
+        token = document.token if document is not None else ""
+        known = self.painted_before.get(token) if token else None
+        self._painted = known if known is not None and known.layout == layout else Painted(layout)
+        if known is not None and known.layout[:2] == layout[:2]:
+            self._painted.text = known.text
+        if token:
+            self.painted_before[token] = self._painted
+        if self._painted is not known:
+            self.refresh()  # lines that stand there already are painted as lines of this one
+
+    def _line_at(self, letters: int) -> int:
+        """The line on which so many letters of the document stand before it."""
+        so_far = number = 0
+        while so_far < letters:
+            if number == len(self._lines):
+                self._take(_STEP)
+            if number == len(self._lines):
+                break
+            so_far += _letters(self._lines[number])
+            number += 1
+        return max(0, number - (so_far > letters))
+
+    @property
+    def position(self) -> str:
+        """Which lines of how many stand on the screen; empty where all do."""
+        height, top = room_of(self).height, self.scroll_offset.y
+        number = max(len(self._lines), self.virtual_size.height)
+        return f"lines {top + 1:,}-{min(top + height, number):,} of {number:,}" if number > height > 0 else ""
+
+    def tell_position(self) -> None:
+        """Tell whoever shows the position that it may be another."""
+        self.post_message(self.Turned(self))
+
+    def watch_scroll_y(self, old: float, new: float) -> None:
+        """Other lines stand on the screen."""
+        super().watch_scroll_y(old, new)
+        self.tell_position()
+
+    def _go_on(self, rest: Iterator[tuple[Place, Line]]) -> None:
         """Lay out what is not on the screen yet, with room for keys in between; its end tells how long it is."""
         if self._rest is not rest:
             return
@@ -200,8 +306,9 @@ class Detail(Scrolled, can_focus=True):
             self.call_later(self._go_on, rest)
         else:
             self._set_size(Size(self.virtual_size.width, len(self._lines)))
+            self.tell_position()
 
-    def _lay_out_rest(self) -> None:
+    def lay_out_rest(self) -> None:
         """Lay out all of it, for whoever goes to its end or looks for something in it."""
         while self._rest is not None:
             self._take(_STEP)
@@ -230,3 +337,20 @@ class Detail(Scrolled, can_focus=True):
 def _is_same(document: Document, other: Document) -> bool:
     """Whether a decision on one is a decision on the other."""
     return (document.token, document.seen) == (other.token, other.seen)
+
+
+def _letters(line: Line) -> int:
+    """How many letters a line has: of a whole text as many at every width."""
+    return sum(letter.isalnum() for text, _ in line for letter in text)
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Line numbers from 1, those in a row as one: `1-31, 40`; of many parts the first few."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    words = [f"{first + 1}-{last + 1}" if last > first else f"{first + 1}" for first, last in parts]
+    return ", ".join(words[:_PARTS]) + (" and others" if len(words) > _PARTS else "")

@@ -40,12 +40,14 @@ class Text(Struct, frozen=True):
 
     text: str
     form: Form = Form.PROSE
+    beside: bool = False
 
 
 class Heading(Struct, frozen=True):
     """Begins a section."""
 
     text: str
+    beside: bool = False
 
 
 class Lines(Struct, frozen=True):
@@ -54,6 +56,7 @@ class Lines(Struct, frozen=True):
     lines: tuple[Line, ...]
     indent: int = 0
     is_table: bool = False
+    beside: bool = False
 
 
 class Fact(Struct, frozen=True):
@@ -64,6 +67,15 @@ class Fact(Struct, frozen=True):
 
 
 Block = Text | Heading | Lines | Fact
+"""Those that are `beside` are evidence: no part of what is asked."""
+
+
+class Place(Enum):
+    """Which part of a document a line belongs to."""
+
+    HEAD = "head"
+    TEXT = "text"
+    BESIDE = "beside"
 
 
 class Document(Struct, frozen=True):
@@ -92,7 +104,7 @@ class Document(Struct, frozen=True):
     seen: Seen | None = None
 
 
-def laid_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> Iterator[Line]:
+def laid_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> Iterator[tuple[Place, Line]]:
     """The same line by line: of a long text only what is asked for is made."""
     head, labels = _head(document, width), _label_width(document)
     previous: Block | None = None
@@ -100,12 +112,14 @@ def laid_out(document: Document, width: int, *, raw: bool = False, full: bool = 
         head.extend(line for fact in document.more for line in _block(fact, width, labels, raw))
     if head and document.blocks:
         head.append(())
-    yield from head
+    yield from ((Place.HEAD, line) for line in head)
     for block in document.blocks:
+        place = Place.BESIDE if not isinstance(block, Fact) and block.beside else Place.TEXT
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
         if previous is not None and not together:
-            yield ()
-        yield from _block(block, width, labels, raw)
+            yield place, ()
+        for line in _block(block, width, labels, raw):
+            yield place, line
         previous = block
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.views.evidence.facts import Evidence, Mark, Piece, Section
 from team_console.widgets.details.client_request import diff_text
-from team_console.widgets.details.document import Block, Heading, Lines, Text
+from team_console.widgets.details.document import Block, Fact, Heading, Lines, Text
 from team_console.widgets.text.cells import Line
 from team_console.widgets.text.glyphs import Sign
 
@@ -33,7 +34,11 @@ def compared_blocks(evidence: Evidence) -> tuple[Block, ...]:
     # The record names the version by its id; on the screen ids stand behind a key.
     blocks.append(Heading(f"what is new: {safe_line(evidence.compared.partition(' against ')[0], _LONGEST)}"))
     blocks.append(diff_text(evidence.diff) if evidence.diff else Lines(((("not a line differs", "warn"),),)))
-    return tuple(blocks)
+    return _beside(blocks)
+
+
+def _beside(blocks: list[Block]) -> tuple[Block, ...]:
+    return tuple(block if isinstance(block, Fact) else replace(block, beside=True) for block in blocks)
 
 
 def evidence_blocks(evidence: Evidence) -> tuple[Block, ...]:
@@ -41,12 +46,12 @@ def evidence_blocks(evidence: Evidence) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for section in evidence.sections:
         blocks += [Heading(section.heading), Lines(tuple(_section_lines(section)), indent=2)]
-    return tuple(blocks)
+    return _beside(blocks)
 
 
 def looking_block() -> tuple[Block, ...]:
     """Stands in the place of evidence that is still looked for."""
-    return (Heading("evidence"), Lines(((("◔ looking for what it names, and for what ran", "muted"),),)))
+    return _beside([Heading("evidence"), Lines(((("◔ looking for what it names, and for what ran", "muted"),),))])
 
 
 def _section_lines(section: Section) -> list[Line]:

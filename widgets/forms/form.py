@@ -191,7 +191,7 @@ class Form(BottomScreen[ResultT]):
     def _is_stray(self, event: Event) -> bool:
         """Whether it is a letter that does nothing here: one that types a note would miss that none was opened."""
         is_letter = isinstance(event, Key) and event.is_printable and not isinstance(self.focused, Input | TextArea)
-        return is_letter and event.key not in self.active_bindings
+        return is_letter and getattr(event, "key", "") not in self.active_bindings
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys for a note and for yes are there where they do something."""

@@ -35,6 +35,7 @@ class Item(Struct, frozen=True):
     Attributes:
         subject: Names it.
         looked_at: Whether its text was on the screen.
+        unread: How much of it was, where that is not all.
     """
 
     subject: str
@@ -42,6 +43,7 @@ class Item(Struct, frozen=True):
     who: str
     what: str
     looked_at: bool = True
+    unread: str = ""
 
 
 class State(Struct, frozen=True):
@@ -137,7 +139,8 @@ class Many(Form[Any]):
     @property
     def says_yes(self) -> bool:
         """Where nothing has to be typed, and all that is meant was looked at."""
-        return not self._required and not self._is_handed_in and all(item.looked_at for item in self.meant)
+        is_read = all(item.looked_at and not item.unread for item in self.meant)
+        return is_read and not self._required and not self._is_handed_in
 
     def fields(self) -> ComposeResult:
         """What was never looked at, the list, what is left alone, the words."""
@@ -251,16 +254,21 @@ class Many(Form[Any]):
     def _warned(self) -> str:
         """Whose texts were never on the screen; empty when all were."""
         unseen = [item for item in self._items if not item.looked_at]
-        if not unseen or self._is_handed_in:
+        part = [item for item in self._items if item.looked_at and item.unread]
+        if self._is_handed_in or not (unseen or part):
             return ""
+        half = "; ".join(f"{item.who} {item.unread}" for item in part[:_NAMED]) + " …" * (len(part) > _NAMED)
+        half = f"not read to the end: {half}" if part else ""
+        if not unseen:
+            return f"△ {half}"
         names = _listed(list(dict.fromkeys(item.who for item in unseen)))
         out = "left out, " if self._leaves_out else ""
-        return f"△ {out}{counted(len(unseen), 'text')} never on the screen: {names}"
+        return f"△ {out}{counted(len(unseen), 'text')} never on the screen: {names}{'; ' * bool(half)}{half}"
 
     def _line(self, item: Item) -> Line:
         state = self._states.get(item.subject, _NOT_YET if self._is_handed_in else None)
         out = self._leaves_out and not item.looked_at and not self._is_handed_in
-        sign = ("− ", "faint") if out else ("  ", "") if item.looked_at else ("△ ", "alert")
+        sign = ("− ", "faint") if out else ("  ", "") if item.looked_at and not item.unread else ("△ ", "alert")
         tone = "faint" if out else ""
         line: Line = (
             sign,

@@ -1,0 +1,78 @@
+"""The record of a decision says what was painted on the terminal, and no more."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.desk import requests
+from team_console.store.desk.caller import Caller
+from team_console.store.protocol.seen import EVIDENCE, SHOWN_BY
+
+from tests.console.conftest import AUTHOR, opened, verdicts
+from tests.memory_team import MemoryTeam
+from tests.pty import console
+
+LINES = 192
+PLAN = "\n".join(f"{number}. step {number}" for number in range(1, LINES + 1))
+
+
+@pytest.mark.slow
+def test_on_a_small_terminal_it_says_what_is_left_and_the_record_says_what_was_painted(tmp_path: Path) -> None:
+    (tmp_path / "messenger-config.yaml").write_text("name: s\nlead: ceo\nagents: [dev]\n", encoding="utf-8")
+    team = open_team(str(tmp_path))
+    requests.submit_plan(Caller(team, "dev"), content=PLAN, summary="What is to be done")
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    with console(tmp_path, "--as", "ceo", columns=80, lines=24, env=env) as terminal:
+        terminal.wait_for("LIVE", "1. step 1", "lines 1-", " of 19")
+        terminal.settle()
+        last = max(map(int, re.findall(r"(\d+)\. step", terminal.text)))
+        terminal.send("a")
+        terminal.wait_for("enter approve")
+        terminal.send("\r")
+        terminal.wait_for("Nothing waits for you")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    (verdict,) = [message for message in team.snapshot().messages if message.type == "plan_approval_response"]
+    team.close()
+    words = re.fullmatch(r"the console: lines 1-(\d+) of 192; of its evidence 0 of \d lines", verdict.payload[SHOWN_BY])
+    assert words is not None
+    assert last <= int(words[1]) < 20
+    assert verdict.payload[EVIDENCE] == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("many", [False, True])
+async def test_what_is_scrolled_to_is_added_and_what_was_not_is_named(team: MemoryTeam, many: bool) -> None:
+    requests.submit_plan(Caller(team, AUTHOR), content=PLAN, summary="What is to be done")
+    async with opened(team) as desk:
+        await desk.until(lambda: "what it ran" in desk.detail and " of 19" in desk.text, "the plan and its evidence")
+        await desk.press("enter", "G", "escape", *(("space",) if many else ()), "a")
+        await desk.form()
+        if many:
+            assert f"not read to the end: {AUTHOR} read" in " ".join(desk.text.replace("▏", "").split())
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "a verdict")
+    (verdict,) = verdicts(team)
+    words = verdict.payload[SHOWN_BY]
+    assert words.startswith("the console: lines 1-")
+    assert f"-{LINES} of {LINES}; of its evidence all" in words
+    assert verdict.payload[EVIDENCE] != []
+
+
+@pytest.mark.anyio
+async def test_another_width_keeps_the_words_that_are_read_in_their_place(team: MemoryTeam) -> None:
+    text = "\n".join(f"{number}. step {number} " + "of many words " * 12 for number in range(1, LINES + 1))
+    requests.submit_plan(Caller(team, AUTHOR), content=text, summary="What is to be done")
+    async with opened(team, size=(160, 40)) as desk:
+        await desk.press("enter", *("pagedown",) * 8)
+        first = re.search(r"(\d+)\. +step", desk.text)
+        assert first is not None
+        await desk.pilot.resize_terminal(100, 40)
+        await desk.settle()
+        after = re.search(r"(\d+)\. +step", desk.text)
+        assert after is not None
+        assert abs(int(after[1]) - int(first[1])) <= 1
+        assert int(first[1]) > 10
