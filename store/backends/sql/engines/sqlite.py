@@ -305,8 +305,9 @@ class Sqlite(Dialect):
         if reader is not None:
             reader.close()
         super().close()
-        in_use = {path: file for path, file in self._beside.items() if file is not None and sqlite_file.has_open(file)}
-        self._beside = in_use  # another thread compares them once more before it writes
+        for path, file in list(self._beside.items()):  # another thread compares them once more before it writes
+            if file is None or not sqlite_file.has_open(file):
+                del self._beside[path]
 
     def _fetch_broken_text(self, connection: Connection, shape: Shape) -> list[Any]:
         """Texts that are not UTF-8 come with replacement characters instead of stopping everything."""
