@@ -1,67 +1,200 @@
-"""The parts of README.md that are made from code or by running it; `python -m tests.readme` writes them anew."""
+"""The parts of README.md and docs/ that are made from code or by running it; `python -m tests.readme` writes them.
+
+A part stands between `<!-- name -->` and `<!-- /name -->`; transcripts are the console blocks that begin with `$`.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from team_console.console.cli.arguments import parser_for
+from team_console.console.cli.manual.schemas import SCHEMAS
+from team_console.console.cli.manual.settings_reference import SettingRow, setting_rows
+from team_console.console.cli.reference import CONFIG, ENVIRONMENT, EXIT_STATUSES, FILES, error_rows, key_rows
+from team_console.console.cli.registry import VERBS
+from team_console.console.mcp.acting_agent import ActingAgent
+from team_console.console.mcp.server import make_server
 from team_console.store.protocol.kinds.kind import Kind
+from team_console.store.protocol.kinds.registry import KINDS
+from team_console.widgets.details.evidence import MARKS
+from team_console.widgets.details.stopping import STAGES
+from team_console.widgets.rows.decisions import PROOFS
+from team_console.widgets.text import glyphs
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+from tests.man_page import PAGE as MAN_PAGE
+from tests.man_page import man_page
+from tests.transcripts import with_transcripts
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+Shape = Mapping[str, Any]
+
+
+def pages() -> list[Path]:
+    """README.md and every page below docs/."""
+    return [README, *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def kinds() -> str:
     """Every kind of message."""
-    from team_console.store.protocol.kinds.registry import KINDS
-
-    return _table(("Kind", "Family", "Direction", "Opens or answers", "Door"), map(_kind_row, KINDS.values()))
+    return _table(("Kind", "Family", "Direction", "Opens or answers", "Entry point"), map(_kind_row, KINDS.values()))
 
 
 def keys() -> str:
     """Every key of the console."""
-    from team_console.console.input.action import written_key
-    from team_console.console.input.actions import ACTIONS
-    from team_console.console.input.subject import Mode
-
-    def where(modes: Collection[Mode]) -> str:
-        return ", ".join(mode.label for mode in Mode if mode in modes) or "everywhere"
-
-    rows = ((f"`{written_key(action.keys[0])}`", action.help, where(action.modes)) for action in ACTIONS)
-    return _table(("Key", "Action", "Where"), rows)
+    return _table(("Key", "Action", "Where"), ((f"`{key}`", meaning, where) for key, meaning, where in key_rows()))
 
 
 def verbs() -> str:
     """Every verb of the command line."""
-    from team_console.console.cli.registry import VERBS
+    return _named(("Verb", "Does"), ((verb.name, verb.help) for verb in VERBS if verb.group))
 
-    return _table(("Verb", "Does"), ((f"`{verb.name}`", verb.help) for verb in VERBS if verb.group))
+
+def commands() -> str:
+    """Every verb with its description and its arguments."""
+    return "\n".join(_command(verb.name) for verb in VERBS if verb.group)
+
+
+def everywhere() -> str:
+    """The flags that every verb takes."""
+    return _arguments(parser_for(None)._actions)
 
 
 def settings() -> str:
     """Every setting of a team."""
-    from team_console.console.cli.manual.settings_reference import setting_rows
+    return _settings(setting_rows())
 
-    rows = (
-        (", ".join(f"`{name}`" for name in (row.path, *row.also)), row.value, row.default, row.meaning)
-        for row in setting_rows()
-    )
-    return _table(("Setting", "Value", "Without it", "Does"), rows)
+
+def config() -> str:
+    """Every setting of one user."""
+    return _settings(CONFIG)
+
+
+def environment() -> str:
+    """Every variable that is read."""
+    return _named(("Variable", "Does"), ENVIRONMENT)
+
+
+def files() -> str:
+    """Every file of a team and of one user."""
+    return _named(("File", "Is"), FILES)
+
+
+def exit_statuses() -> str:
+    """Every exit status."""
+    return _named(("Status", "Means"), EXIT_STATUSES)
+
+
+def errors() -> str:
+    """Every error code."""
+    return _named(("Code", "Means"), error_rows())
 
 
 def tools() -> str:
     """Every tool of the MCP server."""
-    from team_console.console.mcp.acting_agent import ActingAgent
-    from team_console.console.mcp.server import make_server
-
     described = asyncio.run(make_server(ActingAgent("anybody")).list_tools())
-    rows = ((f"`{tool.name}`", (tool.description or "").strip().partition("\n")[0]) for tool in described)
-    return _table(("Tool", "Does"), rows)
+    return _named(
+        ("Tool", "Does"), ((tool.name, (tool.description or "").strip().partition("\n")[0]) for tool in described)
+    )
+
+
+def legend() -> str:
+    """Every sign of the console, by what it is a sign of."""
+    tables: tuple[tuple[str, Iterable[glyphs.Sign]], ...] = (
+        ("what needs you", glyphs.NEEDS.values()),
+        ("agent", (*glyphs.AGENTS.values(), glyphs.FAILING)),
+        ("request", glyphs.REQUESTS.values()),
+        ("message", glyphs.STATUSES.values()),
+        ("priority", glyphs.PRIORITIES.values()),
+        ("delivery", glyphs.DELIVERIES.values()),
+        ("story of a sprint", glyphs.STORIES.values()),
+        ("finding", glyphs.SEVERITIES.values()),
+        ("proof of a decision", PROOFS.values()),
+        ("evidence", (sign for sign in MARKS.values() if sign.word)),
+        ("shutdown of the team", STAGES.values()),
+    )
+    rows = ((f"`{sign.glyph}`", owner, sign.word) for owner, signs in tables for sign in signs)
+    return _table(("Sign", "Of", "Means"), (row for row in rows if row[0].strip("` ")))
+
+
+def schemas() -> str:
+    """What every verb prints with --json, field by field."""
+    parts = []
+    for name, schema in SCHEMAS.items():
+        rows = list(_fields(schema))
+        body = _table(("Field", "Value", "Means"), rows) if rows else "One value for each line; see the guide.\n"
+        parts.append(f"## {name}\n\n{body}")
+    return "\n".join(parts)
+
+
+def _command(name: str) -> str:
+    verb = next(verb for verb in VERBS if verb.name == name)
+    parser = parser_for(verb)
+    everywhere = {tuple(action.option_strings) for action in parser_for(None)._actions}
+    own = [action for action in parser._actions if tuple(action.option_strings) not in everywhere]
+    explained = f"```text\n{(parser.description or '').strip()}\n```\n"
+    return f"## {name}\n\n{explained}" + (f"\n{_arguments(own)}" if own else "")
+
+
+def _arguments(actions: Iterable[argparse.Action]) -> str:
+    rows = ((f"`{written(action)}`", (action.help or "").replace("%%", "%")) for action in actions)
+    return _table(("Argument", "Does"), rows)
+
+
+def written(action: argparse.Action) -> str:
+    """An argument as a user types it: `-t, --team LOCATION`."""
+    value = action.metavar if isinstance(action.metavar, str) else action.dest
+    if action.choices:
+        value = "|".join(map(str, action.choices))
+    if not action.option_strings:
+        return value
+    return ", ".join(action.option_strings) + (
+        "" if action.nargs == 0 else f" [{value}]" if action.nargs == "?" else f" {value}"
+    )
+
+
+def _settings(rows: Iterable[SettingRow]) -> str:
+    cells = (
+        (", ".join(f"`{name}`" for name in (row.path, *row.also)), row.value, row.default, row.meaning) for row in rows
+    )
+    return _table(("Setting", "Value", "Without it", "Does"), cells)
+
+
+def _fields(schema: Shape, path: str = "", depth: int = 0) -> Iterator[tuple[str, str, str]]:
+    """The fields of an object; those of objects in it two steps deep."""
+    required = schema.get("required", ())
+    for name, shape in schema.get("properties", {}).items():
+        inner = shape.get("items", shape) if shape.get("type") == "array" else shape
+        here = f"{path}{name}" + ("[]" if inner is not shape else "")
+        value = _value(shape) + ("" if name in required else ", may be missing")
+        yield f"`{here}`", value, shape.get("description", "")
+        if depth < 2:
+            yield from _fields(inner, f"{here}.", depth + 1)
+
+
+def _value(shape: Shape) -> str:
+    kinds = shape.get("type", "anything")
+    names = [_WORDS.get(kind, str(kind)) for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    if "enum" in shape:
+        names[0] = ", ".join(f"`{word}`" for word in shape["enum"])
+    return " or ".join(names)
+
+
+_WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list", "object": "object"}
+
+
+def _named(head: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
+    return _table(head, ((", ".join(f"`{name}`" for name in names.split(", ")), meaning) for names, meaning in rows))
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table, ending with a newline."""
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+    cells = ([" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in rows)
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *cells))
 
 
 def _kind_row(kind: Kind) -> tuple[str, ...]:
@@ -72,29 +205,55 @@ def _kind_row(kind: Kind) -> tuple[str, ...]:
 
 PARTS: Mapping[str, Callable[[], str]] = {
     "verbs": verbs,
+    "commands": commands,
+    "everywhere": everywhere,
     "keys": keys,
+    "legend": legend,
     "kinds": kinds,
     "settings": settings,
+    "config": config,
+    "environment": environment,
+    "files": files,
+    "exit-statuses": exit_statuses,
+    "errors": errors,
+    "schemas": schemas,
     "tools": tools,
 }
 
 
+def parts_in(text: str) -> list[str]:
+    """The names of the parts that `text` marks.
+
+    Raises:
+        ValueError: When a part is opened and not closed, or marked twice.
+    """
+    found = []
+    for name in PARTS:
+        opened, closed = text.count(f"<!-- {name} -->\n"), text.count(f"<!-- /{name} -->")
+        if opened != closed or opened > 1:
+            raise ValueError(f"a page must mark the part {name!r} once, from <!-- {name} --> to <!-- /{name} -->")
+        found += [name] * opened
+    return found
+
+
 def with_parts(text: str) -> str:
-    """`text` with every marked part made anew."""
-    for name, make in PARTS.items():
+    """`text` with every part that it marks made anew."""
+    for name in parts_in(text):
         opening, closing = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-        if text.count(opening) != 1 or text.count(closing) != 1:
-            raise ValueError(f"README.md must mark the part {name!r} exactly once")
         before, _, rest = text.partition(opening)
-        text = before + opening + make() + closing + rest.partition(closing)[2]
+        text = before + opening + PARTS[name]() + closing + rest.partition(closing)[2]
     return text
 
 
 def main() -> None:
-    """Write README.md with its parts and its transcripts made anew."""
-    from tests.transcripts import with_transcripts
-
-    README.write_text(with_transcripts(with_parts(README.read_text(encoding="utf-8"))), encoding="utf-8")
+    """Write every page with its parts and its transcripts made anew, and the man page."""
+    for page in pages():
+        before = page.read_text(encoding="utf-8")
+        after = with_transcripts(with_parts(before))
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            print(page.relative_to(ROOT))
+    MAN_PAGE.write_text(man_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,9 @@ def test_the_wheel_has_every_module_and_no_test(wheel: Path) -> None:
         if path.suffix in {".py", ".tcss", ".typed", ".json"}
     }
     assert wanted - names == set()
-    assert {name.split("/")[0] for name in names} == {"team_console", f"team_console-{__version__}.dist-info"}
+    release = f"team_console-{__version__}"
+    assert {name.split("/")[0] for name in names} == {"team_console", f"{release}.dist-info", f"{release}.data"}
+    assert [name for name in names if ".data/" in name] == [f"{release}.data/data/share/man/man1/team-console.1"]
 
 
 def test_the_page_of_the_release_shows_pictures_and_says_where_things_are(wheel: Path) -> None:

@@ -1,28 +1,47 @@
-"""The README says what the code does: its tables are made from it, its links and commands exist."""
+"""README.md and docs/ say what the code does: tables and transcripts are made from it, links and commands exist."""
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from team_console.console.cli.registry import VERBS
 
-from tests.conftest import ROOT, needs
-from tests.readme import PARTS, README, with_parts
+from tests.conftest import ROOT
+from tests.man_page import PAGE, man_page
+from tests.readme import PARTS, pages, parts_in, with_parts
 from tests.transcripts import shown_commands, with_transcripts
 
 pytestmark = pytest.mark.slow
 
-TEXT = README.read_text(encoding="utf-8")
+PAGES = {str(path.relative_to(ROOT)): path for path in pages()}
+TEXTS = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
+every_page = pytest.mark.parametrize("page", sorted(PAGES))
 
 
-def test_every_part_made_from_code_is_current() -> None:
-    assert with_parts(TEXT) == TEXT, "run: python -m tests.readme"
+@every_page
+def test_every_part_made_from_code_is_current(page: str) -> None:
+    assert with_parts(TEXTS[page]) == TEXTS[page], "run: python -m tests.readme"
 
 
-def test_every_transcript_is_what_its_commands_print() -> None:
-    needs("ssh-keygen")
-    assert with_transcripts(TEXT) == TEXT, "run: python -m tests.readme"
+@every_page
+def test_every_transcript_is_what_its_commands_print(page: str) -> None:
+    assert with_transcripts(TEXTS[page]) == TEXTS[page], "run: python -m tests.readme"
+
+
+def test_every_part_is_on_a_page() -> None:
+    assert {name for text in TEXTS.values() for name in parts_in(text)} == set(PARTS)
+
+
+def test_a_part_that_was_changed_by_hand_is_noticed() -> None:
+    page = next(text for text in TEXTS.values() if "errors" in parts_in(text))
+    changed = page.replace("<!-- errors -->\n", "<!-- errors -->\nsomething else\n")
+    assert with_parts(changed) == page
+    with pytest.raises(ValueError, match="'errors' once"):
+        with_parts(page + "<!-- errors -->\n")
 
 
 def test_a_transcript_that_was_changed_by_hand_is_noticed() -> None:
@@ -45,21 +64,32 @@ def test_ids_in_later_commands_follow_those_that_were_printed() -> None:
     assert "approved the plan of a1" in made
 
 
-@pytest.mark.parametrize("name", sorted(PARTS))
-def test_a_part_that_was_changed_by_hand_is_noticed(name: str) -> None:
-    changed = TEXT.replace(f"<!-- {name} -->\n", f"<!-- {name} -->\nsomething else\n")
-    assert with_parts(changed) != changed
+@every_page
+def test_every_link_leads_somewhere(page: str) -> None:
+    broken = []
+    for path, _, anchor in (link.partition("#") for link in re.findall(r"\]\((?!\w+:)([^)\s]+)\)", TEXTS[page])):
+        target = (PAGES[page].parent / path) if path else PAGES[page]
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(f"{path}#{anchor}")
+    assert broken == []
 
 
-def test_every_picture_and_file_it_links_to_is_there() -> None:
-    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", TEXT)
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+def anchors(page: Path) -> set[str]:
+    """The anchors of its headings, as a forge makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_every_command_it_shows_is_a_verb() -> None:
-    shown = list(shown_commands(TEXT))
-    words = {word for line in shown for word in line[1:] if word in {verb.name for verb in VERBS}}
-    assert len(words) > 8
-    for line in shown:
-        assert len(line) == 1 or any(word in {verb.name for verb in VERBS} or word.startswith("-") for word in line[1:])
+@every_page
+def test_every_command_it_shows_is_a_verb(page: str) -> None:
+    names = {verb.name for verb in VERBS}
+    for line in shown_commands(TEXTS[page]):
+        assert len(line) == 1 or any(word in names or word.startswith("-") for word in line[1:])
+
+
+def test_the_man_page_is_current_and_without_a_warning() -> None:
+    assert PAGE.read_text(encoding="utf-8") == man_page(), "run: python -m tests.readme"
+    if shutil.which("groff") is None:
+        pytest.skip("groff is not installed")
+    command = ["groff", "-man", "-Tutf8", "-ww", "-z", str(PAGE)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stderr == ""

@@ -1,4 +1,4 @@
-"""Runs the commands that README.md shows, in a team made for it, and writes what they print below them.
+"""Runs the commands that a page shows, in a team made for it, and writes what they print below them.
 
 Clock and ids are those of the step, and the human's key is always the same, so that the same commands print the same
 on every machine and day.
@@ -26,7 +26,7 @@ _PROMPT = "$ "
 _PROGRAM = "team-console"
 _RUN = (_PROGRAM, "printf")
 """Programs whose blocks are run; `printf` writes into settings."""
-_OF_A_SHELL = re.compile(r" (?:\||>>) ")
+_OF_A_SHELL = re.compile(r" (?:\||>>?) ")
 """What only a shell understands of a command."""
 _HOME = "/home/you"
 _INSTALLED = f"{_HOME}/.local/bin/{_PROGRAM}"

@@ -1,0 +1,56 @@
+"""The man page, made from the parsers and the tables of the reference; `python -m tests.readme` writes it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from team_console import __version__
+from team_console.console.cli.arguments import PROGRAM, parser_for
+from team_console.console.cli.reference import ENVIRONMENT, EXIT_STATUSES, FILES
+from team_console.console.cli.registry import VERBS
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / f"{PROGRAM}.1"
+
+
+def man_page() -> str:
+    """The page in the man macros that groff and mandoc understand."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield f'.TH TEAM\\-CONSOLE 1 "" "{PROGRAM} {__version__}" "User Commands"'
+    yield from (".SH NAME", f"{PROGRAM} \\- the human's seat in a team of AI agents".replace("team-", "team\\-"))
+    yield from (".SH SYNOPSIS", f".B {PROGRAM}", "[\\fB\\-t\\fR \\fILOCATION\\fR] [\\fIVERB\\fR ...]")
+    yield from (".SH DESCRIPTION", "Without a verb it opens the console on the nearest team above the current folder.")
+    yield _text("A location is a folder, PATH.db or postgresql://USER@HOST/DATABASE.")
+    yield from (".SH OPTIONS", *_arguments(parser_for(None)._actions))
+    everywhere = {tuple(action.option_strings) for action in parser_for(None)._actions}
+    for group in dict.fromkeys(verb.group for verb in VERBS if verb.group):
+        yield f".SH {group.upper()}"
+        for verb in (verb for verb in VERBS if verb.group == group):
+            parser = parser_for(verb)
+            yield from (f".SS {verb.name}", ".nf", *map(_text, (parser.description or "").splitlines()), ".fi")
+            yield from _arguments(item for item in parser._actions if tuple(item.option_strings) not in everywhere)
+    for title, rows in (("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES), ("EXIT STATUS", EXIT_STATUSES)):
+        yield f".SH {title}"
+        for name, meaning in rows:
+            yield from (".TP", f".B {_text(name)}", _text(meaning))
+    yield from (".SH SEE ALSO", _text(f"{PROGRAM} help keys, {PROGRAM} help settings, {PROGRAM} help json VERB"))
+
+
+def _arguments(actions: Iterable[argparse.Action]) -> Iterator[str]:
+    for action in actions:
+        value = "" if action.nargs == 0 else action.metavar if isinstance(action.metavar, str) else action.dest
+        if action.choices:
+            value = "|".join(map(str, action.choices))
+        flags = ", ".join(f"\\fB{_text(flag)}\\fR" for flag in action.option_strings)
+        yield from (".TP", f"{flags} \\fI{_text(value)}\\fR".lstrip() if value else flags)
+        yield _text((action.help or "").replace("%%", "%"))
+
+
+def _text(text: str) -> str:
+    """Plain text as roff writes it: nothing of it is a request or an escape."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
