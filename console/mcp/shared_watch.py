@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from threading import Lock
 from typing import TypeVar
 
 import anyio
@@ -28,6 +29,7 @@ class SharedWatch:
         self._begun: tuple[Team, asyncio.Task[None]] | None = None
         self._turn = anyio.Lock()
         self._one = CapacityLimiter(1)
+        self._guard = Lock()
         self._changed = anyio.Event()
 
     @asynccontextmanager
@@ -62,7 +64,12 @@ class SharedWatch:
 
         It is not left behind when its call is given up: the team might be closed under it.
         """
-        return await to_thread.run_sync(act, limiter=self._one)
+        return await to_thread.run_sync(self._guarded, act, limiter=self._one)
+
+    def _guarded(self, act: Callable[[], T]) -> T:
+        """A task that the loop itself cancels leaves its thread behind: closing the team waits for that, too."""
+        with self._guard:
+            return act()
 
     async def _follow(self, team: Team) -> None:
         async for hint in follow(team):
@@ -76,4 +83,4 @@ class SharedWatch:
         following.cancel()
         with suppress(asyncio.CancelledError):
             await following
-        await to_thread.run_sync(team.close)
+        await to_thread.run_sync(self._guarded, team.close)
