@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 
 from team_console.store.contract.team import PRIVATE, Team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.problem import Problem
-from team_console.store.protocol.foreign_fields import mapping
+from team_console.store.protocol.parsing import mapping
 
 
 def attachment_of(message: Message) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.client_requests import Option, Question
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import RequestRow, RequestState
 from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint

@@ -10,12 +10,13 @@ from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct, field
-from team_console.store.contract.presence import Attendance, Presence
 from team_console.store.contract.team import (
+    Attendance,
     AuditLine,
     Condition,
     LockHolder,
     Page,
+    Presence,
     Snapshot,
     Team,
     WatchHint,
@@ -23,12 +24,10 @@ from team_console.store.contract.team import (
 )
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
-from team_console.store.model.copies import distinct, is_copy
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
-from team_console.store.protocol.reading import carries
-from team_console.store.settings.rendering import settings_text
-from team_console.store.settings.settings_file import parse
+from team_console.store.model.message import Message, distinct, is_copy
+from team_console.store.protocol.parsing import carries
+from team_console.store.settings.settings_file import parse, settings_text
 from team_console.store.settings.team_config import TeamConfig
 
 

@@ -18,8 +18,7 @@ from team_console.console.cli.reference import CONFIG, ENVIRONMENT, EXIT_STATUSE
 from team_console.console.cli.registry import VERBS
 from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.server import make_server
-from team_console.store.protocol.kinds.kind import Kind
-from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.protocol.kinds import KINDS, Kind
 from team_console.widgets.details.evidence import MARKS
 from team_console.widgets.details.stopping import STAGES
 from team_console.widgets.rows.decisions import PROOFS

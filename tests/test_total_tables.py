@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from team_console.console.input.subject import Mode
-from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.message import Status
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.service.failures import Remedy
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
 from team_console.widgets.bars.banner import NoticeKind
 from team_console.widgets.text import glyphs

@@ -34,12 +34,12 @@ from team_console.console.terminal.canvas import Canvas
 from team_console.console.terminal.compositor import paint_now
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import STARTING, Team, WatchHint
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.presence import announce_presence
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import asker_of
+from team_console.store.service.caller import Caller
+from team_console.store.service.waiting import announce_presence
 from team_console.store.views.rows import Flag, View
 from team_console.store.views.truth import is_in_the_way
 from team_console.widgets.later import later
@@ -334,8 +334,8 @@ class ConsoleApp(FollowingApp[int]):
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
     def _end(self, questions: Mapping[str, StoreMessage]) -> None:
-        from team_console.store.desk.agents.endings import finish_due  # the first picture does not wait for these
-        from team_console.store.desk.sessions.gone import end_left_behind
+        from team_console.store.service.agents import finish_due  # the first picture does not wait for these
+        from team_console.store.service.sessions import end_left_behind
 
         with suppress(TeamError):  # the next look tries again
             end_left_behind(self.main.caller, questions)

@@ -17,12 +17,12 @@ from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import Gathered, gathered
 from team_console.store.attachments import attachment_of
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.foreign_fields import mapping
-from team_console.store.views.evidence.facts import NOT_FOUND_OUT
+from team_console.store.protocol.parsing import mapping
+from team_console.store.service.caller import Caller
+from team_console.store.views.evidence import NOT_FOUND_OUT
 from team_console.store.views.rows import RequestRow, RequestState, View
 from textual.app import App
 
@@ -283,7 +283,7 @@ class Background:
 
     async def _stop(self, name: str, reason: str | None) -> bool:
         """Ask one agent to stop; whether it agreed in time."""
-        from team_console.store.desk.requests import request_shutdown  # only asking to stop needs it
+        from team_console.store.service.requests import request_shutdown  # only asking to stop needs it
 
         host = self._host
         receipt = await asyncio.to_thread(request_shutdown, host.caller, agent=name, reason=reason)

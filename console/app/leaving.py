@@ -149,9 +149,7 @@ def _save(app: App[Any]) -> None:
 
 def _end_now(status: int) -> NoReturn:
     """End the process and what it waits for; nothing is cleared up."""
-    from team_console.store.desk.agents.spawn import (
-        end_running,  # not at the start: only a console that starts an agent needs it
-    )
+    from team_console.store.service.agents import end_running
 
     with suppress(Exception):
         end_running()

@@ -9,7 +9,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
-from team_console.store.desk.caller import Caller
+from team_console.store.service.caller import Caller
 
 
 class _RehearsedError(Exception):

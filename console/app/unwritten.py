@@ -17,10 +17,9 @@ from team_console.console.app.left_behind import KEPT, note_of
 from team_console.console.app.rehearsal import rehearse
 from team_console.console.display.wording import error_text, reason_of
 from team_console.console.input.grace import grace_seconds
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import TeamError
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
+from team_console.store.service.caller import Caller
 from team_console.widgets.standing import Later, Stopped
 from textual.timer import Timer
 

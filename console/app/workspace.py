@@ -10,7 +10,7 @@ from team_console.console.app.drafts import Drafts
 from team_console.console.app.unwritten import Unwritten
 from team_console.console.input.subject import Mode
 from team_console.console.panes.pane import Pane
-from team_console.store.desk.caller import Caller
+from team_console.store.service.caller import Caller
 from team_console.store.views.rows import RequestRow, View
 from textual.app import App
 from textual.widget import Widget

@@ -7,7 +7,7 @@ import sys
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.output import is_terminal
-from team_console.store.backends.given_paths import absolute
+from team_console.store.backends.locations import absolute
 from team_console.store.model.errors import Code, TeamError
 
 

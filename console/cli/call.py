@@ -17,8 +17,8 @@ from team_console.store.model.safe import safe_line
 if TYPE_CHECKING:
     from team_console.console.cli.printing.output import Output
     from team_console.store.contract.team import Snapshot, Team
-    from team_console.store.desk.caller import Caller, Receipt
-    from team_console.store.model.problem import Problem
+    from team_console.store.model.errors import Problem
+    from team_console.store.service.caller import Caller, Receipt
     from team_console.store.views.rows import View
 
 LOCK_WAIT = 10.0
@@ -72,7 +72,7 @@ class Call:
         bound, given = _bound(), canonical(given)
         if bound is None or bound == given:
             return
-        from team_console.store.protocol.verdicts.recognition import is_human
+        from team_console.store.protocol.verdicts import is_human
 
         config = self.team.config()
         if is_human(config, given) and not is_human(config, bound):
@@ -106,7 +106,7 @@ class Call:
     @property
     def caller(self) -> Caller:
         """The actor at the team, for the desk."""
-        from team_console.store.desk.caller import Caller
+        from team_console.store.service.caller import Caller
 
         return Caller(self.team, self.actor, LOCK_WAIT)
 
@@ -140,7 +140,7 @@ class Call:
         Raises:
             TeamError: `STORE_UNREADABLE`.
         """
-        from team_console.store.views.looking import view_of_team
+        from team_console.store.views.truth import view_of_team
 
         snapshot = self.snapshot()
         return view_of_team(self.team, snapshot, me=self.looker(snapshot))

@@ -10,7 +10,7 @@ from typing import Any
 
 from team_console.console.cli.manual.settings_reference import SettingRow
 from team_console.store.model.errors import Code
-from team_console.store.settings.reference import Form, Setting
+from team_console.store.settings.parsing import Form, Setting
 
 Rows = Sequence[tuple[str, str]]
 
@@ -161,7 +161,7 @@ def config_schema() -> dict[str, Any]:
 
 def team_schema() -> dict[str, Any]:
     """The JSON Schema of a team's `messenger-config.yaml`, for editors; BMAD's own keys are left alone."""
-    from team_console.store.settings.reference import TABLE
+    from team_console.store.settings.parsing import TABLE
 
     return _document("team-console: the team's settings (messenger-config.yaml)", _mapping(TABLE, is_open=True))
 

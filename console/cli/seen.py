@@ -6,7 +6,7 @@ import re
 from argparse import ArgumentParser
 
 from team_console.console.cli.call import Call
-from team_console.store.contract.changed import ChangedError
+from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.seen import Face, Seen, digest_of, seen_of
@@ -30,7 +30,7 @@ def seen_by(call: Call, question: Message | None = None) -> Seen:
         ChangedError: The request is not what `show` printed with this word.
         TeamError: `INVALID_FIELD` for a word that `show` never prints.
     """
-    from team_console.store.desk.requests import live_question
+    from team_console.store.service.requests import live_question
 
     word = call.options.seen
     if word is None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from team_console.store.model.names import USER, did_you_mean
-from team_console.store.protocol.kinds.registry import KINDS
-from team_console.store.protocol.relations.membership import known
+from team_console.store.protocol.kinds import KINDS
+from team_console.store.protocol.membership import known
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Snapshot

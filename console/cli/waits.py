@@ -12,9 +12,9 @@ from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
     from team_console.console.cli.call import Call
-    from team_console.store.desk.caller import Receipt
     from team_console.store.model.message import Message
-    from team_console.store.views.requests.verdicts import Outcome
+    from team_console.store.service.caller import Receipt
+    from team_console.store.views.verdicts import Outcome
 
 YES, NO, NOTHING_YET, WITHDRAWN = 0, 10, 11, 12
 _STATUSES = {"approved": YES, "answered": YES, "rejected": NO, "open": NOTHING_YET}
@@ -53,7 +53,7 @@ def seconds_of(call: Call) -> float | None:
     seconds = options.timeout if options.timeout is not None else options.wait
     if seconds is None or seconds == _FOR_EVER:
         return None
-    from team_console.store.desk.waiting import LONGEST_WAIT
+    from team_console.store.service.waiting import LONGEST_WAIT
 
     if not 0 <= seconds <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--wait {seconds:g} is not a number of seconds", "For example --wait 30.")
@@ -74,7 +74,7 @@ def finish_asking(call: Call, receipt: Receipt) -> int:
         call.out.note(safe_line(f"waits for the verdict on {request_id}"))
     outcome = _awaited(call, request_id, asked=receipt.messages[0])
     if call.out.as_json:
-        from team_console.store.views.requests.verdicts import outcome_json
+        from team_console.store.views.verdicts import outcome_json
 
         call.out.json({**receipt.as_json(), "verdict": outcome_json(outcome)})
     return finish_outcome(call, outcome)
@@ -94,13 +94,13 @@ def look_or_wait(call: Call, request_id: str) -> Outcome:
     """How the request stands, after a wait where one was asked for."""
     if is_waiting(call):
         return _awaited(call, request_id)
-    from team_console.store.views.requests.verdicts import verdict_of
+    from team_console.store.views.verdicts import verdict_of
 
     return verdict_of(call.team, request_id, me=call.given_actor or "")
 
 
 def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> Outcome:
-    from team_console.store.views.requests.verdicts import await_verdict
+    from team_console.store.views.verdicts import await_verdict
 
     timeout, me = seconds_of(call), call.given_actor or ""
     try:
@@ -112,7 +112,7 @@ def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> Ou
 
 def _take(call: Call, outcome: Outcome) -> None:
     """What was printed for its reader is read; whoever only looks reads nothing."""
-    from team_console.store.views.requests.verdicts import mark_verdict_read
+    from team_console.store.views.verdicts import mark_verdict_read
 
     if call.given_actor is None:
         return

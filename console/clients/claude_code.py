@@ -10,7 +10,7 @@ from typing import Any
 
 from team_console.console.clients.events import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.clients.quick.needs import teammate_of
-from team_console.store.protocol.foreign_fields import flag, mapping, mappings, text_in
+from team_console.store.protocol.parsing import flag, mapping, mappings, text_in
 
 CLIENT = "claude-code"
 PLAN_TOOL, QUESTION_TOOL = "ExitPlanMode", "AskUserQuestion"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from team_console.console.clients.events import Event, EventName, Reply, Wish, specific_reply
-from team_console.store.protocol.foreign_fields import flag, mapping, text_in
+from team_console.store.protocol.parsing import flag, mapping, text_in
 
 CLIENT = "codex"
 LONGEST_CONTEXT = 9_500

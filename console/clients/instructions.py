@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from team_console.console.clients.commands import command_of
 from team_console.store.contract.team import Team
 from team_console.store.model.names import ALL
-from team_console.store.protocol.relations.membership import members
+from team_console.store.protocol.membership import members
 
 WAIT = "100"
 """Seconds of one wait: less than the two minutes for which clients let a command run."""

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 from team_console.store.model.clock import epoch_ms, to_text, utc_now
 from team_console.store.model.message import Message, new_record
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.parsing import reading
 from team_console.store.protocol.seen import REQUEST, Face, digest_of, seen_of
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 

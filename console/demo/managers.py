@@ -6,12 +6,12 @@ from itertools import cycle
 
 from team_console.console.demo import words
 from team_console.console.demo.simulated_agent import SimulatedAgent
-from team_console.store.desk.asking import ask_permission, ask_question, withdraw
-from team_console.store.desk.mail import broadcast, send
-from team_console.store.desk.requests import reject, submit_plan
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.client_requests import Permission, answers_text, headline_of
-from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.service.asking import ask_permission, ask_question, withdraw
+from team_console.store.service.requests import reject, submit_plan
+from team_console.store.service.sending import broadcast, send
 
 
 class TaskManager(SimulatedAgent):

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import TeamError
+from team_console.store.service.caller import Caller
 
 ABSENT = "architect"
 """The member without a process of its own; its messages go through a command that fails four times, then works."""
@@ -37,7 +37,7 @@ class Router:
 
     def round(self) -> None:
         """Deliver what is due, about once a second; what fails is tried again on the router's own schedule."""
-        from team_console.store.desk.delivery.push import deliver
+        from team_console.store.service.router import deliver
 
         if time.monotonic() < self._next:
             return

@@ -14,15 +14,14 @@ from typing import Any
 from team_console.console.demo import words
 from team_console.console.demo.given_past import carried
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import send
-from team_console.store.desk.requests import approve
-from team_console.store.desk.wanted import Wanted
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
-from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.inbox import Wanted, receive
+from team_console.store.service.requests import approve
+from team_console.store.service.sending import send
 
 _LOOK_EVERY = 0.15
 _TRY_AGAIN = 0.7

@@ -7,10 +7,10 @@ from typing import Any
 
 from team_console.console.demo import words
 from team_console.console.demo.simulated_agent import SimulatedAgent
-from team_console.store.desk.mail import send
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
-from team_console.store.protocol.reading import Reading
+from team_console.store.protocol.parsing import Reading
+from team_console.store.service.sending import send
 
 
 class ScrumMaster(SimulatedAgent):

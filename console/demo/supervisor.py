@@ -21,7 +21,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.parsing import reading
 
 _LOOK_EVERY = 0.2
 _PATIENCE = 3.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.widgets.text.ages import clock_time
 from team_console.widgets.text.glyphs import REQUESTS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import takewhile
 
 from team_console.console.input.subject import Mode
-from team_console.store.model.reuse.last_result import LastResult
-from team_console.store.views.needs.parts import to_do
+from team_console.store.model.reuse import LastResult
+from team_console.store.views.needs import to_do
 from team_console.store.views.rows import StoryState, View
 from team_console.widgets.bars.tab_bar import Tab
 

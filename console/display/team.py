@@ -10,10 +10,10 @@ from operator import attrgetter, not_
 from msgspec.structs import replace
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
-from team_console.store.model.reuse.last_result import LastResult
+from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
 from team_console.store.views.rows import (
     AgentState,
     AttentionItem,

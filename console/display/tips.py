@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from team_console.console.input.actions import BY_ID, shown_key
 from team_console.console.input.subject import Mode, Subject
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.text.cells import Line
 

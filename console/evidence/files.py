@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
-from team_console.store.views.evidence.facts import FileFact, FileState
-from team_console.store.views.evidence.naming import MOST_NAMES
+from team_console.store.views.evidence import MOST_NAMES, FileFact, FileState
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DEEPEST = 40

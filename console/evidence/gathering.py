@@ -10,10 +10,17 @@ from team_console.console.evidence.wish import Wish
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import PATH_KEYS, origin_of, permission_of
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.views.evidence.beside import plan_evidence, report_evidence
-from team_console.store.views.evidence.facts import NOT_FOUND_OUT, Evidence, FileFact, FileState, Looked
-from team_console.store.views.evidence.naming import named_files
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.views.evidence import (
+    NOT_FOUND_OUT,
+    Evidence,
+    FileFact,
+    FileState,
+    Looked,
+    named_files,
+    plan_evidence,
+    report_evidence,
+)
 from team_console.store.views.rows import RequestRow
 
 _OFFICE = "_bmad-output"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from team_console.console.clients.quick.ran import LARGEST, runs_folder, whose
 from team_console.store.contract.team import Team
-from team_console.store.views.evidence.facts import Run, Runs
+from team_console.store.views.evidence import Run, Runs
 
 _MOST_FILES = 20
 _MOST_RUNS = 2_000

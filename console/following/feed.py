@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
+from team_console.store.model.errors import Problem
 from team_console.store.model.names import ALL, USER
-from team_console.store.model.problem import Problem
 from team_console.store.views.rows import View
 
 if TYPE_CHECKING:

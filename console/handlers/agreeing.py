@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from team_console.console.app.unwritten import Act, Agreed, Outcome
 from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import written
-from team_console.store.desk.caller import Caller, Receipt
+from team_console.store.service.caller import Caller, Receipt
 
 if TYPE_CHECKING:
     from team_console.store.views.rows import RequestRow

@@ -11,13 +11,12 @@ from team_console.console.evidence.gathering import gather
 from team_console.console.evidence.wish import Wish
 from team_console.console.panes.beside import Gathered, wish_of
 from team_console.store.attachments import attachment_of
-from team_console.store.contract.changed import ChangedError
+from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import modes_of, permission_of, questions_of
 from team_console.store.protocol.seen import Seen, seen_of
-from team_console.store.views.differences import difference
-from team_console.store.views.evidence.facts import Evidence
-from team_console.store.views.evidence.shown_text import shown_text
+from team_console.store.views.evidence import Evidence, shown_text
+from team_console.store.views.proposals import difference
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.forms.changed import AskAgain
 

@@ -12,23 +12,23 @@ from team_console.console.app.workspace import Workspace
 from team_console.console.display.wording import quoted, written
 from team_console.console.handlers.agreeing import agree, ask, single
 from team_console.console.handlers.asking_again import SeenRequest
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     ONCE,
+    editable_part,
     headline_of,
     modes_of,
     origin_of,
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.edits_before_approval import editable_part
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.seen import Seen
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.views.proposals import mode_words, suggestion_words
 from team_console.store.views.rows import RequestRow
-from team_console.store.views.suggestions import mode_words, suggestion_words
 from team_console.widgets.details.client_request import asked_blocks
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from team_console.console.handlers.many import decide_many, read_many, reading_o
 from team_console.console.handlers.writing import message
 from team_console.console.input.subject import Subject
 from team_console.console.panes.list_pane import ListPane
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
 from team_console.store.protocol.seen import Seen, digest_of
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.rows import RequestRow
 
 

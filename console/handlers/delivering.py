@@ -8,13 +8,11 @@ from msgspec import Struct
 from team_console.console.app.workspace import Workspace
 from team_console.console.handlers.writing import known_names
 from team_console.console.input.subject import Subject
-from team_console.store.desk.caller import Receipt
-from team_console.store.desk.delivery import failures
-from team_console.store.desk.delivery.failures import Forecast
-from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.message import Message
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
+from team_console.store.service import failures
+from team_console.store.service.caller import Receipt
+from team_console.store.service.failures import Forecast, Remedy
 
 
 class _Treatment(Struct, frozen=True):

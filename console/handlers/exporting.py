@@ -13,8 +13,7 @@ from team_console.console.input.subject import Subject
 from team_console.console.panes.history import HistoryPane
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.history import CSV_FIELDS, csv_row, csv_text, history_json, log_line
 
 

@@ -9,8 +9,7 @@ from team_console.console.app.workspace import Workspace
 from team_console.console.input.subject import Subject
 from team_console.console.panes.list_pane import ListPane
 from team_console.console.panes.needs import NeedsPane
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 from team_console.widgets.rows.row_list import RowList
 
 

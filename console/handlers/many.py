@@ -14,14 +14,13 @@ from team_console.console.display.wording import error_text
 from team_console.console.handlers.agreeing import receipts_of
 from team_console.console.input.subject import DONE, Subject
 from team_console.console.panes.attachments import AttachmentCache
-from team_console.store.desk import inbox, requests
-from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.message import Message
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.client_requests import modes_of
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.seen import Seen, digest_of, seen_title
+from team_console.store.service import inbox, requests
+from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.rows import RequestRow
 
 if TYPE_CHECKING:

@@ -14,21 +14,17 @@ from team_console.console.display.wording import quoted as quoted_words
 from team_console.console.handlers.agreeing import agree, ask, nothing, single, told_of_many
 from team_console.console.handlers.watching import watch_stops
 from team_console.console.input.subject import MESSAGE, Mode, Subject
-from team_console.store.desk import inbox, mail, requests
-from team_console.store.desk.agents.creation import trigger_course_correction
-from team_console.store.desk.agents.roster import send_roster as deliver_roster
-from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
-from team_console.store.protocol.checks.fields import REQUIRED
-from team_console.store.protocol.checks.summary import count_words, summary_warnings
-from team_console.store.protocol.kinds.configured import required_fields
-from team_console.store.protocol.kinds.registry import KINDS
-from team_console.store.protocol.kinds.routes import routes_of
-from team_console.store.protocol.kinds.templates import phrase
+from team_console.store.model.safe import counted, safe_line
+from team_console.store.protocol.checks import REQUIRED, count_words, summary_warnings
+from team_console.store.protocol.kinds import KINDS, phrase, routes_of
+from team_console.store.protocol.parsing import required_fields
+from team_console.store.service import inbox, requests, sending
+from team_console.store.service.agents import send_roster as deliver_roster
+from team_console.store.service.agents import trigger_course_correction
+from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.titles import said_in
@@ -64,7 +60,7 @@ def message(workspace: Workspace, subject: Subject) -> None:
 
 def broadcast(workspace: Workspace, subject: Subject) -> None:
     """Write to everybody; how many that is and who is not listening comes before it is written."""
-    look = partial(mail.preview, workspace.caller, to=ALL)
+    look = partial(sending.preview, workspace.caller, to=ALL)
     workspace.background.run(look, None, then=partial(_write_broadcast, workspace))
 
 
@@ -93,7 +89,7 @@ def shutdown(workspace: Workspace, subject: Subject) -> None:
 
 def shutdown_all(workspace: Workspace, subject: Subject) -> None:
     """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
-    look = partial(mail.preview, workspace.caller, to=ALL)
+    look = partial(sending.preview, workspace.caller, to=ALL)
     workspace.background.run(look, None, then=partial(_confirm_shutdown_all, workspace, subject))
 
 
@@ -150,7 +146,7 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
     reader = subject.reader_of(quoted) if quoted is not None and is_done else None
 
     def do(caller: Caller) -> Receipt:
-        receipt = mail.send(
+        receipt = sending.send(
             caller,
             to=letter.to,
             type=kind,
@@ -198,7 +194,7 @@ def _value(kind: str, name: str, text: str) -> str | list[str]:
     return text
 
 
-def _write_broadcast(workspace: Workspace, seen: mail.Preview) -> None:
+def _write_broadcast(workspace: Workspace, seen: sending.Preview) -> None:
     from team_console.widgets.forms.compose import Compose, Written
 
     keep = partial(workspace.drafts.keep, "broadcast")
@@ -225,11 +221,11 @@ def _with_summary(letter: Written) -> Written:
 
 def _look_before_broadcast(workspace: Workspace, letter: Written) -> None:
     """Count again: who is in the team may be others than when the writing began."""
-    look = partial(mail.preview, workspace.caller, to=ALL)
+    look = partial(sending.preview, workspace.caller, to=ALL)
     workspace.background.run(look, None, then=partial(_confirm_broadcast, workspace, letter))
 
 
-def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview) -> None:
+def _confirm_broadcast(workspace: Workspace, letter: Written, seen: sending.Preview) -> None:
     from team_console.widgets.forms.confirm import Confirm
 
     number = len(seen.recipients)
@@ -238,7 +234,7 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview
     lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
 
     def do(caller: Caller) -> Receipt:
-        return mail.broadcast(caller, summary=letter.summary, content=letter.content)
+        return sending.broadcast(caller, summary=letter.summary, content=letter.content)
 
     words = f"broadcast to {counted(number, 'agent')}"
     agreed = single("broadcast", "broadcast", words, do, told=partial(written, "sent"), purpose="broadcast")
@@ -246,7 +242,7 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: mail.Preview
     ask(workspace, Confirm[Agreed]("Broadcast", tuple(lines), lambda _: agree(workspace, agreed), verb=verb))
 
 
-def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: mail.Preview) -> None:
+def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: sending.Preview) -> None:
     from team_console.widgets.forms.confirm import Confirm
 
     quiet = set(seen.not_listening)
@@ -310,10 +306,10 @@ def _first_draft(subject: Subject, quoted: Message | None, language: str) -> Map
 
 
 def _foresee(workspace: Workspace, names: tuple[str, ...]) -> str:
-    return _foreseen(mail.preview(workspace.caller, to=names))
+    return _foreseen(sending.preview(workspace.caller, to=names))
 
 
-def _foreseen(seen: mail.Preview) -> str:
+def _foreseen(seen: sending.Preview) -> str:
     parts = [f"{counted(len(seen.recipients), 'delivery')}: {listed(seen.recipients)}"]
     if seen.not_listening:
         parts.append(f"not listening: {listed(seen.not_listening)}")

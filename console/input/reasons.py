@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from team_console.console.input.subject import Subject
-from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
+from team_console.store.service.failures import Remedy
 
 Reason = Callable[[Subject], str | None]
 """Why an action cannot be used on a subject, as a short sentence; None when it can."""

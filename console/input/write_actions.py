@@ -18,7 +18,7 @@ from team_console.console.input.reasons import (
     unnamed,
 )
 from team_console.console.input.subject import Mode
-from team_console.store.desk.delivery.remedy import Remedy
+from team_console.store.service.failures import Remedy
 
 _LETTERS = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY})
 _ANSWERING = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS})

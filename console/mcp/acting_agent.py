@@ -11,11 +11,11 @@ from anyio import CapacityLimiter, to_thread
 from team_console.console.mcp.shared_watch import SharedWatch
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import readable
 from team_console.store.model.errors import TeamError
-from team_console.store.views.looking import view_of_team
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import readable
 from team_console.store.views.rows import View
+from team_console.store.views.truth import view_of_team
 
 T = TypeVar("T")
 LOCK_WAIT = 10.0

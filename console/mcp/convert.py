@@ -7,14 +7,14 @@ from typing import Any
 
 from team_console.console.mcp.results import Mail, Me, Member, Roster, Verdict, Written, moment
 from team_console.store.attachments import attached_content
-from team_console.store.backends.redact import redact
+from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import TRUST, Message
-from team_console.store.protocol.verdicts.trust import MEANINGS, Mark
-from team_console.store.views.requests.verdicts import Outcome
+from team_console.store.protocol.verdicts import MEANINGS, Mark
+from team_console.store.service.caller import Receipt
 from team_console.store.views.rows import RosterRow, View
+from team_console.store.views.verdicts import Outcome
 
 _SHOWN = frozenset({"content", "summary", "request_id", "in_reply_to", "attachment"})
 """Fields of a payload that stand beside `fields`, or that hold no more than the content tells."""

@@ -19,7 +19,7 @@ from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.waiting import Tell, wait_for_verdict
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.views.requests.verdicts import Outcome
+from team_console.store.views.verdicts import Outcome
 
 ANSWERED_HERE = "answered in the session"
 """The reason of a request that the client's own user answered."""

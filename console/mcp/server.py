@@ -23,11 +23,11 @@ from team_console.console.mcp.frames import AnsweredFrames, NotedAnswers
 from team_console.console.mcp.results import Inbox, as_json
 from team_console.console.mcp.tasks import Tasks
 from team_console.console.mcp.tools import SETTLED, Tools, inbox_of
-from team_console.store.desk import inbox
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
-from team_console.store.views.requests.verdicts import verdict_of
+from team_console.store.service import inbox
+from team_console.store.service.caller import Caller
+from team_console.store.views.verdicts import verdict_of
 
 NAME = "team-console"
 """What the server calls itself; clients name its tools after the name in their own settings."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 from team_console.store.contract.team import Team
-from team_console.store.desk.waiting import follow
+from team_console.store.service.waiting import follow
 
 T = TypeVar("T")
 

@@ -20,12 +20,11 @@ from team_console.console.mcp import convert
 from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.results import moment, told
 from team_console.console.mcp.waiting import LONGEST, wait_for_verdict
-from team_console.store.desk import asking
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.requests.following import RequestFollower
-from team_console.store.views.requests.verdicts import outcome_of
+from team_console.store.service import asking
+from team_console.store.service.caller import Caller
 from team_console.store.views.rows import RequestRow, RequestState
+from team_console.store.views.verdicts import RequestFollower, outcome_of
 
 IDENTIFIER = "io.modelcontextprotocol/tasks"
 CANCELLED = "cancelled in the session"

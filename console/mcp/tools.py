@@ -19,15 +19,14 @@ from team_console.console.mcp import convert, dialog
 from team_console.console.mcp.acting_agent import ActingAgent, view_of
 from team_console.console.mcp.results import Inbox, Me, Roster, Verdict, Written, told
 from team_console.console.mcp.waiting import LEASE, LONGEST, Tell, wait_for_mail, wait_for_verdict
-from team_console.store.desk import asking, inbox, mail, requests
-from team_console.store.desk.caller import Caller, Receipt, Received
-from team_console.store.desk.presence import human_present, is_human_awaited
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.seen import Face, Seen
-from team_console.store.views.requests.following import RequestFollower
-from team_console.store.views.requests.verdicts import Outcome, verdict_of
+from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.service.caller import Caller, Receipt, Received
+from team_console.store.service.waiting import human_present, is_human_awaited
+from team_console.store.views.verdicts import Outcome, RequestFollower, verdict_of
 
 CLIENT = "mcp"
 """What requests say of where they come from."""
@@ -117,7 +116,7 @@ class Tools:
     ) -> ToldWritten:
         """Send a message, one delivery per recipient, all of them or none."""
         receipt = await self._agent.run(
-            lambda caller: mail.send(
+            lambda caller: sending.send(
                 caller,
                 to=to,
                 type=type,
@@ -308,7 +307,7 @@ def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> R
 def _report(caller: Caller, summary: str, details: str) -> Receipt:
     lead = caller.team.config().lead
     payload = {"message": details or summary}
-    return mail.send(caller, to=lead, type="notify", summary=summary, payload=payload)
+    return sending.send(caller, to=lead, type="notify", summary=summary, payload=payload)
 
 
 def _teller(ctx: Context) -> Tell:

@@ -11,11 +11,11 @@ from typing import TypeVar
 
 import anyio
 from team_console.console.mcp.acting_agent import ActingAgent
-from team_console.store.desk.caller import Caller, Received
-from team_console.store.desk.waiting import Arrival
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.views.requests.verdicts import FollowedVerdict, Outcome
+from team_console.store.service.caller import Caller, Received
+from team_console.store.service.waiting import Arrival
+from team_console.store.views.verdicts import FollowedVerdict, Outcome
 
 T = TypeVar("T")
 LONGEST = 45.0

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, time
 
 from msgspec import Struct
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.rows import AttentionItem, Need
 
 APART = 10.0

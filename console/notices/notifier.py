@@ -8,7 +8,7 @@ from datetime import datetime
 from team_console.console.notices import ways
 from team_console.console.notices.news import News, is_decision, is_quiet
 from team_console.console.preferences.model import Notices
-from team_console.store.model.reuse.last_result import LastResult
+from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import AttentionItem, View
 

@@ -11,12 +11,10 @@ from team_console.console.evidence.wish import Wish
 from team_console.console.panes.pane import Pane
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
 from team_console.store.protocol.seen import Seen, seen_of
-from team_console.store.views.evidence.beside import rejected_before
-from team_console.store.views.evidence.checks import claimed_checks
-from team_console.store.views.evidence.facts import Evidence
+from team_console.store.views.evidence import Evidence, claimed_checks, rejected_before
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.details.client_request import asked_blocks
 from team_console.widgets.details.document import Block

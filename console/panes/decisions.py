@@ -12,9 +12,8 @@ from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.words import counted
-from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
-from team_console.store.views.decisions.reading import ledger_of_team, sources_stamp
+from team_console.store.model.safe import counted
+from team_console.store.views.decisions import Decision, DecisionLedger, Proof, ledger_of_team, sources_stamp
 from team_console.store.views.rows import View
 from team_console.widgets.details.decision import decision_document
 from team_console.widgets.details.document import Document

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.list_pane import ListPane
-from team_console.store.model.reuse.last_result import LastResult
+from team_console.store.model.reuse import LastResult
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.widgets.details.delivery import delivery_document

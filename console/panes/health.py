@@ -16,10 +16,9 @@ from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
-from team_console.store.model.problem import Problem
-from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.model.words import counted
-from team_console.store.views.findings.audit_chain import trail_findings
+from team_console.store.model.errors import Problem
+from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.views.findings import trail_findings
 from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.truth import State, holder_words
 from team_console.widgets.bars.status_line import DOUBT, LIVE, LOCKED, POLLING, SETTINGS

@@ -14,12 +14,12 @@ from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.contract.team import LOST, Snapshot
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
-from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.checks.signing import Seal
+from team_console.store.protocol.team_signature import Seal
+from team_console.store.views.conversation import as_one, gathered
 from team_console.store.views.history import Stretch, search
-from team_console.store.views.mail.broadcasts import as_one, gathered
 from team_console.store.views.rows import View
 from team_console.widgets.details.copies import copies_blocks
 from team_console.widgets.details.document import Document

@@ -17,7 +17,7 @@ from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.filter_line import FilterLine
 from team_console.console.panes.list_pane import ListPane
 from team_console.store.model.message import Message
-from team_console.store.model.reuse.last_result import LastResult
+from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import RequestRow, RosterRow, View

@@ -13,10 +13,10 @@ from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.console.panes.beside import beside, beside_report
 from team_console.console.panes.list_pane import ListPane
-from team_console.store.model.reuse.last_result import LastResult
+from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.seen import digest_of
-from team_console.store.views.needs.parts import Part, arranged, part_of, rank_of, to_do
+from team_console.store.views.needs import Part, arranged, part_of, rank_of, to_do
 from team_console.store.views.rows import AttentionItem, Need, RequestRow, View
 from team_console.widgets.details.document import Document, Fact, Lines
 from team_console.widgets.details.message import message_document

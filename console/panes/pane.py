@@ -11,9 +11,9 @@ from team_console.console.display.screen_state import ScreenState
 from team_console.console.input.subject import Mode, Selection
 from team_console.console.panes.attachments import AttachmentCache
 from team_console.store.attachments import attachment_of
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
-from team_console.store.model.problem import Problem
-from team_console.store.protocol.checks.signing import Seal, seal_of
+from team_console.store.protocol.team_signature import Seal, seal_of
 from team_console.widgets.guarded import Guarded
 from textual.containers import Container
 from textual.message import Message as TextualMessage

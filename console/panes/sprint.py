@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from team_console.console.input.subject import NOTHING, Mode, Selection
 from team_console.console.panes.list_pane import ListPane
-from team_console.store.model.words import counted
-from team_console.store.protocol.reading import reading
+from team_console.store.model.safe import counted
+from team_console.store.protocol.parsing import reading
 from team_console.store.views.rows import Batch, Lifecycle, StoryState, View
 from team_console.widgets.details.document import Document
 from team_console.widgets.details.sprint import batch_document, life_document, session_document

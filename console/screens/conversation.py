@@ -7,7 +7,7 @@ from typing import ClassVar
 from team_console.console.app.workspace import Workspace
 from team_console.console.screens.reading import ReadingScreen
 from team_console.store.model.safe import safe_line
-from team_console.store.views.mail.conversation import conversation_of
+from team_console.store.views.conversation import conversation_of
 from team_console.store.views.rows import View
 from team_console.widgets.details.conversation import conversation_document
 from team_console.widgets.details.document import Document, Lines

@@ -17,8 +17,8 @@ from team_console.console.display.tips import step_of, tip_lines
 from team_console.console.input.actions import BY_ID, PINNED, actions_in, shown_key
 from team_console.console.input.reasons import alone
 from team_console.console.input.subject import Mode, Subject
-from team_console.store.desk.caller import Caller
 from team_console.store.model.safe import safe_line
+from team_console.store.service.caller import Caller
 from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
 from team_console.widgets.bars.grace_bar import GraceBar
 from team_console.widgets.bars.key_bar import KeyBar, KeyHint

@@ -31,7 +31,7 @@ from team_console.console.screens.reading import ReadingScreen
 from team_console.console.screens.standing_forms import StandingForms
 from team_console.console.screens.toasts import Toasts
 from team_console.console.terminal.compositor import SparingCompositor
-from team_console.store.desk.caller import Caller
+from team_console.store.service.caller import Caller
 from team_console.widgets.bars.banner import Banner
 from team_console.widgets.bars.grace_bar import GraceBar
 from team_console.widgets.bars.key_bar import KeyBar

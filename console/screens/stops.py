@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from team_console.console.screens.reading import ReadingScreen
-from team_console.store.views.agents.stopping import stops_of
 from team_console.store.views.rows import View
+from team_console.store.views.stopping import stops_of
 from team_console.widgets.details.document import Document
 from team_console.widgets.details.stopping import stopping_document
 from textual.binding import Binding, BindingType

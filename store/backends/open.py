@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from team_console.store.backends.given_paths import absolute, unseen
-from team_console.store.backends.redact import redact
+from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.words import first_of
+from team_console.store.model.safe import first_of
 from team_console.store.settings.team_config import CONFIG_NAME
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def open_team(
             Code.TEAM_NOT_FOUND, f"{redact(given)}: Claude Code teams cannot be opened by this version", _HINT
         )
     if "://" in given or given.endswith(DATABASE_SUFFIXES):
-        from team_console.store.backends.sql.open_database import open_database
+        from team_console.store.backends.sql.team import open_database
 
         return open_database(given, read_only=read_only, clock=clock)
     if given:

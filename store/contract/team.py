@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -13,16 +15,56 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from team_console.store.contract.audit_seal import LineSeal
-from team_console.store.contract.presence import UNKNOWN, Attendance, Presence
 from team_console.store.model.clock import Clock
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
     from team_console.store.contract.transaction import Transaction
+
+
+class Presence(StrEnum):
+    """As what a process is present."""
+
+    CONSOLE = "console"
+    """A human at a console that may write and answer."""
+    ASKER = "asker"
+    """A process that waits for the answer to a request and will carry it out."""
+
+
+class Attendance(Struct, frozen=True):
+    """Who is present at one moment.
+
+    Attributes:
+        names: Names of processes that live.
+        doubtful: Names of which it is not known: not to be looked at for want of permission, or late to say so.
+        certain: Whether every other name is that of a process which is gone; False when nothing could be found out.
+    """
+
+    names: frozenset[str] = frozenset()
+    doubtful: frozenset[str] = frozenset()
+    certain: bool = True
+
+    def is_gone(self, name: str) -> bool:
+        """Whether the process that announced `name` has certainly ended."""
+        return self.certain and name not in self.names and name not in self.doubtful
+
+
+UNKNOWN = Attendance(certain=False)
+"""What a team says that cannot tell who is present."""
+_NAME = re.compile(r"[0-9a-f]{24}")
+
+
+def new_name() -> str:
+    """A name that nobody else announces."""
+    return os.urandom(12).hex()
+
+
+def is_presence_name(name: object) -> bool:
+    """Whether `name`, which may come from a message, has the form of an announced name."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 class Condition(StrEnum):
@@ -387,3 +429,35 @@ class Team(ABC):
     def close(self) -> None:
         """Release what the backend holds open."""
         return None
+
+
+# The error for a write lock that did not come free in time: who holds it, since when, and what to do.
+
+_HINT = "Try again. The lock ends with its transaction."
+
+
+def locked_error(place: object, holder: LockHolder | None, wait: float, hint: str = _HINT) -> TeamError:
+    """`STORE_LOCKED`, with all that is known of the holder in its facts.
+
+    Args:
+        place: The lock file, or where the database is.
+        wait: Seconds that were waited.
+        hint: The next step, and when the lock ends.
+    """
+    facts: dict[str, object] = {}
+    if holder is not None and holder.pid is not None:
+        facts = {"pid": holder.pid, "host": holder.host, "since": holder.since, "action": holder.action}
+    return TeamError(
+        Code.STORE_LOCKED,
+        f"{place} is held by {_who(holder)}; waited {wait:g} s, nothing was changed",
+        hint,
+        holder={**facts, "alive": holder.alive if holder else None},
+    )
+
+
+def _who(holder: LockHolder | None) -> str:
+    if holder is None or not holder.action:
+        pid = f", pid {holder.pid}" if holder is not None and holder.pid is not None else ""
+        return f"another program (its name is not known){pid}"
+    since = f", since {holder.since}" if holder.since else ""
+    return f"pid {holder.pid} on {holder.host or 'this host'} ({holder.action}{since})"

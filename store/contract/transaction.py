@@ -10,12 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.model.copies import Letters, counterpart
-from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
-from team_console.store.model.problem import Problem
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import Letters, Message, counterpart
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.reading import carries
+from team_console.store.protocol.parsing import carries
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -352,3 +350,20 @@ class Transaction(ABC):
         if is_gone or not any(stored is message for stored in self.stored_named(message.message_id)):
             raise LookupError(message.message_id)
         return message
+
+
+# Refusal of a write because a message is not any more what was read or shown before.
+
+
+class ChangedError(TeamError):
+    """A message that a write rests on is not what was read or shown; nothing was written.
+
+    Attributes:
+        now: The message as it is now, None where it is gone or was not looked for.
+    """
+
+    def __init__(self, request_id: str, now: Message | None) -> None:
+        text = f"request {request_id} is not what was shown any more"
+        hint = "Read it again before you answer."
+        super().__init__(Code.INVALID_REQUEST_ID, text, hint, request_id=request_id, changed=True)
+        self.now = now

@@ -10,8 +10,7 @@ from datetime import datetime
 
 import msgspec
 from msgspec import Struct
-from team_console.store.model.copies import STATE_KEYS
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import STATE_KEYS, Message, from_record
 
 ACCEPT_KEYS = "accept_keys"
 """The action that takes keys of a human on record."""

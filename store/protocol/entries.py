@@ -10,9 +10,8 @@ from operator import attrgetter, lt
 from msgspec import Struct
 from team_console.store.model.chunked import Chunked, common_head, common_tail
 from team_console.store.model.message import Message
-from team_console.store.protocol.kinds.kind import Family
-from team_console.store.protocol.kinds.registry import CARRIERS
-from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.kinds import CARRIERS, Family
+from team_console.store.protocol.parsing import Reading, reading
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 """Stands for a missing or unreadable time: oldest (000-n)."""

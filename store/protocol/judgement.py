@@ -17,16 +17,15 @@ from msgspec.structs import replace
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts, RecordOrder
-from team_console.store.model.reuse.memo import Multimap
+from team_console.store.model.reuse import Multimap
+from team_console.store.protocol.answering import REUSED_IDS, answers, withdraws
 from team_console.store.protocol.client_requests import TIMED_OUT, expiry_of
 from team_console.store.protocol.entries import Entry, Order
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import text_of
 from team_console.store.protocol.permissions import may_answer
-from team_console.store.protocol.reading import text_of
-from team_console.store.protocol.relations.answering import REUSED_IDS, answers, withdraws
 from team_console.store.protocol.seen import digest_of, given_on
-from team_console.store.protocol.verdicts.recognition import is_verdict
-from team_console.store.protocol.verdicts.trust import objection
+from team_console.store.protocol.verdicts import is_verdict, objection
 from team_console.store.settings.team_config import TeamConfig
 
 Thread = str

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.foreign_fields import text_in, texts_in
+from team_console.store.protocol.parsing import text_in, texts_in
 
 REQUEST, SHOWN, EVIDENCE, SHOWN_BY = "request_sha256", "shown_sha256", "evidence", "shown_by"
 """Fields of a verdict and of its line in the audit trail: the digest of the question as it stood when it was decided,

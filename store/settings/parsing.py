@@ -5,14 +5,344 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Problem
+from team_console.store.model.message import Priority
 from team_console.store.model.names import ALL, RULE, as_name, nearest
-from team_console.store.settings.public_keys import key_bytes
-from team_console.store.settings.quick_nodes import quick_nodes
-from team_console.store.settings.reference import HOISTED, TABLE, Form, Setting
-from team_console.store.settings.team_config import ConfigProblem
+from team_console.store.settings.team_config import OVERDUE_SECONDS, ConfigProblem, TeamConfig, key_bytes
+
+_QUOTED = r"""'[^'\n]*+'|"[^"\\\n]*+\""""
+# What is repeated gives back blanks before a comment; a repeated group begins with the colon that the repeat before it
+# leaves out, so there is one way only to match a line.
+_FIRST = r"(?:[A-Za-z0-9_./]|-(?=[A-Za-z0-9]))"
+_REST = r"[A-Za-z0-9_./ @,+=()'!?;&%$-]*"
+_WORD = rf"{_FIRST}{_REST}(?::(?=[A-Za-z0-9_/.-]){_REST})*(?<! )"
+"""A plain scalar without a sign that could mean something: `sprint-42`, `https://a.example`, `Runs tests, daily.`"""
+_ITEM = rf"{_QUOTED}|{_FIRST}[A-Za-z0-9_./ @+=()-]*(?<! )"
+"""A scalar in brackets, where a comma ends it."""
+_LINE = re.compile(
+    r"(?P<spaces> *)(?P<dash>- (?=[^ ]))?"
+    r"(?:(?P<key>[A-Za-z_][A-Za-z0-9_.-]{0,99}+):(?=[ \n]))?"
+    rf"(?: *(?:(?P<scalar>{_QUOTED}|{_WORD})|(?P<list>\[(?:(?:{_ITEM})(?:, (?:{_ITEM}))*)?\])))?"
+    r" *(?:(?<= )#[^\n]*)?\n"
+)
+_BLANK = re.compile(r" *(?:#[^\n]*)?\n")
+_SIGNS = re.compile(r"[^\n -~]|\A---|\n(?:---|\.\.\.)").search
+_DEEPEST = 8
+
+
+class Mark(Struct, frozen=True):
+    """Where a node begins: its line, from 0."""
+
+    line: int
+
+
+class Node(Struct, frozen=True):
+    """One value with the attributes of a PyYAML node that the settings are read by.
+
+    Attributes:
+        id: `mapping`, `sequence` or `scalar`.
+        value: Pairs of nodes, nodes, or the text.
+        style: The quote of a quoted text, None otherwise.
+    """
+
+    id: str
+    value: Any
+    start_mark: Mark
+    style: str | None = None
+    tag: str = ""
+
+
+class _Line(Struct, frozen=True):
+    """A line that is not blank: the columns of its dash and its key or scalar, and what stands there."""
+
+    number: int
+    dash: int | None
+    column: int
+    key: str | None
+    value: Node | None
+
+
+def quick_nodes(text: str) -> Node | None:
+    """The mapping in `text`; None where PyYAML has to read it."""
+    lines = _lines(text if text.endswith("\n") else text + "\n")
+    if not lines or _SIGNS(text) or lines[0].column or lines[0].dash is not None:
+        return None
+    node, end = _mapping(lines, 0, 0, 0)
+    return node if end == len(lines) else None
+
+
+def _lines(text: str) -> list[_Line]:
+    """The lines that are not blank; none where one of them is of another form."""
+    lines: list[_Line] = []
+    place = number = 0
+    while place < len(text):
+        match = _BLANK.match(text, place)
+        if match is None:
+            match = _LINE.match(text, place)
+            line = _line(match, number) if match is not None else None
+            if match is None or line is None:
+                return []
+            lines.append(line)
+        place, number = match.end(), number + 1
+    return lines
+
+
+def _line(match: re.Match[str], number: int) -> _Line | None:
+    spaces, mark = len(match["spaces"]), Mark(number)
+    value = _scalar(match["scalar"], mark) if match["scalar"] is not None else None
+    if match["list"] is not None:
+        value = Node("sequence", [_scalar(item, mark) for item in re.findall(_ITEM, match["list"][1:-1])], mark)
+    key = match["key"]
+    if key is None and (value is None or match["dash"] is None):
+        return None
+    dash = spaces if match["dash"] else None
+    return _Line(number, dash, spaces if dash is None else spaces + 2, key, value)
+
+
+def _scalar(written: str, mark: Mark) -> Node:
+    if written[0] in "'\"":
+        return Node("scalar", written[1:-1], mark, written[0])
+    return Node("scalar", written, mark)
+
+
+def _mapping(lines: Sequence[_Line], at: int, column: int, depth: int) -> tuple[Node, int]:
+    """The mapping whose keys stand at `column`, the first of them in line `at`; and the line behind it."""
+    pairs: list[tuple[Node, Node]] = []
+    first = at
+    while at < len(lines) and lines[at].column == column and lines[at].key is not None:
+        line = lines[at]
+        if line.dash is not None and at != first:
+            break
+        mark = Mark(line.number)
+        value, at = (line.value, at + 1) if line.value is not None else _below(lines, at, column, depth)
+        pairs.append((Node("scalar", line.key, mark), value))
+    return Node("mapping", pairs, Mark(lines[first].number)), at
+
+
+def _below(lines: Sequence[_Line], at: int, column: int, depth: int) -> tuple[Node, int]:
+    """The value that stands below the key in line `at`, which is at `column`."""
+    following = lines[at + 1] if at + 1 < len(lines) and depth < _DEEPEST else None
+    if following is not None and following.dash is not None and following.dash >= column:
+        return _sequence(lines, at + 1, following.dash, depth + 1)
+    if following is not None and following.dash is None and following.column > column:
+        return _mapping(lines, at + 1, following.column, depth + 1)
+    return Node("scalar", "", Mark(lines[at].number)), at + 1
+
+
+def _sequence(lines: Sequence[_Line], at: int, column: int, depth: int) -> tuple[Node, int]:
+    """The list whose dashes stand at `column`."""
+    items: list[Node] = []
+    first = lines[at].number
+    while at < len(lines) and lines[at].dash == column:
+        value = lines[at].value
+        if lines[at].key is None and value is not None:
+            items.append(value)
+            at += 1
+        else:
+            item, at = _mapping(lines, at, lines[at].column, depth + 1)
+            items.append(item)
+    return Node("sequence", items, Mark(first)), at
+
+
+# The table of every setting: reading, checking, the nearest name and the reference are all made from it.
+
+ROLES = ("master", "resident", "slave", "temp", "member")
+LANGUAGES = ("any", "zh", "en")
+WAITS = ("always", "present", "never")
+VERDICTS = ("open", "signed")
+PRIORITIES = tuple(str(priority) for priority in Priority)
+
+
+class Form(StrEnum):
+    """What a value must look like; the text is what the reference and a finding say."""
+
+    NAME = "a name"
+    TEXT = "a text"
+    WORD = "one of the words"
+    FLAG = "true or false"
+    COUNT = "a whole number above 0"
+    SECONDS = "a number of seconds above 0"
+    TEXTS = "a list of texts"
+    KEYS = "a list of public keys, as in id_ed25519.pub"
+    MOMENT = "a date or a time"
+    COMMAND = "a command and its arguments, as a list"
+    SECTION = "a mapping of the settings below"
+    ENTRIES = "a mapping of names to the settings below"
+    VALUES = "a mapping of names to values"
+    MEMBERS = "a list of names or mappings, or a mapping of names to mappings"
+
+
+class Setting(Struct, frozen=True):
+    """One setting.
+
+    Attributes:
+        also: Other words for the same setting.
+        meaning: What it does, in one line.
+        default: What counts without it, where that is not a plain value of `TeamConfig` or `Agent`.
+        choices: The words it may be.
+        fields: The settings inside it; of `VALUES` one that stands for each value.
+        values: For `ENTRIES` and `VALUES`: what their names are.
+        needed: Whether its mapping is of no use without it.
+        closed: Whether a wrong value permits nothing, because its absence would permit everything.
+    """
+
+    key: str
+    form: Form
+    meaning: str
+    also: tuple[str, ...] = ()
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    fields: tuple[Setting, ...] = ()
+    values: str = ""
+    needed: bool = False
+    closed: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every word for it."""
+        return (self.key, *self.also)
+
+
+MEMBER = (
+    Setting("name", Form.NAME, "the member's name", default="needed in a list", needed=True),
+    Setting("role", Form.WORD, "what it is in the team", choices=ROLES),
+    Setting(
+        *("plan_mode_required", Form.FLAG, "it hands in a plan and works only after its approval"),
+        also=("plan",),
+    ),
+    Setting(
+        "deliver", Form.COMMAND, "runs for each pushed message (record on its standard input)", default="its inbox file"
+    ),
+    Setting("deliver_timeout", Form.SECONDS, "how long that command may take"),
+    Setting("may_message", Form.TEXTS, "whom it may write to", default="everybody", closed=True),
+    Setting(
+        "may_send",
+        Form.TEXTS,
+        "which kinds it may send; what it is asked it may always answer",
+        default="all",
+        closed=True,
+    ),
+    Setting("agent_type", Form.TEXT, "kept for other programs", default="none"),
+    Setting("description", Form.TEXT, "kept for people", default="none"),
+)
+RETENTION = (
+    Setting("active_messages_max", Form.COUNT, "read messages that stay in the queue at most"),
+    Setting("archive_after_days", Form.COUNT, "read messages older than that leave the queue for the archives"),
+    Setting("delete_archived_after_days", Form.COUNT, "age from which `clear` deletes archived messages"),
+)
+LIMITS = (
+    Setting("content_max_bytes", Form.COUNT, "larger messages are refused"),
+    Setting("attachment_bytes", Form.COUNT, "larger contents move to `attachments/`"),
+    Setting("content_soft_bytes", Form.COUNT, "larger messages give a warning"),
+)
+_KIND = (
+    Setting("description", Form.TEXT, "what the kind is for", default="none"),
+    Setting("required_fields", Form.TEXTS, "fields that `send` refuses the kind without", default="none"),
+    Setting("priority", Form.WORD, "its priority where none is given", choices=PRIORITIES, default="the kind's own"),
+)
+_ROUTE = (
+    Setting("trigger", Form.TEXT, "when the handoff is due", default="none"),
+    Setting("from", Form.NAME, "who hands over", default="needed", needed=True),
+    Setting("to", Form.NAME, "who takes over", default="needed", needed=True),
+    Setting("payload", Form.TEXTS, "fields that the handoff carries; `send` warns of missing ones", default="none"),
+)
+_HUMAN = (
+    Setting("keys", Form.KEYS, "the public keys that may sign its verdicts", default="none"),
+    Setting(
+        *("sign_with", Form.TEXT, "file of the key to sign with on this machine, private or public"),
+        default="the one in `~/.ssh` or in the agent",
+    ),
+)
+_WAIT = Setting("seconds", Form.SECONDS, "seconds")
+
+TABLE: tuple[Setting, ...] = (
+    Setting("team", Form.NAME, "the team's name, part of request ids", also=("name",), default="team"),
+    Setting(
+        *("lead", Form.NAME, "who answers plans and may ask for shutdowns"),
+        also=("master",),
+        default="the member with role master, else user",
+    ),
+    Setting(
+        *("agents", Form.MEMBERS, "the members; with a list other names are refused"),
+        also=("members",),
+        fields=MEMBER,
+        default="whoever writes and is written to",
+    ),
+    Setting("language", Form.WORD, "the language of summaries, and of words written into messages", choices=LANGUAGES),
+    Setting(
+        *("wait_for_human", Form.WORD, "when a client's hook waits for an answer; `present`: while a console is open"),
+        choices=WAITS,
+    ),
+    Setting("retention", Form.SECTION, "how long messages stay", fields=RETENTION),
+    Setting("limits", Form.SECTION, "how large messages may be", fields=LIMITS),
+    Setting(
+        *("overdue_seconds", Form.VALUES, "how long a request may stay open before it is overdue"),
+        fields=(_WAIT,),
+        choices=tuple(OVERDUE_SECONDS),
+        values="KIND OF REQUEST",
+        default=", ".join(f"{kind} {seconds:g}" for kind, seconds in OVERDUE_SECONDS.items()),
+    ),
+    Setting(
+        *("message_types", Form.ENTRIES, "rules for kinds of message, your own kinds included"),
+        fields=_KIND,
+        values="KIND",
+        default="none",
+    ),
+    Setting(
+        *("priorities", Form.VALUES, "the order of the priorities (critical: 1), or a kind's priority (review: high)"),
+        fields=(Setting("priority", Form.TEXT, "a priority or a number"),),
+        values="PRIORITY or KIND",
+        default="critical, high, medium, low",
+    ),
+    Setting(
+        *("routing", Form.ENTRIES, "standard handoffs, offered when composing and checked when sent"),
+        also=("routes",),
+        fields=_ROUTE,
+        values="ROUTE",
+        default="the eight standard ones",
+    ),
+    Setting(
+        *("humans", Form.ENTRIES, "who of the team is a human, and which SSH keys sign that human's verdicts"),
+        fields=_HUMAN,
+        values="NAME",
+        default="the lead and `user`, without keys",
+    ),
+    Setting(
+        *("verdicts", Form.WORD, "`signed`: only a verdict that its human signed decides"),
+        choices=VERDICTS,
+        default="signed once a human has keys, else open",
+        closed=True,
+    ),
+    Setting("team_id", Form.TEXT, "what signed verdicts name the team by", default="made with the first of them"),
+    Setting(
+        *("signed_since", Form.MOMENT, "verdicts from before then need no signature, if the audit trail has them"),
+        default="every verdict needs one",
+    ),
+    Setting("spawn", Form.COMMAND, "runs when a creation request is approved", default="nothing"),
+    Setting("key_file", Form.TEXT, "file of the key that signs messages, readable by you alone", default="no key"),
+    Setting("queue_dir", Form.TEXT, "folder of the queue, inside the project", default="see What is on disk"),
+    Setting("queue_file", Form.TEXT, "the queue", default="{queue_dir}/message-queue.yaml"),
+    Setting("archive_dir", Form.TEXT, "folder of the archives, inside the project", default="{queue_dir}/archive"),
+    Setting("version", Form.TEXT, "kept for people", default="none"),
+    Setting("description", Form.TEXT, "kept for people", default="none"),
+)
+HOISTED = (*RETENTION, *LIMITS)
+"""Settings of a section that may also stand at the top."""
+
+
+def every_setting() -> Iterator[tuple[str, Setting]]:
+    """Each setting with its path (`agents[].role`, `message_types.KIND.priority`), as the reference lists them."""
+    for setting in TABLE:
+        yield setting.key, setting
+        between = {Form.MEMBERS: "[]", Form.ENTRIES: f".{setting.values}"}.get(setting.form, "")
+        for inner in setting.fields if setting.form is not Form.VALUES else ():
+            yield f"{setting.key}{between}.{inner.key}", inner
+
 
 T = TypeVar("T")
 Values = dict[str, Any]
@@ -92,12 +422,12 @@ class SettingsReader:
             for event in yaml.parse(text, loader):
                 depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
                 if depth > _DEPTH:
-                    return None, (_line(event.start_mark), f"nesting deeper than {_DEPTH}")
+                    return None, (_parsing_line(event.start_mark), f"nesting deeper than {_DEPTH}")
             return yaml.compose(text, loader), None
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             words = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
-            return None, (_line(mark), str(words))
+            return None, (_parsing_line(mark), str(words))
 
     def _broken(self, problem: tuple[int, str]) -> None:
         line, words = problem
@@ -352,7 +682,7 @@ def _seconds(text: str) -> float | None:
     return seconds if 0 < seconds < 1e9 else None
 
 
-def _line(mark: Any) -> int:
+def _parsing_line(mark: Any) -> int:
     return 0 if mark is None else int(mark.line)
 
 
@@ -363,3 +693,25 @@ def _is_empty(node: Any) -> bool:
 def _holds_value(node: Any) -> bool:
     """Whether a node is a mapping whose first entry has a value."""
     return getattr(node, "id", "") == "mapping" and bool(node.value) and not _is_empty(node.value[0][1])
+
+
+# Problems of settings: their codes, and what is wrong in a file as findings with the line.
+
+SETTINGS_LOST = "SETTINGS_LOST"
+"""Code of the problem that settings which were in force are gone, emptied or cut."""
+SETTINGS_UNREADABLE = "SETTINGS_UNREADABLE"
+"""Code of the problem that the settings cannot be read, or do not say who leads and who is a member though they may."""
+
+
+def config_problems(config: TeamConfig, source: str) -> tuple[Problem, ...]:
+    """What is wrong in the settings that stand in `source`, as findings with the line."""
+    return tuple(
+        Problem(
+            problem.code,
+            problem.severity,
+            f"{source}:{problem.line}" if problem.line else source,
+            problem.message,
+            problem.hint,
+        )
+        for problem in config.problems
+    )

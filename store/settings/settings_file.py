@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import pwd
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
+from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import canonical, nearest
-from team_console.store.settings.editing import member_lines, quoted
-from team_console.store.settings.ownership import distrust, read_key, read_plain, whose
-from team_console.store.settings.parsing import MAX_BYTES, SettingsReader
-from team_console.store.settings.reference import LIMITS, PRIORITIES, RETENTION
+from team_console.store.settings.editing import fields_of, member_lines, quoted
+from team_console.store.settings.parsing import LIMITS, MAX_BYTES, PRIORITIES, RETENTION, SettingsReader
 from team_console.store.settings.team_config import (
     OVERDUE_SECONDS,
     Agent,
@@ -24,6 +26,115 @@ from team_console.store.settings.team_config import (
     Route,
     TeamConfig,
 )
+
+_KEY_BYTES = 65_536
+_SHORTEST_KEY = 16
+_NOT_PLAIN = "not a plain file"
+
+
+def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
+    """At most `limit` + 1 bytes of a plain file and whose it is.
+
+    Opening a pipe for reading would wait for a writer for ever, and a device may never end.
+
+    Raises:
+        OSError: It cannot be opened, or is not a plain file.
+    """
+    with open(path, "rb", opener=_open_quietly) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, _NOT_PLAIN, str(path))
+        return file.read(limit + 1), status
+
+
+def _open_quietly(name: str, flags: int) -> int:
+    """Without touching the access time where the owner may ask for that."""
+    flags |= os.O_NONBLOCK | os.O_NOCTTY
+    try:
+        return os.open(name, flags | getattr(os, "O_NOATIME", 0))
+    except PermissionError:
+        return os.open(name, flags)
+
+
+def distrust(path: Path, status: os.stat_result, folders: Iterable[Path]) -> ConfigProblem | None:
+    """Why no command in these settings may be run: somebody else can write what they say. None: they may be run."""
+    for place, owned in ((path, status), *((folder, os.stat(folder)) for folder in folders)):
+        if _others_write(owned):
+            text = f"{place} can be written by other users, so no command in the settings is run"
+            return ConfigProblem("CONFIG_UNTRUSTED", "error", 0, text, f"chmod go-w {place}")
+        if owned.st_uid not in (0, os.geteuid()):
+            text = f"{place} belongs to {_user(owned.st_uid)}, so no command in the settings is run by you"
+            hint = "Let the user who runs the router own the settings and their folder."
+            return ConfigProblem("CONFIG_UNTRUSTED", "warning", 0, text, hint)
+    return None
+
+
+def whose(path: Path) -> tuple[int, ...]:
+    """What `distrust` of a file rests on, to notice when it changes; nothing when it is not there."""
+    try:
+        file, folder = os.stat(path), os.stat(path.parent)
+        return file.st_uid, file.st_mode, folder.st_uid, folder.st_mode
+    except OSError:
+        return ()
+
+
+def read_key(path: Path) -> bytes:
+    """The key in a file that only its owner can read.
+
+    A key that its team shares may be read by the group the team's folder is shared with, and by nobody else.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`: why it cannot be used, and what to do.
+    """
+    try:
+        data, status = read_plain(path, _KEY_BYTES)
+    except OSError as error:
+        raise _refused(f"{path}: {error.strerror}", "Make the key a plain file you can read.") from error
+    if status.st_uid not in (0, os.geteuid()) and not _shares(path.parent, status):
+        raise _refused(f"{path} belongs to {_user(status.st_uid)}", "A key must be your own, or root's.")
+    if status.st_mode & 0o007 or (status.st_mode & 0o070 and not _shares(path.parent, status)):
+        raise _refused(f"{path} can be read or written by other users", f"chmod 600 {path}, and make a new key.")
+    key = data.strip()
+    if not _SHORTEST_KEY <= len(key) <= _KEY_BYTES:
+        text = f"{path}: a key has {_SHORTEST_KEY} to {_KEY_BYTES} bytes"
+        raise _refused(text, "Make one of 32 random bytes.")
+    return key
+
+
+def _refused(text: str, hint: str) -> TeamError:
+    return TeamError(Code.NOT_PERMITTED, text, hint)
+
+
+def _others_write(status: os.stat_result) -> bool:
+    """A folder with the sticky bit keeps what is in it from others; a group of its owner alone is no other."""
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
+        return False
+    return bool(status.st_mode & 0o002) or (bool(status.st_mode & 0o020) and not _is_own_group(status))
+
+
+def _is_own_group(status: os.stat_result) -> bool:
+    """Whether the group is the owner's private one, as most distributions make it."""
+    import grp
+
+    try:
+        owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
+    except KeyError:
+        return False
+    return owner.pw_gid == status.st_gid and set(group.gr_mem) <= {owner.pw_name}
+
+
+def _shares(folder: Path, status: os.stat_result) -> bool:
+    """Whether the file is for the group that may write its folder, and not for everybody."""
+    shared = os.stat(folder)
+    return bool(shared.st_mode & 0o020) and shared.st_gid == status.st_gid and not shared.st_mode & 0o002
+
+
+def _user(uid: int) -> str:
+    try:
+        return f"{pwd.getpwuid(uid).pw_name} ({uid})"
+    except KeyError:
+        return f"user {uid}"
+
 
 PROJECT_FOLDER = Path("_bmad/core/messenger")
 """Where a project root keeps its settings (seed 000, requirement 1)."""
@@ -323,3 +434,79 @@ def _default_lead(agents: Mapping[str, Agent]) -> str:
 
 def _with_lead(agents: dict[str, Agent], lead: str) -> dict[str, Agent]:
     return agents if not agents or lead in agents else {lead: Agent(lead, role="master"), **agents}
+
+
+# Settings as the text of a `messenger-config.yaml` that reads back as the same settings.
+
+_RETENTION = tuple(setting.key for setting in RETENTION)
+_LIMITS = tuple(setting.key for setting in LIMITS)
+
+
+def settings_text(config: TeamConfig) -> str:
+    """YAML with every value that is not the default.
+
+    Its key and the places of its files are left out: they are where this
+    team is, not what it is.
+    """
+    import yaml
+
+    return yaml.safe_dump(_settings(config), sort_keys=False, allow_unicode=True, width=120)
+
+
+def _settings(config: TeamConfig) -> dict[str, Any]:
+    default = TeamConfig()
+    overdue = {key: value for key, value in config.overdue_seconds.items() if value != OVERDUE_SECONDS.get(key)}
+    settings: dict[str, Any] = {
+        "team": config.name,
+        "version": config.version,
+        "description": config.description,
+        "lead": config.lead,
+        "language": config.language,
+        "wait_for_human": config.wait_for_human if config.wait_for_human != default.wait_for_human else None,
+        "agents": [_rendering_agent(agent) for agent in config.agents.values()] if config.declared else None,
+        "retention": {key: getattr(config, key) for key in _RETENTION if getattr(config, key) != getattr(default, key)},
+        "limits": {key: getattr(config, key) for key in _LIMITS if getattr(config, key) != getattr(default, key)},
+        "overdue_seconds": overdue,
+        "message_types": _kinds(config),
+        "priorities": _priorities(config),
+        "routing": {route.key: _rendering_route(route) for route in config.routes},
+        "humans": {human.name: _human(human) for human in config.humans.values()},
+        "verdicts": config.verdicts if config.verdicts != default.verdicts or config.humans else None,
+        "team_id": config.team_id,
+        "signed_since": to_text(config.signed_since) if config.signed_since is not None else None,
+        "spawn": list(config.spawn),
+    }
+    return {key: value for key, value in settings.items() if value}
+
+
+def _rendering_agent(agent: Agent) -> dict[str, Any]:
+    fields = fields_of(agent)
+    return {"name": agent.name, **fields, **({"deliver": list(agent.deliver)} if agent.deliver else {})}
+
+
+def _human(human: Human) -> dict[str, Any]:
+    fields: dict[str, Any] = {"keys": list(human.keys), "sign_with": human.sign_with}
+    return {key: value for key, value in fields.items() if value}
+
+
+def _kinds(config: TeamConfig) -> dict[str, Any]:
+    """The rules for kinds of message, each with the priority of its kind."""
+    kinds: dict[str, dict[str, Any]] = {}
+    for name, rule in config.kinds.items():
+        fields = {"description": rule.description, "required_fields": list(rule.required_fields)}
+        kinds[name] = {key: value for key, value in fields.items() if value}
+        if name in config.priorities:
+            kinds[name]["priority"] = config.priorities[name]
+    return kinds
+
+
+def _priorities(config: TeamConfig) -> dict[str, Any]:
+    """The order of the priorities, and those of kinds that have no rule."""
+    return {**config.ranks, **{kind: word for kind, word in config.priorities.items() if kind not in config.kinds}}
+
+
+def _rendering_route(route: Route) -> dict[str, Any]:
+    fields: dict[str, Any] = {"trigger": route.trigger, "from": route.sender, "to": route.recipient}
+    if route.payload:
+        fields["payload"] = list(route.payload)
+    return {key: value for key, value in fields.items() if value}

@@ -10,23 +10,18 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import CLOCKS_DIFFER
-from team_console.store.protocol.checks.team_rules import TeamFacts
+from team_console.store.protocol.checks import TeamFacts
 from team_console.store.protocol.entries import EARLIEST, Entry, NoRoomError, Queue, QueueDelta
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.agents.last_reports import LastReports
-from team_console.store.views.agents.last_seen import LastSeen
-from team_console.store.views.agents.roster import BoardState, Roster, names_of
+from team_console.store.views.deliveries import Deliveries
 from team_console.store.views.facts import Facts
-from team_console.store.views.findings.damaged_requests import DamagedRequests
-from team_console.store.views.findings.findings import findings
-from team_console.store.views.findings.quotations import Quotations
-from team_console.store.views.findings.violations import Violations
-from team_console.store.views.mail.deliveries import Deliveries
-from team_console.store.views.mail.inboxes import Inboxes
-from team_console.store.views.mail.live_ids import LiveIds
-from team_console.store.views.mail.unanswered import Unanswered
-from team_console.store.views.needs.attention import Attention
+from team_console.store.views.findings import findings
+from team_console.store.views.inboxes import Inboxes, LiveIds, Unanswered
+from team_console.store.views.last_seen import LastReports, LastSeen
+from team_console.store.views.needs import Attention
+from team_console.store.views.roster import BoardState, Roster, names_of
 from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.violations import DamagedRequests, Quotations, Violations
 
 _Kept = LastSeen | LastReports | Quotations
 """What goes on counting messages that left the queue for the archive."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from team_console.store.model.problem import Problem
+from team_console.store.model.errors import Problem
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.checks.team_rules import report_targets
+from team_console.store.protocol.checks import report_targets
 from team_console.store.protocol.entries import Entry, Order
-from team_console.store.protocol.reading import named_agent
-from team_console.store.protocol.relations.membership import CREATED, MEMBERSHIP, Membership, membership
-from team_console.store.protocol.relations.plans import Plan, plans_of
-from team_console.store.protocol.relations.stops import REQUEST, RESPONSE, Stop, is_speech, stops
+from team_console.store.protocol.membership import CREATED, MEMBERSHIP, Membership, membership
+from team_console.store.protocol.parsing import named_agent
+from team_console.store.protocol.relations import REQUEST, RESPONSE, Stop, is_speech, stops
+from team_console.store.protocol.sprint_plans import Plan, plans_of
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.agents.drift import drift
-from team_console.store.views.agents.last_seen import LastSeen
-from team_console.store.views.agents.lifecycle_index import LifecycleIndex
+from team_console.store.views.last_seen import LastSeen, drift
+from team_console.store.views.lifecycles import LifecycleIndex
 from team_console.store.views.ordered import Ordered
-from team_console.store.views.requests.index import RequestIndex
+from team_console.store.views.requests import RequestIndex
 from team_console.store.views.sprint import BATCH_FACTS, Sprint, sprint
 
 _SHUTDOWN = frozenset({REQUEST, RESPONSE})

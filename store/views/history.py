@@ -12,12 +12,11 @@ from typing import Any
 from msgspec import Struct
 from team_console.store.contract.team import Page, Team
 from team_console.store.model.clock import from_text
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.parsing import reading
 from team_console.store.views.titles import said_in
 
 CSV_FIELDS = (

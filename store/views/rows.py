@@ -15,11 +15,11 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import is_name
 from team_console.store.protocol.judgement import Flag as Flag
 from team_console.store.protocol.judgement import RequestState as RequestState
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Snapshot
-    from team_console.store.model.problem import Problem
+    from team_console.store.model.errors import Problem
 
 
 class AgentState(StrEnum):

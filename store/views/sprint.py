@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct, field
 from team_console.store.protocol.entries import Entry
-from team_console.store.protocol.relations.membership import DESTROYED
-from team_console.store.protocol.relations.plans import (
+from team_console.store.protocol.membership import DESTROYED
+from team_console.store.protocol.sprint_plans import (
     BATCH_REPORT,
     CORRECTION,
     DISPATCH,

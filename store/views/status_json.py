@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import asdict
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
-from team_console.store.model.problem import Problem
+from team_console.store.model.errors import Problem
 from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
 from team_console.store.views.truth import Truth, judge
 

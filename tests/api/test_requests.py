@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from team_console.store.api import AgentClient, Code, Receipt, RequestState, TeamError, join_team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.maintenance.clearing import clear
+from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import clear
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.requests.following import RequestFollower
+from team_console.store.views.verdicts import RequestFollower
 
 from tests.api.conftest import Join
 from tests.conftest import CommandLine

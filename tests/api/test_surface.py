@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import team_console
 from team_console.store import api
-from team_console.store.api import agent_requests
 
 from tests.test_architecture import HEAVY, SCREEN, is_within, loaded_by
 
@@ -35,7 +34,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
         getattr(team_console, "leave_team")  # noqa: B009
 
 
-OURS = (api, agent_requests)
+OURS = (api, api)
 
 
 @pytest.mark.parametrize("name", [name for name in api.__all__ if inspect.getmodule(getattr(api, name)) in OURS])

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.mail import send
+from team_console.store.service.caller import Caller
+from team_console.store.service.sending import send
 
 from tests.benchmarks.bulk import READER, aged, cost, waiting
 from tests.benchmarks.data import AGENTS, LEAD, Letter, letter, letters, quiet, write_queue, write_team

@@ -123,8 +123,8 @@ def empty_textual(folder: Path) -> Client:
 def courier(team: Path) -> Callable[[Letter], None]:
     """Sends letters to `team` through the desk, from this process."""
     from team_console.store.backends.open import open_team
-    from team_console.store.desk.caller import Caller
-    from team_console.store.desk.mail import send
+    from team_console.store.service.caller import Caller
+    from team_console.store.service.sending import send
 
     opened = open_team(str(team))
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from time import perf_counter
 
 from team_console.store.backends.open import open_team
-from team_console.store.desk.asking import ask_permission
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.requests import reject, submit_plan
+from team_console.store.service.asking import ask_permission
+from team_console.store.service.caller import Caller
+from team_console.store.service.requests import reject, submit_plan
 
 from tests.benchmarks.clients import console_command, environment
 from tests.benchmarks.data import AGENTS, LEAD, write_team

@@ -15,10 +15,10 @@ from time import monotonic, perf_counter
 from team_console.console.clients.quick.ran import note_run
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.presence import announce_presence
-from team_console.store.desk.requests import approve
-from team_console.store.desk.sessions.gone import open_requests
+from team_console.store.service.caller import Caller
+from team_console.store.service.requests import approve
+from team_console.store.service.sessions import open_requests
+from team_console.store.service.waiting import announce_presence
 
 from tests.benchmarks.data import AGENTS, LEAD, quiet, write_team
 from tests.benchmarks.processes import command, environment

@@ -49,9 +49,9 @@ def measure(folder: Path, *, size: int, changes: int) -> tuple[Samples, Samples]
 
 def _writers(team: Path) -> tuple[Callable[[str], str], Callable[[str], None]]:
     from team_console.store.backends.open import open_team
-    from team_console.store.desk.caller import Caller
-    from team_console.store.desk.inbox import read_message
-    from team_console.store.desk.mail import send
+    from team_console.store.service.caller import Caller
+    from team_console.store.service.inbox import read_message
+    from team_console.store.service.sending import send
 
     opened = open_team(str(team))
 

@@ -17,8 +17,8 @@ from typing import Any
 def main(result: Path, words: list[str]) -> int:
     """Run the verb, with a watch around the lock."""
     from team_console.console.cli.main import run
-    from team_console.store.backends.yaml.writing import turn
-    from team_console.store.backends.yaml.writing.lock import held
+    from team_console.store.backends.yaml import session
+    from team_console.store.backends.yaml.lock import held
 
     times = [0.0]
 
@@ -31,7 +31,7 @@ def main(result: Path, words: list[str]) -> int:
             finally:
                 times.append(perf_counter() - start)
 
-    vars(turn)["held"] = watched
+    vars(session)["held"] = watched
     status = run(words)
     result.write_text(json.dumps({"turns": len(times) - 1, "longest": max(times)}))
     return status

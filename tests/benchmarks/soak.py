@@ -97,9 +97,9 @@ def _sample(terminal: Terminal, seconds: float, changes: int) -> Sample:
 def _changes(team: Path) -> Callable[[], None]:
     """Each call sends one message to the human, and every other call reads an old one."""
     from team_console.store.backends.open import open_team
-    from team_console.store.desk.caller import Caller
-    from team_console.store.desk.inbox import read_message
-    from team_console.store.desk.mail import send
+    from team_console.store.service.caller import Caller
+    from team_console.store.service.inbox import read_message
+    from team_console.store.service.sending import send
 
     opened, waiting, numbers = open_team(str(team)), list[str](), count()
 

@@ -103,8 +103,8 @@ def _start_together(agents: Sequence[subprocess.Popen[bytes]]) -> None:
 def _shell(places: _Places, rounds: int) -> Table:
     """A send as a process beside a bare Python, the least of all rounds; on a server half of it is the driver."""
     from team_console.store.backends.open import open_team
-    from team_console.store.desk.caller import Caller
-    from team_console.store.desk.mail import send
+    from team_console.store.service.caller import Caller
+    from team_console.store.service.sending import send
 
     bare = _least((sys.executable, "-I", "-c", "pass"), rounds)
     targets = Targets(f"A send from a shell into {_QUEUED:,} messages, processor time", bare)
@@ -141,9 +141,9 @@ def _screen(places: _Places, changes: int, folder: Path) -> Table:
 
 def _until_shown(location: str, changes: int, folder: Path) -> Samples:
     from team_console.store.backends.open import open_team
-    from team_console.store.desk.caller import Caller
-    from team_console.store.desk.inbox import read_message
-    from team_console.store.desk.mail import send
+    from team_console.store.service.caller import Caller
+    from team_console.store.service.inbox import read_message
+    from team_console.store.service.sending import send
 
     team = open_team(location)
     values = []
@@ -171,7 +171,7 @@ class _Places:
 
     def fresh(self, kind: str, crew: int) -> str:
         """The location of a new team with a lead and at least two agents."""
-        from team_console.store.desk.maintenance.migration import open_target
+        from team_console.store.service.migration import open_target
 
         self._count += 1
         location = str(self._folder / f"team-{self._count}{'.db' if kind == 'SQLite' else ''}")

@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import send
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.service.sending import send
 
 
 def main(location: str, name: str, neighbour: str, seconds: float, result: Path) -> None:

@@ -14,15 +14,14 @@ from unittest.mock import patch
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from team_console.store.backends.open import open_team
-from team_console.store.desk.asking import ask_permission
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.requests import approve
 from team_console.store.model.message import Message, from_record
+from team_console.store.protocol import verdicts as verification
 from team_console.store.protocol.seen import REQUEST, digest_of
-from team_console.store.protocol.verdicts import verification
-from team_console.store.protocol.verdicts.ssh_signature import SshSignature
-from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
-from team_console.store.protocol.verdicts.trust import objection
+from team_console.store.protocol.ssh import SshSignature
+from team_console.store.protocol.verdicts import NAMESPACE, SIGNATURE, objection, statement
+from team_console.store.service.asking import ask_permission
+from team_console.store.service.caller import Caller
+from team_console.store.service.requests import approve
 from team_console.store.settings.team_config import Human, TeamConfig
 
 from tests.benchmarks import floor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from team_console.store.desk.waiting import either
+from team_console.store.service.waiting import either
 
 
 @pytest.mark.parametrize("steps", range(6))

@@ -11,7 +11,7 @@ from team_console.console.cli.main import run
 from team_console.console.handlers.exporting import write_export
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
-from team_console.store.protocol.verdicts.ssh_keygen import signing_key
+from team_console.store.protocol.ssh import signing_key
 from team_console.store.settings.team_config import Human
 
 from tests.conftest import CommandLine

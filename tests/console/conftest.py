@@ -18,9 +18,9 @@ from team_console.console.app.application import ConsoleApp
 from team_console.console.panes.list_pane import ListPane
 from team_console.console.screens.main import MainScreen
 from team_console.store.contract.team import Team
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.forms import form as forms
 from team_console.widgets.forms.form import Form

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from team_console.console.panes.history import HistoryPane
-from team_console.store.desk import inbox, mail
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
+from team_console.store.service import inbox, sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.fields.field import Field
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened
@@ -21,7 +21,7 @@ WORDS = "The freeze begins at noon"
 
 def shouted(team: MemoryTeam) -> tuple[Message, ...]:
     """Copies of a broadcast that one agent read."""
-    copies = mail.broadcast(Caller(team, LEAD), summary=WORDS, content="Commit before.").messages
+    copies = sending.broadcast(Caller(team, LEAD), summary=WORDS, content="Commit before.").messages
     inbox.receive(Caller(team, AUTHOR), agent=AUTHOR)
     return copies
 
@@ -34,7 +34,7 @@ def history(desk: Desk) -> HistoryPane:
 
 async def test_it_is_one_row_that_names_how_many_got_it(team: MemoryTeam) -> None:
     copies = shouted(team)
-    mail.send(Caller(team, LEAD), to=AUTHOR, summary="A word for one alone", content="x")
+    sending.send(Caller(team, LEAD), to=AUTHOR, summary="A word for one alone", content="x")
     async with opened(team) as desk:
         await desk.press("6")
         await desk.shows("A word for one alone", f"{len(copies)} agents")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 
 from tests.benchmarks.data import letters, write_team
 from tests.conftest import COMMAND
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
     team = open_team(str(place))
     for number in range(12):
         sender = Caller(team, _AGENTS[number % 3])
-        mail.send(
+        sending.send(
             sender, to=LEAD, summary=f"Note {number} of twelve short notes", content=f"The text of note {number}."
         )
     team.close()
@@ -73,7 +73,9 @@ def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path,
         written(terminal)
         assert max(keys(terminal)) <= WHOLE
         team = open_team(str(folder))
-        mail.send(Caller(team, _AGENTS[0]), to=_AGENTS[1], summary="A word between two agents", content="Nothing more.")
+        sending.send(
+            Caller(team, _AGENTS[0]), to=_AGENTS[1], summary="A word between two agents", content="Nothing more."
+        )
         terminal.wait_for("A word")
         assert written(terminal) <= LIVE
         assert written(terminal) == 0, "nothing happens, nothing is written"
@@ -84,7 +86,9 @@ def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path,
         for word in ("One", "Another"):
             terminal.settle(2.0)  # an agent that something happened to stands out for a moment
             written(terminal)
-            mail.send(Caller(team, _AGENTS[0]), to=_AGENTS[1], summary=f"{word} word between two agents", content="x")
+            sending.send(
+                Caller(team, _AGENTS[0]), to=_AGENTS[1], summary=f"{word} word between two agents", content="x"
+            )
             terminal.wait_for(f"{word} word")
         assert written(terminal) <= LIVE
         team.close()

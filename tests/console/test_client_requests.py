@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from team_console.console.handlers import client_requests
 from team_console.store.api import join_team
-from team_console.store.desk import asking, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import UNSAFE
+from team_console.store.service import asking, requests
+from team_console.store.service.caller import Caller
 from team_console.widgets.forms.form import Form
 
 from tests.conftest import CommandLine

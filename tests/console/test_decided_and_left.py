@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from team_console.console.app.left_behind import KEPT
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Human
 
 from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts

@@ -7,9 +7,9 @@ from threading import Event
 
 import pytest
 from team_console.console.screens import performer
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.forms import form as forms
 from textual.events import Key
 from textual.screen import ResultCallback
@@ -197,7 +197,9 @@ async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: M
 
 
 async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: MemoryTeam) -> None:
-    receipt = mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    receipt = sending.send(
+        Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is"
+    )
     message_id = receipt.messages[0].message_id
     async with opened(team) as desk:
         assert team.snapshot().messages[0].status == "pending"
@@ -207,7 +209,7 @@ async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: 
 
 
 async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -> None:
-    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     async with opened(team) as desk:
         await desk.press("enter", "G", "escape", "2", "enter", "enter", "3", "6", "1")
         assert [message.status for message in team.snapshot().messages] == ["pending"]
@@ -262,7 +264,7 @@ def rewrite(team: MemoryTeam, message_id: str, **payload: object) -> None:
 
 async def test_an_open_console_confirms_an_end_once_the_agent_had_its_time(team: MemoryTeam, clock: Clock) -> None:
     payload = {"agent_name": "file-manager", "summary": "Its work is done and tested"}
-    asked = mail.send(Caller(team, "schedule-manager"), to=LEAD, type="AGENT_DESTROY_REQUEST", payload=payload)
+    asked = sending.send(Caller(team, "schedule-manager"), to=LEAD, type="AGENT_DESTROY_REQUEST", payload=payload)
 
     def confirmed() -> list[str]:
         live = team.snapshot().messages

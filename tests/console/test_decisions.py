@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from team_console.console.display.tabs import _SHORT
 from team_console.console.panes.decisions import DecisionsPane
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 from team_console.widgets.bars.tab_bar import TabBar
 
 from tests.console.conftest import AUTHOR, hand_in_plan, in_thread, opened

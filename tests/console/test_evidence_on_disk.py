@@ -15,8 +15,7 @@ from team_console.console.evidence.gathering import project_folder
 from team_console.console.evidence.runs import runs_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.views.evidence.facts import FileState, Run
-from team_console.store.views.evidence.naming import MOST_NAMES
+from team_console.store.views.evidence import MOST_NAMES, FileState, Run
 
 from tests.memory_team import MemoryTeam
 from tests.store.contract import make_message

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from team_console.console.handlers.exporting import _FORMATS, write_export
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.fields.field import Field
 
 from tests.console.conftest import AUTHOR, opened
@@ -22,7 +22,7 @@ from tests.memory_team import MemoryTeam
 @pytest.fixture
 def messages(team: MemoryTeam) -> tuple[Message, ...]:
     for number in range(3):
-        mail.send(Caller(team, AUTHOR), to="file-manager", summary=f"Note {number} for the record", content="=1+1")
+        sending.send(Caller(team, AUTHOR), to="file-manager", summary=f"Note {number} for the record", content="=1+1")
     return tuple(team.snapshot().messages)
 
 

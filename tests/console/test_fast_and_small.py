@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.bars.hints import Hints
 from team_console.widgets.fields.note import Note
 from team_console.widgets.forms.compose import Compose
@@ -24,7 +24,7 @@ def type_at_once(desk: Desk, text: str) -> None:
 
 async def test_no_letter_of_a_filter_is_lost_however_fast_it_is_typed(team: MemoryTeam) -> None:
     for words in ("Export the month", "Split the loader"):
-        mail.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="x")
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="x")
     async with opened(team) as desk:
         await desk.until(desk.can_act, "a screen to act on")
         type_at_once(desk, "/export")
@@ -34,7 +34,7 @@ async def test_no_letter_of_a_filter_is_lost_however_fast_it_is_typed(team: Memo
 
 
 async def test_a_filter_that_is_opened_again_is_typed_anew(team: MemoryTeam) -> None:
-    mail.send(Caller(team, AUTHOR), to=LEAD, summary="Split the loader", content="x")
+    sending.send(Caller(team, AUTHOR), to=LEAD, summary="Split the loader", content="x")
     async with opened(team) as desk:
         await desk.until(desk.can_act, "a screen to act on")
         type_at_once(desk, "/month")
@@ -46,7 +46,7 @@ async def test_a_filter_that_is_opened_again_is_typed_anew(team: MemoryTeam) -> 
 async def test_a_answers_a_question_and_leaves_its_bulk_verdict_alone(team: MemoryTeam) -> None:
     ask = Caller(team, AUTHOR)
     fields = {"question": "Is the release still planned for Thursday?", "context": "The audit is late."}
-    mail.send(ask, to=LEAD, type="clarify", payload=fields)
+    sending.send(ask, to=LEAD, type="clarify", payload=fields)
     async with opened(team) as desk:
         await desk.until(lambda: "a answer…" in desk.text, "what the key does here")
         await desk.press("a")

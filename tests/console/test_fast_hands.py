@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 from team_console.console.screens import performer
-from team_console.store.desk import asking
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
+from team_console.store.service import asking
+from team_console.store.service.caller import Caller
 from team_console.widgets.forms import form as forms
 from textual.events import Key
 

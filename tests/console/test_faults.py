@@ -18,8 +18,8 @@ from team_console.console.input.actions import ACTIONS
 from team_console.console.input.subject import Mode
 from team_console.console.panes.list_pane import ListPane
 from team_console.console.screens.main import MainScreen
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.forms.confirm import Confirm
 from team_console.widgets.forms.form import Form
 from team_console.widgets.forms.help_panel import HelpPanel
@@ -82,7 +82,7 @@ async def test_a_defect_in_a_part_of_a_pane_leaves_the_others(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, mode: Mode
 ) -> None:
     hand_in_plan(team)
-    mail.send(Caller(team, AUTHOR), to=(LEAD,), summary="State of the export job please", content=SECRET)
+    sending.send(Caller(team, AUTHOR), to=(LEAD,), summary="State of the export job please", content=SECRET)
     other = Mode.SPRINT if mode is not Mode.SPRINT else Mode.HISTORY
     async with opened(team, faults=None) as desk:
         for part in PARTS if EXHAUSTIVE else PARTS[list(Mode).index(mode) % 3 :: 3]:

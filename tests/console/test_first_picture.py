@@ -12,9 +12,9 @@ from team_console.console.app.application import ConsoleApp
 from team_console.console.following.early_reading import EarlyFeed
 from team_console.console.following.feed import Feed
 from team_console.store.contract.team import Condition, Snapshot
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, LEAD, WAIT, Desk, hand_in_plan
 from tests.memory_team import MemoryTeam
@@ -72,7 +72,7 @@ async def test_the_cursor_begins_at_the_top_of_the_whole_unless_something_was_do
     large: LargeTeam, keys: tuple[str, ...], chosen: str
 ) -> None:
     large.rest.set()
-    mail.send(Caller(large, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    sending.send(Caller(large, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     large.rest.clear()
     app = ConsoleApp(large, me=LEAD, feed=EarlyFeed(large, LEAD))
     async with app.run_test(size=(120, 40)) as pilot:

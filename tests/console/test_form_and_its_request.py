@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import asking, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import asking, requests
+from team_console.store.service.caller import Caller
 from textual.widgets import Static
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts

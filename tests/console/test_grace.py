@@ -8,8 +8,8 @@ import pytest
 from team_console.console.app.drafts import Drafts
 from team_console.console.app.left_behind import KEPT
 from team_console.console.input import grace
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.bars.grace_bar import GraceBar
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
@@ -143,7 +143,7 @@ async def test_of_many_decisions_a_cut_leaves_behind_only_those_that_were_not_wr
 
 
 async def test_what_was_read_before_a_cut_is_not_called_lost(team: MemoryTeam) -> None:
-    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     async with opened(team) as desk:
         await desk.press("D")
         await desk.until(lambda: len(desk.app.main.unwritten) == 1, "a done in its grace")
@@ -185,7 +185,7 @@ async def test_what_is_refused_already_keeps_the_form_open(team: MemoryTeam) -> 
 
 
 async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
-    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     async with opened(team) as desk:
         await desk.press("m")
         await desk.form()

@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, LockHolder, Snapshot
-from team_console.store.desk import asking
-from team_console.store.desk.caller import Caller
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
-from team_console.store.model.problem import Problem
+from team_console.store.service import asking
+from team_console.store.service.caller import Caller
 
 from tests.benchmarks.data import letters, write_team
 from tests.console.conftest import AUTHOR, Clock, hand_in_plan, opened

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from team_console.store.desk import asking
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
+from team_console.store.service import asking
+from team_console.store.service.caller import Caller
 from team_console.widgets.fields.options import Options
 
 from tests.console.conftest import AUTHOR, Desk, opened

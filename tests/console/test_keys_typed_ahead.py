@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 
 from tests.console.test_on_a_terminal import ESCAPE, on_team
 from tests.pty import console

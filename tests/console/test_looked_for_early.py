@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from team_console.console.panes import cursor
 from team_console.console.panes.beside import Gathered
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.mail import send
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.store.service.sending import send
 from team_console.widgets.details.detail import Detail
 from team_console.widgets.details.document import Document
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from team_console.console.input.actions import actions_in
 from team_console.console.input.subject import Mode
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.forms.help_panel import HelpPanel
 from textual.command import CommandPalette
 
@@ -38,7 +38,7 @@ async def test_every_mode_is_usable_at_every_size(team: MemoryTeam, size: tuple[
 
 async def test_a_filter_has_a_visible_chip_and_esc_takes_it_away(team: MemoryTeam) -> None:
     hand_in_plan(team, "Split the loader from the renderer")
-    mail.send(Caller(team, "file-manager"), to=LEAD, summary="The export volume is nearly full", content="91 %")
+    sending.send(Caller(team, "file-manager"), to=LEAD, summary="The export volume is nearly full", content="91 %")
     async with opened(team) as desk:
         assert len(desk.rows) == 2
         await desk.press("slash")
@@ -74,7 +74,7 @@ async def test_a_snoozed_item_comes_back_by_itself(team: MemoryTeam, clock: Cloc
 @pytest.mark.parametrize("way", ["filter", "snooze"])
 async def test_only_what_is_listed_is_cleared(team: MemoryTeam, way: str) -> None:
     for words in ("The alpha report is ready today", "The beta report is ready today"):
-        mail.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="Here it is")
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="Here it is")
     async with opened(team) as desk:
         if way == "filter":
             await desk.press("slash")
@@ -91,7 +91,7 @@ async def test_only_what_is_listed_is_cleared(team: MemoryTeam, way: str) -> Non
 
 
 async def test_a_snoozed_item_comes_back_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
-    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     clock.advance(3 * 86_400)  # nothing is about to become overdue or quiet
     async with opened(team) as desk:
         await desk.press("z")
@@ -131,7 +131,7 @@ async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None
 
 
 async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> None:
-    from team_console.store.desk import requests
+    from team_console.store.service import requests
 
     first = hand_in_plan(team, "Refactor the report generator today")
     requests.reject(Caller(team, LEAD), request_id=first, reason="Add a way back")
@@ -142,7 +142,9 @@ async def test_the_request_shows_the_history_of_its_plan(team: MemoryTeam) -> No
 
 
 async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: MemoryTeam) -> None:
-    mail.send(Caller(team, AUTHOR), to="file-manager", summary="The report is ready for reading", content="In `out/`.")
+    sending.send(
+        Caller(team, AUTHOR), to="file-manager", summary="The report is ready for reading", content="In `out/`."
+    )
     async with opened(team) as desk:
         await desk.press("2")
         pane = desk.app.main.pane
@@ -158,7 +160,9 @@ async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: 
 
 async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: MemoryTeam) -> None:
     for number in range(30):
-        mail.send(Caller(team, AUTHOR), to="file-manager", summary=f"Note number {number} of many notes", content="x")
+        sending.send(
+            Caller(team, AUTHOR), to="file-manager", summary=f"Note number {number} of many notes", content="x"
+        )
     async with opened(team) as desk:
         await desk.press("6")
         await desk.until(lambda: len(desk.rows) == 30, "all messages")
@@ -167,5 +171,5 @@ async def test_history_is_searched_in_all_archives_and_can_be_stopped(team: Memo
         await desk.press("enter")
         await desk.until(lambda: len(desk.rows) == 1, "the one")
         await desk.until(lambda: "1 found in 30" in desk.text, "how many were looked at")
-        mail.send(Caller(team, AUTHOR), to="file-manager", summary="Another number 17 after the first", content="x")
+        sending.send(Caller(team, AUTHOR), to="file-manager", summary="Another number 17 after the first", content="x")
         await desk.until(lambda: len(desk.rows) == 2, "the new one too")

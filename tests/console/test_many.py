@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import asking, mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import asking, requests, sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.forms.many import Many
 
 from tests.console.conftest import LEAD, Desk, opened, verdicts
@@ -75,7 +75,7 @@ async def test_one_that_was_answered_meanwhile_is_named_and_the_others_are_writt
 
 async def test_what_wants_words_is_left_alone_and_said(team: MemoryTeam) -> None:
     plans(team)
-    mail.send(Caller(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
+    sending.send(Caller(team, "file-manager"), to=LEAD, summary="The report is ready for reading", content="Here it is")
     async with opened(team) as desk:
         await desk.press("asterisk", "a")
         await many(desk)
@@ -95,7 +95,7 @@ async def test_what_is_read_stays_though_there_is_more_to_decide_and_information
     team: MemoryTeam,
 ) -> None:
     for number in range(3):
-        mail.send(Caller(team, "file-manager"), to=LEAD, summary=f"News number {number} of this day", content="Here")
+        sending.send(Caller(team, "file-manager"), to=LEAD, summary=f"News number {number} of this day", content="Here")
     async with opened(team) as desk:
         plans(team)
         await desk.until(lambda: len(desk.rows) == 6, "plans above the news")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from team_console.console.app import unwritten
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 from team_console.widgets.fields.note import Note
 from team_console.widgets.forms.many import Many
 

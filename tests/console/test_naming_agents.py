@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.parsing import reading
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent
 
 from tests.console.conftest import LEAD, opened
@@ -29,7 +29,9 @@ def sprint(team: MemoryTeam) -> MemoryTeam:
 
 
 def ask(team: MemoryTeam, kind: str, **body: Any) -> None:
-    mail.send(Caller(team, "slave-1"), to=LEAD, type=kind, payload={**body, "summary": "Please do this for my batch"})
+    sending.send(
+        Caller(team, "slave-1"), to=LEAD, type=kind, payload={**body, "summary": "Please do this for my batch"}
+    )
 
 
 def told(team: MemoryTeam, name: str) -> list[Any]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
 from team_console.store.protocol.seen import EVIDENCE, SHOWN_BY
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, opened, verdicts
 from tests.memory_team import MemoryTeam

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 
 from tests.console.conftest import LEAD, opened
 from tests.memory_team import MemoryTeam
@@ -15,7 +15,7 @@ HOSTILE = "zebra[@click=app.quit]here[/]\u2028\x1b[31m"
 
 
 async def test_a_name_that_is_markup_stands_there_letter_by_letter(team: MemoryTeam) -> None:
-    sent = mail.send(Caller(team, LEAD), to="task-manager", summary="Please do begin with it", content="x")
+    sent = sending.send(Caller(team, LEAD), to="task-manager", summary="Please do begin with it", content="x")
     (message,) = sent.messages
     with team.transaction(actor="drop", action="drop", wait=1.0) as tx:
         tx.add(message.with_changes(message_id="MSG-HOSTILE", from_=HOSTILE, to=LEAD))

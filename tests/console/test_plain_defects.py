@@ -8,9 +8,9 @@ import pytest
 from team_console.console.display.themes import DARK, LIGHT, first_theme
 from team_console.console.input.subject import Mode
 from team_console.console.screens.theme_list import ThemeList
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 def write(team: MemoryTeam, number: int, sender: str = AUTHOR) -> None:
     """Messages to the lead."""
     for index in range(number):
-        mail.send(Caller(team, sender), to=(LEAD,), summary=f"State of the export job number {index}", content="x")
+        sending.send(Caller(team, sender), to=(LEAD,), summary=f"State of the export job number {index}", content="x")
 
 
 def unread(team: MemoryTeam) -> list[Message]:

@@ -15,8 +15,8 @@ from team_console.console.preferences.file import check
 from team_console.console.preferences.model import Notices, Preferences
 from team_console.console.preferences.show import as_toml
 from team_console.console.screens.theme_list import ThemeList
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
@@ -207,7 +207,7 @@ async def test_the_place_and_the_filter_of_last_time_are_gone_back_to(team: Memo
 @pytest.mark.anyio
 async def test_hits_of_a_filter_are_marked_and_gone_to(team: MemoryTeam) -> None:
     for words in ("The loader is split in two", "The renderer is next in line", "The loader is tested now"):
-        mail.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="x")
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary=words, content="x")
     async with opened(team) as desk:
         pane = desk.app.main.pane
         await desk.press("slash")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import from_record
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.fields.field import Field
 
 from tests.console.conftest import AUTHOR, LEAD, opened
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 def given_up(team: MemoryTeam, summary: str) -> str:
     """A message whose delivery was given up; its id."""
-    sent = mail.send(Caller(team, LEAD), to=AUTHOR, summary=summary, content="x").messages[0]
+    sent = sending.send(Caller(team, LEAD), to=AUTHOR, summary=summary, content="x").messages[0]
     failed = {"status": "failed", "error_message": "exit status 75", "retry_count": 3}
     state = team._state
     state.messages = tuple(

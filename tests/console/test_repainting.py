@@ -15,8 +15,8 @@ from team_console.console.app.application import ConsoleApp
 from team_console.console.screens.picker import PickerApp
 from team_console.console.terminal.compositor import paint_now
 from team_console.store.backends.open import open_team
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 from team_console.widgets.bars.status_line import StatusLine
 from team_console.widgets.bars.tab_bar import TabBar
 from textual._compositor import ChopsUpdate, CompositorUpdate
@@ -88,7 +88,7 @@ async def test_changes_are_painted_from_their_first_cell_to_their_last(
             sender = ("file-manager", AUTHOR, "schedule-manager")[number % 3]
             to = (LEAD, "file-manager", AUTHOR)[number % 3]
             text = "Word for word " * (number % 4 + 1)
-            send = partial(mail.send, Caller(team, sender), to=to, summary=text.strip(), content=text)
+            send = partial(sending.send, Caller(team, sender), to=to, summary=text.strip(), content=text)
             await changed(desk, terminal, send)
         request_id = hand_in_plan(team)
         desk.app.look()

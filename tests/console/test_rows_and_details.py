@@ -9,8 +9,8 @@ import pytest
 from team_console.console.display.first_steps import command_for
 from team_console.console.input.subject import Mode
 from team_console.console.panes.inboxes import InboxesPane
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
@@ -35,7 +35,7 @@ async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: Me
 @pytest.mark.parametrize("size", [(100, 40), (120, 40), (200, 55), (300, 60)])
 async def test_each_row_has_one_line_from_100_columns_on(team: MemoryTeam, size: tuple[int, int]) -> None:
     for number in range(3):
-        mail.send(Caller(team, AUTHOR), to=LEAD, summary=f"Note number {number} of three notes", content="x")
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary=f"Note number {number} of three notes", content="x")
     async with opened(team, size=size) as desk:
         lines = [line for line in desk.text.splitlines() if "▏" in line and "Note number" in line.partition("▏")[0]]
         assert len(lines) == 3
@@ -54,7 +54,7 @@ async def test_history_has_a_heading_for_each_day_and_decisions_in_words(team: M
     request = hand_in_plan(team, "Split the loader from the renderer")
     requests.reject(Caller(team, LEAD), request_id=request, reason="Say how to roll it back")
     clock.advance(86_400)
-    mail.send(Caller(team, AUTHOR), to="file-manager", summary="Now with a way back", content="x")
+    sending.send(Caller(team, AUTHOR), to="file-manager", summary="Now with a way back", content="x")
     async with opened(team) as desk:
         await desk.press("6")
         await desk.until(lambda: len(desk.rows) >= 3, "the history")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import asking, inbox, mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.service.caller import Caller
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -98,7 +98,7 @@ async def test_a_request_that_is_read_stays_with_what_became_of_it_and_no_key_ac
 
 async def test_a_message_that_is_read_elsewhere_stays_under_the_cursor(team: MemoryTeam) -> None:
     for number in (1, 2):
-        mail.send(Caller(team, AUTHOR), to=LEAD, summary=f"Report number {number} for you", content=f"Text {number}")
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary=f"Report number {number} for you", content=f"Text {number}")
     message = team.snapshot().messages[0]
     async with opened(team) as desk:
         await desk.until(lambda: len(desk.rows) == 2, "both")

@@ -9,9 +9,9 @@ import pytest
 from team_console.console.screens import standing_forms
 from team_console.console.screens.conversation import ConversationScreen
 from team_console.console.screens.stops import StopsScreen
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.bars.tip_bar import TipBar
 from team_console.widgets.fields.note import Note
@@ -52,7 +52,7 @@ async def test_a_conversation_follows_what_is_said_while_it_is_open(team: Memory
         await desk.press("c")
         await desk.until(lambda: "1. Split" in read(desk), "the plan")
         asked = next(iter(team.snapshot().messages)).message_id
-        mail.send(Caller(team, AUTHOR), to=LEAD, summary="One word more", content="It is small", in_reply_to=asked)
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary="One word more", content="It is small", in_reply_to=asked)
         await desk.until(lambda: "It is small" in read(desk), "what was said meanwhile")
 
 
@@ -145,7 +145,7 @@ async def test_a_tip_says_what_to_try_next_and_esc_takes_it_away_for_good(team: 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])
 async def test_a_tip_is_whole_and_names_keys_only_where_they_do_what_it_says(team: MemoryTeam, columns: int) -> None:
     hand_in_plan(team)
-    mail.send(Caller(team, AUTHOR), to=LEAD, content="It is done.", summary="The nightly export is done")
+    sending.send(Caller(team, AUTHOR), to=LEAD, content="It is done.", summary="The nightly export is done")
     async with opened(team, size=(columns, 24)) as desk:
         tip = desk.app.main.query_one(TipBar)
 
@@ -193,7 +193,7 @@ async def test_the_last_event_names_agents_by_their_short_names_and_the_pulse_st
     agents = MappingProxyType({name: Agent(name) for name in names})
     config = TeamConfig(name="a-team-with-quite-a-long-name-of-its-own", lead=LEAD, agents=agents, declared=True)
     team = MemoryTeam(config=config, clock=clock)
-    mail.send(Caller(team, names[7]), to=names[8], content="It is done.", summary="The nightly export is done")
+    sending.send(Caller(team, names[7]), to=names[8], content="It is done.", summary="The nightly export is done")
     async with opened(team, size=(60, 24)) as desk:
         await desk.until(lambda: "06 → agent-07: The" in desk.text, "the last event")
         assert "……" not in desk.text

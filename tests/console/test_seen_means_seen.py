@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from team_console.console.evidence import gathering
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
 from team_console.store.protocol.seen import REQUEST, digest_of
-from team_console.store.views.evidence.facts import Evidence
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.store.views.evidence import Evidence
 from team_console.widgets.forms import form as forms
 from team_console.widgets.forms.excerpt import Excerpt
 from team_console.widgets.forms.form import Form

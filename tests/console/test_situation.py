@@ -11,8 +11,8 @@ from team_console.console.following.feed import ReadResult
 from team_console.console.input.subject import Mode
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
-from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import View
 from team_console.widgets.text.cells import text_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 
 from tests.console.conftest import LEAD, opened
 from tests.memory_team import MemoryTeam
@@ -21,9 +21,9 @@ async def test_each_of_two_sessions_has_a_head_with_its_own_count(team: MemoryTe
             "batches": batches,
             "dependency_graph": {},
         }
-        mail.send(Caller(team, "task-manager"), to=LEAD, type="BATCH_PLAN_READY", payload=plan)
+        sending.send(Caller(team, "task-manager"), to=LEAD, type="BATCH_PLAN_READY", payload=plan)
     report = {"batch_id": 2, "session_id": "sprint-xxx", "stories_completed": ["4-1"], "stories_failed": []}
-    mail.send(
+    sending.send(
         Caller(team, "task-manager"), to=LEAD, type="SLAVE_BATCH_COMPLETE", payload={**report, "batch_report": ""}
     )
     async with opened(team) as desk:
@@ -41,7 +41,7 @@ async def test_a_request_says_its_kind_whatever_its_summary_says(team: MemoryTea
         ("AGENT_DESTROY_REQUEST", {"agent_name": "dev-runner"}),
     ):
         payload = {**body, "summary": f"{kind} dev-runner"}
-        mail.send(Caller(team, "task-manager"), to=LEAD, type=kind, payload=payload)
+        sending.send(Caller(team, "task-manager"), to=LEAD, type=kind, payload=payload)
     async with opened(team, size=(width, 24)) as desk:
         await desk.press("3")
         await desk.shows("create", "Wants a dev-runner", "destroy", "End dev-runner")

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 from team_console.console.display.team import Events
 from team_console.store.contract.team import Condition, Snapshot
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message, from_record
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.widgets.team.cells import AgentCell, strip_parts
@@ -98,9 +98,11 @@ async def test_every_agent_has_a_cell_and_a_click_leads_to_its_inbox(team: Memor
 async def test_the_ticker_says_what_happened_last_and_a_broadcast_is_one_event(team: MemoryTeam) -> None:
     async with opened(team, size=(200, 50)) as desk:
         strip, column = desk.app.main.query_one(TeamStrip), desk.app.main.query_one(TeamColumn)
-        mail.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is split from the renderer", content="x")
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is split from the renderer", content="x")
         await desk.until(lambda: "The loader is" in strip.text, "the event")
-        mail.broadcast(Caller(team, LEAD), summary="Code freeze begins today at four", content="Merge what is reviewed")
+        sending.broadcast(
+            Caller(team, LEAD), summary="Code freeze begins today at four", content="Merge what is reviewed"
+        )
         await desk.until(lambda: "Code freeze" in strip.text, "the broadcast")
         lines = [column.render_line(y).text for y in range(column.size.height)]
         assert sum("+2: Code" in line for line in lines) == 1

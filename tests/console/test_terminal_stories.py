@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.desk import inbox, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import inbox, requests
+from team_console.store.service.caller import Caller
 
 from tests import showcase
 from tests.conftest import COMMAND

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
 from team_console.store.protocol.seen import EVIDENCE, SHOWN, SHOWN_BY, Face
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 from team_console.widgets.forms.many import Many
 
 from tests.console.conftest import hand_in_plan, opened, verdicts

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import pytest
 from team_console.console.app import background
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
@@ -76,7 +76,7 @@ async def test_of_long_texts_the_last_ones_are_kept(shelf: SlowShelf, monkeypatc
     shelf.gate.set()
     for number in range(6):
         summary = f"The report number {number} is ready"
-        mail.send(Caller(shelf, AUTHOR), to=LEAD, summary=summary, content=f"{number}{LONG}")
+        sending.send(Caller(shelf, AUTHOR), to=LEAD, summary=summary, content=f"{number}{LONG}")
     async with opened(shelf) as desk:
         contents = desk.app.main.shelf.contents
         first = desk.app.main.pane.subject().message
@@ -93,7 +93,7 @@ async def test_of_long_texts_the_last_ones_are_kept(shelf: SlowShelf, monkeypatc
 async def test_a_stored_content_that_was_changed_is_not_shown_as_the_message(shelf: SlowShelf) -> None:
     shelf.swapped = b"Something else entirely"
     shelf.gate.set()
-    mail.send(Caller(shelf, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
+    sending.send(Caller(shelf, AUTHOR), to=LEAD, summary="The report is ready for reading", content=LONG)
     async with opened(shelf) as desk:
         await desk.until(lambda: any("is not what the message says" in toast for toast in desk.toasts), "a warning")
         await desk.until(lambda: "Only the beginning is shown" in desk.detail, "what is left of the text")

@@ -10,8 +10,8 @@ import pytest
 from team_console.console.panes.list_pane import ListPane
 from team_console.console.screens.frame import Frame, Shown
 from team_console.console.terminal.compositor import SpansUpdate, SparingCompositor
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.mail import send
+from team_console.store.service.caller import Caller
+from team_console.store.service.sending import send
 from team_console.widgets.bars.one_line import changed_cells
 from team_console.widgets.text.cells import Line, fit
 from textual.geometry import Region

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 from team_console.widgets.fields.choice import Choice
 from team_console.widgets.fields.field import Field
@@ -55,7 +55,7 @@ async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) ->
     ids=["with a summary", "of a kind without one"],
 )
 async def test_a_reply_quotes_the_message_it_answers(team: MemoryTeam, said: dict[str, Any]) -> None:
-    asked = mail.send(Caller(team, AUTHOR), to=LEAD, **said).messages[0]
+    asked = sending.send(Caller(team, AUTHOR), to=LEAD, **said).messages[0]
     async with opened(team) as desk:
         await desk.press("m")
         form = await desk.form()
@@ -210,7 +210,7 @@ async def test_the_whole_team_is_asked_one_after_the_other(team: MemoryTeam) -> 
 
 
 async def test_while_the_team_is_asked_to_stop_other_things_are_done(team: MemoryTeam) -> None:
-    mail.send(Caller(team, AUTHOR), to=LEAD, summary="The export is done for today", content="Here it is")
+    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The export is done for today", content="Here it is")
     async with opened(team) as desk:
         await desk.press("S")
         await desk.form()

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import yaml
+from team_console.store.backends.yaml.audit_log import Ledger
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.healing import replay
+from team_console.store.backends.yaml.integrity import past_problems
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.backends.yaml.reading.integrity import past_problems
-from team_console.store.backends.yaml.recovery.healing import replay
-from team_console.store.backends.yaml.recovery.ledger import Ledger
-from team_console.store.backends.yaml.writing.lock_owner import parse_released, read_text
+from team_console.store.backends.yaml.lock import parse_released, read_text
 
 from tests.store.contract import make_message
 

@@ -6,9 +6,8 @@ import errno
 from collections.abc import Callable
 
 import pytest
-from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.files import OutcomeUnknown
-from team_console.store.backends.yaml.recovery.ledger import Ledger, Tip
+from team_console.store.backends.yaml.audit_log import Ledger, Tip
+from team_console.store.backends.yaml.disk import Disk, OutcomeUnknown
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.model.errors import Code, TeamError
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 from team_console.store.backends.open import open_team
-from team_console.store.protocol.checks.message_rules import problems_of
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.checks import problems_of
+from team_console.store.protocol.parsing import reading
 from team_console.store.views.board import view_of
-from team_console.store.views.decisions.reading import ledger_of_team
+from team_console.store.views.decisions import ledger_of_team
 from team_console.store.views.rows import View
 
 from tests.showcase import NOW, build

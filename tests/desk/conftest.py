@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import MappingProxyType
 
 import pytest
-from team_console.store.desk.caller import Caller
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.memory_team import MemoryTeam

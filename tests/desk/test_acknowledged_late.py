@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.failures import discard
-from team_console.store.desk.inbox import acknowledge, read_message
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.failures import discard
+from team_console.store.service.inbox import acknowledge, read_message
 
 from tests.memory_team import MemoryTeam
 from tests.store.contract import make_message, put

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from team_console.store.contract.team import Team
-from team_console.store.desk import asking, inbox, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.views.looking import view_of_team
-from team_console.store.views.requests.verdicts import verdict_of
+from team_console.store.service import asking, inbox, requests
+from team_console.store.service.caller import Caller
 from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.truth import view_of_team
+from team_console.store.views.verdicts import verdict_of
 
 from tests.protocol.conftest import SPRINT_BODIES
 from tests.store.contract import FACTORIES, START, FakeClock, config, make_message, put
@@ -244,7 +244,7 @@ def test_a_yes_is_no_answer_to_a_question_and_a_refusal_is_one(team: Team) -> No
 
 
 def test_a_clarification_is_answered_in_words(team: Team) -> None:
-    from team_console.store.desk.mail import send
+    from team_console.store.service.sending import send
 
     asked = send(agent(team), to="ceo", type="clarify", payload={"question": "Which?", "context": "Two ways"})
     request_id = asked.messages[0].message_id

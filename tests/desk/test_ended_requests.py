@@ -6,15 +6,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import acknowledge, receive
-from team_console.store.desk.maintenance.clearing import clear
-from team_console.store.desk.maintenance.compaction import bound
-from team_console.store.desk.requests import approve, reject, submit_plan
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, new_record
 from team_console.store.model.schedule import MAX_LEASE, is_due, is_held
+from team_console.store.service.caller import Caller
+from team_console.store.service.compaction import bound
+from team_console.store.service.inbox import acknowledge, receive
+from team_console.store.service.maintenance import clear
+from team_console.store.service.requests import approve, reject, submit_plan
 
 from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam

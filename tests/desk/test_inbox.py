@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import inbox, mail
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import from_record
+from team_console.store.service import inbox, sending
 
 from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
@@ -16,7 +16,9 @@ def _send(
     caller: SeatOf, text: str, *, to: str = "file-manager", priority: str | None = None, type: str = "message"
 ) -> str:
     return (
-        mail.send(caller("ceo"), to=to, content=text, summary=text, priority=priority, type=type).messages[0].message_id
+        sending.send(caller("ceo"), to=to, content=text, summary=text, priority=priority, type=type)
+        .messages[0]
+        .message_id
     )
 
 

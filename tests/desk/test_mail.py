@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from team_console.store.desk import mail, requests
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import requests, sending
 
 from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
@@ -14,7 +14,7 @@ from tests.store.contract import FakeClock, make_message, put
 
 
 def test_a_message_is_written_as_pending_with_its_default_priority(team: MemoryTeam, caller: SeatOf) -> None:
-    receipt = mail.send(
+    receipt = sending.send(
         caller("ceo"), to="file-manager", content="Please list the files", summary="List files please now today"
     )
     (stored,) = team.snapshot().messages
@@ -25,14 +25,14 @@ def test_a_message_is_written_as_pending_with_its_default_priority(team: MemoryT
 
 
 def test_a_send_to_several_is_one_record_each_sharing_a_broadcast_id(team: MemoryTeam, caller: SeatOf) -> None:
-    receipt = mail.send(caller("ceo"), to=["file-manager", "task-manager"], content="hello there", summary="s")
+    receipt = sending.send(caller("ceo"), to=["file-manager", "task-manager"], content="hello there", summary="s")
     assert [message.recipients for message in receipt.messages] == [("file-manager",), ("task-manager",)]
     assert len({message.broadcast_id for message in receipt.messages}) == 1
     assert len(receipt.as_json()["deliveries"]) == 2
 
 
 def test_a_broadcast_reaches_every_member_but_its_sender(team: MemoryTeam, caller: SeatOf) -> None:
-    receipt = mail.broadcast(caller("ceo"), summary="Project PROJ-001 starts right now", content="Get ready")
+    receipt = sending.broadcast(caller("ceo"), summary="Project PROJ-001 starts right now", content="Get ready")
     assert {message.recipients[0] for message in receipt.messages} == {
         "task-manager",
         "file-manager",
@@ -46,7 +46,7 @@ def test_a_name_that_nobody_has_writes_to_nobody_and_not_to_everybody(
     type: str, team: MemoryTeam, caller: SeatOf
 ) -> None:
     with pytest.raises(TeamError) as caught:
-        mail.send(caller("file-manger"), to="all", type=type, summary="Project starts right now today", content="Go")
+        sending.send(caller("file-manger"), to="all", type=type, summary="Project starts right now today", content="Go")
     assert caught.value.code is Code.AGENT_NOT_FOUND
     assert "file-manager" in caught.value.hint
     assert not team.snapshot().messages
@@ -54,15 +54,15 @@ def test_a_name_that_nobody_has_writes_to_nobody_and_not_to_everybody(
 
 def test_repeating_an_id_with_the_same_content_writes_nothing(team: MemoryTeam, caller: SeatOf) -> None:
     for expected in (False, True):
-        receipt = mail.send(caller("ceo"), to="file-manager", content="c", summary="s", message_id="job-1")
+        receipt = sending.send(caller("ceo"), to="file-manager", content="c", summary="s", message_id="job-1")
         assert receipt.repeated is expected
     assert len(team.snapshot().messages) == 1
 
 
 def test_repeating_an_id_with_other_content_is_refused_and_names_the_first(team: MemoryTeam, caller: SeatOf) -> None:
-    mail.send(caller("ceo"), to="file-manager", content="c", summary="s", message_id="job-1")
+    sending.send(caller("ceo"), to="file-manager", content="c", summary="s", message_id="job-1")
     with pytest.raises(TeamError) as caught:
-        mail.send(caller("ceo"), to="file-manager", content="other", summary="s", message_id="job-1")
+        sending.send(caller("ceo"), to="file-manager", content="other", summary="s", message_id="job-1")
     assert caught.value.code is Code.DUPLICATE_ID
     assert "file-manager" in caught.value.message
 
@@ -72,14 +72,14 @@ def test_the_id_of_a_request_is_no_id_for_a_message(to: str, team: MemoryTeam, c
     """Under that id an answer decides the request, so nobody could answer what the message asks."""
     plan = requests.submit_plan(caller("task-manager"), content="1. Split", summary="s").request_id
     with pytest.raises(TeamError, match="plan request of task-manager") as refused:
-        mail.send(caller("file-manager"), to=to, content="c", summary="s", message_id=plan)
+        sending.send(caller("file-manager"), to=to, content="c", summary="s", message_id=plan)
     assert refused.value.code is Code.DUPLICATE_ID
     assert len(team.snapshot().messages) == 1
 
 
 def test_an_unknown_recipient_is_refused_with_the_nearest_name(team: MemoryTeam, caller: SeatOf) -> None:
     with pytest.raises(TeamError) as caught:
-        mail.send(caller("ceo"), to="file-manger", content="c", summary="s")
+        sending.send(caller("ceo"), to="file-manger", content="c", summary="s")
     assert caught.value.code is Code.AGENT_NOT_FOUND
     assert "file-manager" in caught.value.hint
     assert team.snapshot().messages == ()
@@ -87,49 +87,49 @@ def test_an_unknown_recipient_is_refused_with_the_nearest_name(team: MemoryTeam,
 
 def test_one_bad_recipient_of_several_means_nothing_is_sent(team: MemoryTeam, caller: SeatOf) -> None:
     with pytest.raises(TeamError):
-        mail.send(caller("ceo"), to=["file-manager", "nobody-here"], content="c", summary="s")
+        sending.send(caller("ceo"), to=["file-manager", "nobody-here"], content="c", summary="s")
     assert team.snapshot().messages == ()
 
 
 @pytest.mark.parametrize("name", ["../../x", "/abs", "a/b", ".", "..", "", "a\x00b", "a\nb", "x" * 300, "-rf", "tail "])
 def test_a_name_that_could_become_a_path_is_refused(team: MemoryTeam, caller: SeatOf, name: str) -> None:
     with pytest.raises(TeamError) as caught:
-        mail.send(caller("ceo"), to=name, content="c", summary="s")
+        sending.send(caller("ceo"), to=name, content="c", summary="s")
     assert caught.value.code in (Code.INVALID_NAME, Code.MISSING_RECIPIENT)
     assert team.snapshot().messages == ()
 
 
 def test_a_sender_without_permission_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
     with pytest.raises(TeamError) as caught:
-        mail.send(caller("knowledge-manager"), to="file-manager", content="c", summary="s")
+        sending.send(caller("knowledge-manager"), to="file-manager", content="c", summary="s")
     assert caught.value.code is Code.NOT_PERMITTED
 
 
 @pytest.mark.parametrize("bad", ["\ud83d", {"n": float("nan")}, {"k": object()}])
 def test_what_could_not_be_read_back_is_refused_with_its_place(team: MemoryTeam, caller: SeatOf, bad: object) -> None:
     with pytest.raises(TeamError) as caught:
-        mail.send(caller("ceo"), to="file-manager", content="c", summary="s", payload={"extra": bad})
+        sending.send(caller("ceo"), to="file-manager", content="c", summary="s", payload={"extra": bad})
     assert caught.value.code is Code.INVALID_FIELD
     assert "payload.extra" in caught.value.message
 
 
 def test_a_content_above_the_limit_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
     with pytest.raises(TeamError) as caught:
-        mail.send(caller("ceo"), to="file-manager", content="x" * 1_100_000, summary="s")
+        sending.send(caller("ceo"), to="file-manager", content="x" * 1_100_000, summary="s")
     assert caught.value.code is Code.CONTENT_TOO_LARGE
 
 
 def test_a_large_content_moves_beside_the_queue_and_is_whole_there(team: MemoryTeam, caller: SeatOf) -> None:
     text = "прив" * 30_000
-    mail.send(caller("ceo"), to="file-manager", content=text, summary="s")
+    sending.send(caller("ceo"), to="file-manager", content=text, summary="s")
     payload = team.snapshot().messages[0].payload
     assert len(payload["content"]) < 3000
     assert team.attachment(payload["attachment"]["path"]).decode() == text
 
 
 def test_the_preview_counts_deliveries_and_names_strangers(team: MemoryTeam, caller: SeatOf) -> None:
-    assert len(mail.preview(caller("ceo"), to="all").recipients) == 3
-    preview = mail.preview(caller("ceo"), to=["file-manager", "fil-manager"])
+    assert len(sending.preview(caller("ceo"), to="all").recipients) == 3
+    preview = sending.preview(caller("ceo"), to=["file-manager", "fil-manager"])
     assert preview.strangers == ("fil-manager",)
     assert "file-manager" in preview.warnings[0]
 
@@ -137,12 +137,12 @@ def test_the_preview_counts_deliveries_and_names_strangers(team: MemoryTeam, cal
 def test_a_large_sprint_message_stays_whole(team: MemoryTeam, caller: SeatOf) -> None:
     body = {"msg_type": "AGENT_COMPLETE", "status": "success", "results": {"log": "x" * 70_000}}
     content = f"AGENT_COMPLETE: {json.dumps(body)}"
-    mail.send(caller("task-manager"), to="file-manager", content=content, summary="Story 3-1 is complete and tested")
+    sending.send(caller("task-manager"), to="file-manager", content=content, summary="Story 3-1 is complete and tested")
     assert team.snapshot().messages[0].content == content
 
 
 def test_what_looks_like_a_secret_anywhere_in_the_payload_is_warned_about(caller: SeatOf) -> None:
-    receipt = mail.send(
+    receipt = sending.send(
         caller("ceo"),
         to="file-manager",
         content="c",
@@ -157,7 +157,7 @@ def test_a_message_to_a_stopped_agent_is_written_with_a_warning(team: MemoryTeam
     asked = requests.request_shutdown(caller("ceo"), agent="file-manager", reason="done")
     assert asked.request_id is not None
     requests.approve(caller("file-manager"), request_id=asked.request_id)
-    receipt = mail.send(
+    receipt = sending.send(
         caller("ceo"), to=["file-manager", "task-manager"], content="c", summary="One more thing before you go please"
     )
     assert [warning for warning in receipt.warnings if "file-manager" in warning]
@@ -170,8 +170,8 @@ def test_an_agent_that_speaks_again_counts_as_listening(caller: SeatOf, clock: F
     assert asked.request_id is not None
     requests.approve(caller("file-manager"), request_id=asked.request_id)
     clock.advance(5)
-    mail.send(caller("file-manager"), to="ceo", content="I am back", summary="Back at work after the restart")
-    receipt = mail.send(caller("ceo"), to="file-manager", content="c", summary="Good to have you back today")
+    sending.send(caller("file-manager"), to="ceo", content="I am back", summary="Back at work after the restart")
+    receipt = sending.send(caller("ceo"), to="file-manager", content="c", summary="Good to have you back today")
     assert receipt.warnings == ()
 
 
@@ -180,5 +180,5 @@ def test_a_destroyed_agent_stays_known_and_is_warned_about(team: MemoryTeam, cal
         body = json.dumps({"msg_type": name, "agent_name": "dev-runner-3-1", "agent_type": "dev-runner"})
         number = len(team.snapshot().messages) + 1
         put(team, make_message(number, payload={"content": f"{name}: {body}", "summary": name}))
-    receipt = mail.send(caller("ceo"), to="dev-runner-3-1", content="c", summary="Where did you put the notes")
+    receipt = sending.send(caller("ceo"), to="dev-runner-3-1", content="c", summary="Where did you put the notes")
     assert "dev-runner-3-1" in receipt.warnings[0]

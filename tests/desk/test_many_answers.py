@@ -7,11 +7,10 @@ from functools import partial
 
 import pytest
 from team_console.console.app.rehearsal import rehearse
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.sessions import gone
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
+from team_console.store.service import requests, sessions
+from team_console.store.service.caller import Caller, Receipt
 
 from tests.desk.conftest import SeatOf
 
@@ -31,7 +30,7 @@ def test_a_queue_that_stays_is_walked_once_for_all_that_is_rehearsed(
     caller: SeatOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = [plan(caller, name) for name in NAMES]
-    kept = gone._asked
+    kept = sessions._asked
     walk, walks = kept._function, list[object]()
 
     def counted(messages: Sequence[Message]) -> tuple[tuple[str, Message], ...]:

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team, WatchHint
-from team_console.store.desk import outage, waiting
-from team_console.store.desk.caller import Caller, Received
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import send
-from team_console.store.desk.requests import approve, submit_plan
-from team_console.store.desk.waiting import Arrival, wait_for_messages
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.requests.verdicts import FollowedVerdict, await_verdict
+from team_console.store.service import waiting
+from team_console.store.service.caller import Caller, Received
+from team_console.store.service.inbox import receive
+from team_console.store.service.requests import approve, submit_plan
+from team_console.store.service.sending import send
+from team_console.store.service.waiting import Arrival, wait_for_messages
+from team_console.store.views.verdicts import FollowedVerdict, await_verdict
 
 Harm = Callable[[Path], Callable[[], object]]
 """Does harm to a team's folder and gives what takes it back."""
@@ -77,7 +77,7 @@ def team(folder: Path) -> Iterator[Team]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that the wait believes to have passed."""
     seconds = [0.0]
-    monkeypatch.setattr(outage, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     return seconds
 
 
@@ -164,7 +164,7 @@ def test_a_team_that_is_away_for_more_than_a_moment_is_said_once_and_so_is_its_r
 
 
 def test_a_request_that_a_team_does_not_know_any_more_ends_the_wait_soon(clock: list[float]) -> None:
-    waits = outage.Outage(known=True)
+    waits = waiting.Outage(known=True)
 
     def look() -> None:
         raise TeamError(Code.INVALID_REQUEST_ID, "no request plan-1")

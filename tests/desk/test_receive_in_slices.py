@@ -10,9 +10,9 @@ import pytest
 from team_console.store.backends.yaml.codec import emit
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller, Received
-from team_console.store.desk.delivery import slices
-from team_console.store.desk.inbox import receive
+from team_console.store.service import slices
+from team_console.store.service.caller import Caller, Received
+from team_console.store.service.inbox import receive
 
 from tests.store.contract import FakeClock, make_message, yaml_factory
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk import inbox, mail, requests
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.seen import digest_of
+from team_console.store.service import inbox, requests, sending
 
 from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
@@ -92,7 +92,7 @@ def test_the_first_answer_stands_even_when_both_have_left_the_queue(
     requests.approve(caller("ceo"), request_id=request_id)
     inbox.receive(caller("task-manager"), agent="task-manager")
     clock.advance(9 * 86_400)
-    mail.send(caller("ceo"), to="file-manager", content="later", summary="later")
+    sending.send(caller("ceo"), to="file-manager", content="later", summary="later")
     inbox.receive(caller("file-manager"), agent="file-manager")
     assert request_id not in [message.request_id for message in team.snapshot().messages]
     with pytest.raises(TeamError) as caught:
@@ -104,7 +104,7 @@ def test_an_open_request_never_leaves_the_queue(team: MemoryTeam, caller: SeatOf
     request_id = _plan(caller)
     inbox.receive(caller("ceo"), agent="ceo")
     clock.advance(30 * 86_400)
-    mail.send(caller("ceo"), to="file-manager", content="later", summary="later")
+    sending.send(caller("ceo"), to="file-manager", content="later", summary="later")
     inbox.receive(caller("file-manager"), agent="file-manager")
     assert request_id in [message.request_id for message in team.snapshot().messages]
 
@@ -171,7 +171,7 @@ def test_others_than_the_lead_cannot_ask_for_a_shutdown(team: MemoryTeam, caller
 
 
 def test_an_escalation_is_answered_with_a_message_that_names_it(team: MemoryTeam, caller: SeatOf) -> None:
-    sent = mail.send(
+    sent = sending.send(
         caller("file-manager"),
         to="ceo",
         type="escalate",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.contract.changed import ChangedError
-from team_console.store.desk import requests
+from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
 from team_console.store.protocol.seen import (
     EVIDENCE,
@@ -18,6 +17,7 @@ from team_console.store.protocol.seen import (
     seen_of,
     shown_in,
 )
+from team_console.store.service import requests
 
 from tests.console.test_deciding import rewrite
 from tests.desk.conftest import SeatOf

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller, Receipt
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.board import view_of
 
@@ -49,7 +49,7 @@ def send(team: MemoryTeam, sender: str, to: str, kind: str, **changes: Any) -> R
     """Send a kind with the body of the source, changed."""
     body = {**{key: value for key, value in BODIES.get(kind, {}).items() if key != "msg_type"}, **changes}
     payload = {**body, "summary": "A summary of five words here"}
-    return mail.send(Caller(team, sender), to=to, type=kind, payload=payload)
+    return sending.send(Caller(team, sender), to=to, type=kind, payload=payload)
 
 
 def findings(team: MemoryTeam) -> list[str]:
@@ -171,7 +171,7 @@ def test_a_result_by_somebody_who_was_not_asked_is_refused(team: MemoryTeam) -> 
 def test_quoting_what_nobody_has_is_told(team: MemoryTeam, field: str) -> None:
     def quote(quoted: str) -> Receipt:
         text = {"content": "About that", "summary": "An answer to what you wrote"}
-        return mail.send(Caller(team, "dev-1"), to="slave-1", payload={**text, field: quoted})
+        return sending.send(Caller(team, "dev-1"), to="slave-1", payload={**text, field: quoted})
 
     first = quote("MSG-20260224-nothing0")
     assert first.warnings == (
@@ -181,12 +181,12 @@ def test_quoting_what_nobody_has_is_told(team: MemoryTeam, field: str) -> None:
 
 
 def test_sending_to_all_says_how_many_deliveries_that_is(team: MemoryTeam) -> None:
-    receipt = mail.send(Caller(team, "ceo"), to="all", content="c", summary="A summary of five words")
+    receipt = sending.send(Caller(team, "ceo"), to="all", content="c", summary="A summary of five words")
     assert receipt.warnings == ("sent to all: 9 deliveries, one for each member",)
 
 
 def test_a_broadcast_to_one_is_told(team: MemoryTeam) -> None:
-    receipt = mail.send(
+    receipt = sending.send(
         Caller(team, "ceo"), to="dev-1", type="broadcast", content="c", summary="A summary of five words"
     )
     assert receipt.warnings == (
@@ -197,7 +197,7 @@ def test_a_broadcast_to_one_is_told(team: MemoryTeam) -> None:
 def test_the_same_broadcast_again_and_too_many_broadcasts_are_told(team: MemoryTeam, clock: FakeClock) -> None:
     def broadcast(number: int = 0) -> tuple[str, ...]:
         clock.advance(1)
-        return mail.broadcast(Caller(team, "ceo"), summary="A summary of five words", content=f"c{number}").warnings
+        return sending.broadcast(Caller(team, "ceo"), summary="A summary of five words", content=f"c{number}").warnings
 
     assert broadcast() == ()
     assert broadcast() == ("the same broadcast went out once in the last minute; each is a delivery to every member",)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk.delivery import slices
 from team_console.store.model.message import Message
+from team_console.store.service import slices
 
 from tests.store.contract import make_message
 

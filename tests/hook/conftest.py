@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.desk.presence import announce_presence
+from team_console.store.service.waiting import announce_presence
 
 from tests.conftest import CommandLine, clean_environment, started
 

@@ -24,11 +24,11 @@ from typing import Any
 
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.requests import approve, reject
-from team_console.store.desk.sessions.gone import open_requests
 from team_console.store.model.errors import TeamError
 from team_console.store.protocol.client_requests import permission_of
+from team_console.store.service.caller import Caller
+from team_console.store.service.requests import approve, reject
+from team_console.store.service.sessions import open_requests
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, started
 from tests.pty import Terminal, console

@@ -16,9 +16,9 @@ import pytest
 from team_console.console.clients.hook.output import is_read
 from team_console.console.clients.quick.session_files import digest
 from team_console.store.backends.open import open_team
-from team_console.store.desk.asking import ask_permission
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.requests import approve
+from team_console.store.service.asking import ask_permission
+from team_console.store.service.caller import Caller
+from team_console.store.service.requests import approve
 
 from tests.conftest import COMMAND, CommandLine
 from tests.hook.conftest import Client, Human, session_files

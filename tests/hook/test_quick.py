@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from team_console.console.clients.quick.start import is_hook
 from team_console.store.backends.open import open_team
-from team_console.store.contract.presence import new_name
-from team_console.store.desk.presence import announce_presence
+from team_console.store.contract.team import new_name
+from team_console.store.service.waiting import announce_presence
 
 from tests.conftest import CommandLine
 from tests.hook.conftest import Client, Human

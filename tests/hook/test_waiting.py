@@ -393,7 +393,7 @@ def test_a_team_in_a_database_decides_as_well(client: Client, office: CommandLin
     client.location = place
     human = Human(CommandLine(office.folder))
     team = open_team(place)
-    from team_console.store.desk.presence import announce_presence
+    from team_console.store.service.waiting import announce_presence
 
     with announce_presence(team):
         hook = client.begin(BASH)

@@ -19,7 +19,7 @@ from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
+from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine, clean_environment
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from mcp.client import ClientRequestContext
 from mcp_types import ElicitRequestParams, ElicitResult
-from team_console.store.desk import requests
-from team_console.store.desk.presence import announce_presence
+from team_console.store.service import requests
+from team_console.store.service.waiting import announce_presence
 
 from tests.conftest import CommandLine
 from tests.mcp.conftest import AGENT, LEAD, Place, told

@@ -16,7 +16,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, JSONRPCResponse
 from team_console.console.mcp.frames import AnsweredFrames, NotedAnswers
-from team_console.store.desk import requests
+from team_console.store.service import requests
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Result
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
-from team_console.store.desk import requests
+from team_console.store.service import requests
 
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, told
 

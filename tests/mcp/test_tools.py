@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
 from team_console.console.mcp.acting_agent import ActingAgent
 from team_console.console.mcp.server import make_server
-from team_console.store.desk import requests
 from team_console.store.model.errors import TeamError
+from team_console.store.service import requests
 
 from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, refused, told
 

@@ -13,7 +13,7 @@ _IDS = "tests/sql/test_hostile_ids.py"
 DATABASE_LINES = (
     Line(
         "of what waits the most urgent is handed out",
-        "store/desk/wanted.py",
+        "store/service/inbox.py",
         "for message in wanted.among(seen, tx.now, ranks)]",
         "for message in seen]",
         (f"{_LIMIT}::test_the_most_urgent_is_handed_out_first",),

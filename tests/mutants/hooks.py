@@ -40,7 +40,7 @@ HOOK_LINES = (
     ),
     Line(
         "a lock that ends with its process",
-        "store/backends/locked_files.py",
+        "store/backends/presence_folder.py",
         "    except BlockingIOError:\n        return True\n    except OSError:\n        return None\n    finally:\n"
         "        os.close(found)\n    return False",
         "    except BlockingIOError:\n        return True\n    except OSError:\n        return None\n    finally:\n"
@@ -49,7 +49,7 @@ HOOK_LINES = (
     ),
     Line(
         "requests of killed hooks",
-        "store/desk/sessions/gone.py",
+        "store/service/sessions.py",
         "return {key: questions[key] for key, asker in named.items() if attendance.is_gone(asker)}",
         "return {}",
         (
@@ -66,7 +66,7 @@ HOOK_LINES = (
     ),
     Line(
         "mail once to each member",
-        "store/desk/sessions/mail.py",
+        "store/service/sessions.py",
         "fresh = [message for message in taken if caller.actor not in message.handed_to]",
         "fresh = list(taken)",
         (f"{_MAIL}::test_mail_of_an_earlier_session_is_not_said_again_beside_what_is_new",),
@@ -101,7 +101,7 @@ HOOK_LINES = (
     ),
     Line(
         "only members bring teammates along",
-        "store/protocol/relations/membership.py",
+        "store/protocol/membership.py",
         "    if config.declared and note.member not in configured and note.member not in found.roles:\n"
         "        return\n",
         "",
@@ -109,7 +109,7 @@ HOOK_LINES = (
     ),
     Line(
         "notes that still count",
-        "store/protocol/relations/reliance.py",
+        "store/protocol/relations.py",
         "    yield from lasting_notes(messages)\n",
         "",
         (f"{_ROSTER}::test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count",),
@@ -130,7 +130,7 @@ HOOK_LINES = (
     ),
     Line(
         "nobody there, nothing asked",
-        "store/desk/presence.py",
+        "store/service/waiting.py",
         'return waits == "always" or (waits == "present" and human_present(team))',
         'return waits != "never"',
         (f"{_WAITING}::test_where_nobody_is_nothing_is_asked_and_nothing_written",),
@@ -165,14 +165,14 @@ HOOK_LINES = (
     ),
     Line(
         "a row that is not renewed is nobody",
-        "store/backends/sql/engines/postgres_presence.py",
+        "store/backends/sql/postgres.py",
         "names=frozenset(name for name, is_fresh in known if is_fresh),",
         "names=frozenset(name for name, is_fresh in known),",
         (f"{_SQL}::test_an_asker_that_was_cut_off_for_a_while_is_not_gone",),
     ),
     Line(
         "a row that is renewed is somebody",
-        "store/backends/sql/engines/postgres_presence.py",
+        "store/backends/sql/postgres.py",
         "    beating.start()\n",
         "",
         (f"{_SQL}::test_a_process_is_present_as_long_as_it_beats",),

@@ -51,21 +51,21 @@ def _id_check(patch: pytest.MonkeyPatch) -> None:
 
 
 def _archive_id_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.writing.transaction import YamlTransaction
+    from team_console.store.backends.yaml.session import YamlTransaction
 
     patch.setattr(YamlTransaction, "archived_for", lambda *_: False)
 
 
 def _read_again_after_lock(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery.recovery import recover
-    from team_console.store.backends.yaml.writing import turn
+    from team_console.store.backends.yaml import session
+    from team_console.store.backends.yaml.recovery import recover
 
     def trusting(team: Any, before: Any, **options: Any) -> Any:
         if before.known.stat is None or before.tip.line is not None:
             return recover(team, before, **options)
         return before.found(team.ledger.tip(), before.known), None
 
-    patch.setattr(turn, "recover", trusting)
+    patch.setattr(session, "recover", trusting)
 
 
 def _lock(patch: pytest.MonkeyPatch) -> None:
@@ -84,8 +84,8 @@ def _lock(patch: pytest.MonkeyPatch) -> None:
 
 
 def _lock_inode(patch: pytest.MonkeyPatch) -> None:
+    from team_console.store.backends.yaml.commit import Write
     from team_console.store.backends.yaml.disk import Disk
-    from team_console.store.backends.yaml.writing.commit import Write
 
     stat = Disk.stat
     check = Write._check_unchanged
@@ -113,31 +113,31 @@ def _with_inode(found: Any, ino: int) -> Any:
 
 
 def _queue_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.writing.commit import Write
+    from team_console.store.backends.yaml.commit import Write
 
     patch.setattr(Write, "_check_unchanged", _nothing)
 
 
 def _displaced_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import plan
+    from team_console.store.backends.yaml import recovery
 
-    patch.setattr(plan, "_has_displaced", lambda found: False)
+    patch.setattr(recovery, "_has_displaced", lambda found: False)
 
 
 def _late_writer_check(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import plan
+    from team_console.store.backends.yaml import recovery
 
-    patch.setattr(plan, "_was_written_late", lambda found: False)
+    patch.setattr(recovery, "_was_written_late", lambda found: False)
 
 
 def _healing(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml import recovery
 
     patch.setattr(recovery, "_healing", _nothing)
 
 
 def _telling_of_a_loss(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
+    from team_console.store.backends.yaml.snapshot import SnapshotReader
 
     patch.setattr(SnapshotReader, "_loss", _nothing)
 
@@ -163,7 +163,7 @@ def _words_of_the_trail(patch: pytest.MonkeyPatch) -> None:
 
 
 def _putting_words_back(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import healing
+    from team_console.store.backends.yaml import healing
 
     patch.setattr(healing, "is_answer", lambda message: False)
 
@@ -181,52 +181,52 @@ def _bounded_leases(patch: pytest.MonkeyPatch) -> None:
 
 
 def _undo(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import plan
+    from team_console.store.backends.yaml import recovery
 
-    patch.setattr(plan, "UNDOABLE", frozenset())
+    patch.setattr(recovery, "UNDOABLE", frozenset())
 
 
 def _completion(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import plan
+    from team_console.store.backends.yaml import recovery
 
-    patch.setattr(plan, "is_cut_short", lambda *_: False)
+    patch.setattr(recovery, "is_cut_short", lambda *_: False)
 
 
 def _archive_cut(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import recovery
+    from team_console.store.backends.yaml import recovery
 
     patch.setattr(recovery, "_cut_archives", _nothing)
 
 
 def _take_back(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.writing.commit import Write
+    from team_console.store.backends.yaml.commit import Write
 
     patch.setattr(Write, "_take_back", _nothing)
 
 
 def _checksum(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml import archive_text
+    from team_console.store.backends.yaml import archives
 
-    patch.setattr(archive_text, "_crc_holds", lambda *_: True)
+    patch.setattr(archives, "_crc_holds", lambda *_: True)
 
 
 def _torn_line(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import inspection
+    from team_console.store.backends.yaml import recovery
 
-    patch.setattr(inspection, "_set_aside_torn_line", lambda team, tip: tip)
+    patch.setattr(recovery, "_set_aside_torn_line", lambda team, tip: tip)
 
 
 def _chain(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery.ledger import Ledger
+    from team_console.store.backends.yaml.audit_log import Ledger
 
     lines = Ledger.lines
     patch.setattr(Ledger, "lines", lambda self, after=None: ((tip, True) for tip, _ in lines(self, after)))
 
 
 def _stale_staging(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import inspection
+    from team_console.store.backends.yaml import recovery
 
-    patch.setattr(inspection, "_strays", lambda store: [])
+    patch.setattr(recovery, "_strays", lambda store: [])
 
 
 def _no_follow(patch: pytest.MonkeyPatch) -> None:
@@ -239,17 +239,16 @@ def _no_follow(patch: pytest.MonkeyPatch) -> None:
 
 
 def _hard_link(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.recovery import inspection
+    from team_console.store.backends.yaml import recovery
 
-    patch.setattr(inspection, "_with_one_name", lambda team, queue: queue)
+    patch.setattr(recovery, "_with_one_name", lambda team, queue: queue)
 
 
 def _patience(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.reading import snapshot_reader
-    from team_console.store.backends.yaml.writing import generation
+    from team_console.store.backends.yaml import queue_file, snapshot
 
-    load = generation.load
-    patch.setattr(snapshot_reader, "load", lambda disk, path, known: load(disk, path, known, patience=0.0))
+    load = queue_file.load
+    patch.setattr(snapshot, "load", lambda disk, path, known: load(disk, path, known, patience=0.0))
 
 
 def _mode(patch: pytest.MonkeyPatch) -> None:
@@ -263,7 +262,7 @@ def _name_check(patch: pytest.MonkeyPatch) -> None:
 
 
 def _archive_before_removal(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.writing.transaction import YamlTransaction
+    from team_console.store.backends.yaml.session import YamlTransaction
 
     patch.setattr(YamlTransaction, "is_archived", lambda *_: True)
 
@@ -276,35 +275,34 @@ def _id_index(patch: pytest.MonkeyPatch) -> None:
 
 
 def _one_search_of_archives(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.reading.archives import Archives
+    from team_console.store.backends.yaml.archives import Archives
 
     patch.setattr(Archives, "expect", _nothing)
 
 
 def _copies_count_once(patch: pytest.MonkeyPatch) -> None:
     from team_console.store.backends.yaml.codec import queue_text
-    from team_console.store.model import copies
+    from team_console.store.model import message as copies
 
     patch.setattr(copies, "is_copy", lambda message, other: message is other)
     patch.setattr(queue_text, "distinct", lambda messages: messages)
 
 
 def _ways_out(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml import layout
-    from team_console.store.backends.yaml.writing import drop
+    from team_console.store.backends.yaml import drop, layout
 
     for module in (drop, layout):
         patch.setattr(module, "leads_out", lambda *_: False)
 
 
 def _stat_poll(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.reading import watch
+    from team_console.store.backends.yaml import watch
 
     patch.setattr(watch, "POLL_SECONDS", 3600.0)
 
 
 def _first_answer(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.desk.answering import questions
+    from team_console.store.service import questions
 
     patch.setattr(questions, "refuse_decided", _nothing)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tests.mutants.line import Line
 
-_TRUST = "store/protocol/verdicts/trust.py"
+_TRUST = "store/protocol/verdicts.py"
 _FORGED = "tests/trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does"
 _ONCE = "tests/trust/test_verified_once.py"
 _HARDWARE = "tests/trust/test_hardware_keys.py"
 _SHOWN = "tests/console/test_what_was_shown.py"
 _KEYS = "tests/trust/test_keys_on_record.py"
 _SEEN = "tests/desk/test_seen.py"
-_REPAIR = "store/desk/maintenance/repair.py"
+_REPAIR = "store/service/maintenance.py"
 _ACTING = "tests/cli/test_acting_as.py"
 _AROUND = "tests/trust/test_forged_around.py"
 _WHOLE = "tests/trust/test_shown_whole.py"
@@ -19,14 +19,14 @@ _WHOLE = "tests/trust/test_shown_whole.py"
 VERDICT_LINES = (
     Line(
         "that the trail was lost stays on record",
-        "store/backends/yaml/writing/commit.py",
+        "store/backends/yaml/commit.py",
         "said = {**line.facts, **lost}",
         "said = line.facts",
         (f"{_AROUND}::test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good",),
     ),
     Line(
         "a turn that writes nothing forgets no loss of the trail",
-        "store/backends/yaml/writing/turn.py",
+        "store/backends/yaml/session.py",
         " and stands.lost is None:",
         ":",
         (f"{_AROUND}::test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good",),
@@ -42,14 +42,14 @@ VERDICT_LINES = (
     ),
     Line(
         "settings confirmed without a key on record are told",
-        "store/protocol/verdicts/keys_on_record.py",
+        "store/protocol/keys_on_record.py",
         "if not first or fingerprint(by) not in known - unsigned.keys():",
         "if not by:",
         (f"{_AROUND}::test_a_key_put_there_for_it_confirms_no_settings",),
     ),
     Line(
         "a signature confirms the settings that were looked at",
-        "store/settings/loss.py",
+        "store/settings/in_force.py",
         'if signed.get("sha256", digest(text)) != digest(text):',
         "if False:",
         (f"{_AROUND}::test_a_signature_confirms_the_settings_that_were_looked_at",),
@@ -84,56 +84,56 @@ VERDICT_LINES = (
     ),
     Line(
         "a signature is by a key of the human",
-        "store/protocol/verdicts/verification.py",
+        "store/protocol/verdicts.py",
         "if parts.key not in {key_bytes(key) for key in keys}:",
         "if False:",
         (f"{_FORGED}[yaml-another key-question]",),
     ),
     Line(
         "a signature is for one purpose",
-        "store/protocol/verdicts/verification.py",
+        "store/protocol/verdicts.py",
         "if parts.namespace != namespace.encode():",
         "if False:",
         (f"{_FORGED}[yaml-another purpose-permission]",),
     ),
     Line(
         "verified signatures are known by their bytes",
-        "store/protocol/verdicts/verification.py",
+        "store/protocol/verdicts.py",
         '"\\0".join((text, signature, namespace, *keys))',
         "signature",
         (f"{_ONCE}::test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another",),
     ),
     Line(
         "signatures are worked out once",
-        "store/protocol/verdicts/verification.py",
+        "store/protocol/verdicts.py",
         "        _known[digest] = trouble\n",
         "        pass\n",
         (f"{_ONCE}::test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another",),
     ),
     Line(
         "a hardware key was touched",
-        "store/protocol/verdicts/ssh_signature.py",
+        "store/protocol/ssh.py",
         "and bool(self.rest[0] & _TOUCHED)",
         "",
         (f"{_HARDWARE}::test_a_key_that_nobody_touched_signs_nothing",),
     ),
     Line(
         "a hardware key was touched, without the library",
-        "store/protocol/verdicts/verification.py",
+        "store/protocol/verdicts.py",
         "if parts.is_of_hardware and not parts.is_touched:",
         "if False:",
         (f"{_HARDWARE}::test_without_the_library_an_untouched_key_signs_nothing_either",),
     ),
     Line(
         "drop/ takes no verdicts",
-        "store/backends/yaml/writing/drop.py",
+        "store/backends/yaml/drop.py",
         "        if may_be_verdict(config, message):",
         "        if False:",
         ("tests/trust/test_open_verdicts.py::test_drop_takes_no_verdicts",),
     ),
     Line(
         "what changed while it was signed is not written",
-        "store/desk/answering/signing.py",
+        "store/service/signing.py",
         "if signed.payload.get(REQUEST) != digest or _said(made.message) != _said(signed):",
         "if False:",
         (
@@ -191,7 +191,7 @@ VERDICT_LINES = (
     ),
     Line(
         "the key that signed is the human's",
-        "store/desk/answering/signing.py",
+        "store/service/signing.py",
         "    _refuse_other_key(signature, human)\n",
         "",
         ("tests/trust/test_signing_work.py::test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict",),
@@ -212,14 +212,14 @@ VERDICT_LINES = (
     ),
     Line(
         "a key that nobody vouched for is told",
-        "store/protocol/verdicts/keys_on_record.py",
+        "store/protocol/keys_on_record.py",
         "                unsigned[name] = acceptance.line\n",
         "                pass\n",
         (f"{_KEYS}::test_a_key_taken_on_record_in_place_of_a_lost_one_stays_among_the_findings",),
     ),
     Line(
         "a key that nobody vouched for vouches for none",
-        "store/protocol/verdicts/keys_on_record.py",
+        "store/protocol/keys_on_record.py",
         "if fingerprint(key) in known - unsigned.keys()]",
         "if fingerprint(key) in known]",
         (f"{_KEYS}::test_a_key_without_a_voucher_vouches_for_no_other",),
@@ -233,7 +233,7 @@ VERDICT_LINES = (
     ),
     Line(
         "a former version that changed is shown again",
-        "store/desk/answering/questions.py",
+        "store/service/questions.py",
         "if not any(digest_of(message) == digest for message in tx.thread(other)):",
         "if False:",
         (f"{_SEEN}::test_another_former_version_beside_it_is_refused",),

@@ -10,17 +10,15 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.desk import mail, requests
-from team_console.store.desk.agents import creation
-from team_console.store.desk.agents.endings import finish_due
-from team_console.store.desk.agents.spawn import hold
-from team_console.store.desk.caller import Caller, Receipt
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.inbox import receive
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.checks.message_rules import problems_of
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.checks import problems_of
+from team_console.store.protocol.parsing import reading
+from team_console.store.service import agents, requests, sending
+from team_console.store.service.agents import finish_due, hold
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.inbox import receive
+from team_console.store.service.router import deliver
 from team_console.store.views.board import view_of
 
 from tests.memory_team import MemoryTeam
@@ -36,7 +34,7 @@ LATER = "2026-02-24T10:30:16.000Z"
 def ask(team: MemoryTeam, name: str, body: Mapping[str, Any]) -> str:
     """The slave asks through `send`; gives the id of its message."""
     payload = {**body, "summary": "Please do this for my batch"}
-    return mail.send(Caller(team, SLAVE), to=MASTER, type=name, payload=payload).messages[0].message_id
+    return sending.send(Caller(team, SLAVE), to=MASTER, type=name, payload=payload).messages[0].message_id
 
 
 def ask_creation(team: MemoryTeam) -> str:
@@ -164,7 +162,7 @@ def test_an_end_is_confirmed_by_the_router_when_the_time_for_the_answer_is_over(
 
 
 def _sends(team: MemoryTeam) -> object:
-    return mail.send(Caller(team, "debugger"), to=MASTER, content="c", summary="Some other words of mine")
+    return sending.send(Caller(team, "debugger"), to=MASTER, content="c", summary="Some other words of mine")
 
 
 def _receives(team: MemoryTeam) -> object:
@@ -436,7 +434,7 @@ def test_nobody_else_answers_while_an_agent_is_being_started(clock: FakeClock, m
                 call(Caller(team, MASTER), request_id=request_id, **more)
             told.append(caught.value)
 
-    monkeypatch.setattr(creation, "start_agent", meanwhile)
+    monkeypatch.setattr(agents, "start_agent", meanwhile)
     requests.approve(Caller(team, MASTER), request_id=request_id)
     assert [error.code for error in told] == [Code.STORE_LOCKED, Code.STORE_LOCKED]
     assert told[0].facts["held_by"] == MASTER
@@ -460,7 +458,7 @@ def test_a_request_held_by_a_process_that_died_is_free_again_after_its_time(cloc
 
 
 def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> None:
-    creation.trigger_course_correction(
+    agents.trigger_course_correction(
         Caller(sprint, MASTER), user_input="Drop the report story", current_batch_id=2, dropped_stories=["4-3"]
     )
     [stored] = sprint.snapshot().messages
@@ -484,10 +482,10 @@ def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> Non
 def test_a_course_correction_that_cannot_be_right_is_refused(
     sprint: MemoryTeam, actor: str, options: dict[str, Any], code: Code
 ) -> None:
-    call = lambda: creation.trigger_course_correction(Caller(sprint, actor), **options)  # noqa: E731
+    call = lambda: agents.trigger_course_correction(Caller(sprint, actor), **options)  # noqa: E731
     assert refused(sprint, call).code is code
 
 
 def test_a_course_correction_needs_a_scrum_master(office: MemoryTeam) -> None:
-    call = lambda: creation.trigger_course_correction(Caller(office, "ceo"), user_input="Re-plan")  # noqa: E731
+    call = lambda: agents.trigger_course_correction(Caller(office, "ceo"), user_input="Re-plan")  # noqa: E731
     assert refused(office, call).code is Code.AGENT_NOT_FOUND

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.message import Message
-from team_console.store.protocol.kinds.directions import _NUMBER, classes_of, direction_problems, router_types_of
+from team_console.store.protocol.permissions import _NUMBER, classes_of, direction_problems, router_types_of
 
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import new_record
-from team_console.store.protocol.checks.fields import MATRIX, as_written, check_outgoing, default_recipients
-from team_console.store.protocol.checks.message_rules import problems_of
-from team_console.store.protocol.checks.sendmessage_form import read_form
-from team_console.store.protocol.kinds.registry import KINDS
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.checks import MATRIX, as_written, check_outgoing, default_recipients, problems_of
+from team_console.store.protocol.kinds import KINDS
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.sendmessage_form import read_form
 
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, SPRINT_BODIES, message
 

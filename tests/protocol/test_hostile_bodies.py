@@ -11,14 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import from_record
-from team_console.store.protocol.checks.fields import check_outgoing
-from team_console.store.protocol.checks.message_rules import problems_of
-from team_console.store.protocol.checks.sendmessage_form import read_form
-from team_console.store.protocol.checks.signing import Seal, seal_of
-from team_console.store.protocol.kinds.directions import direction_problems
-from team_console.store.protocol.kinds.kind import Family
-from team_console.store.protocol.kinds.registry import KINDS
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.checks import check_outgoing, problems_of
+from team_console.store.protocol.kinds import KINDS, Family
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.permissions import direction_problems
+from team_console.store.protocol.sendmessage_form import read_form
+from team_console.store.protocol.team_signature import Seal, seal_of
 
 from tests.protocol.conftest import SPRINT_BODIES, message
 

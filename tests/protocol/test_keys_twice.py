@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from team_console.store.protocol.reading import parse_carried
+from team_console.store.protocol.parsing import parse_carried
 
 
 def test_a_key_that_stands_twice_behind_very_many_others_is_found_at_once() -> None:

@@ -20,9 +20,9 @@ ROUNDS = [(f"team-{team}", f"plan-{plan}") for team in range(TEAMS) for plan in 
 def answer_all(folder: str, approve: bool, start: Barrier, told: Any) -> None:
     """One console: answers every request as soon as the other does, and reports what it was told."""
     from team_console.store.backends.open import open_team
-    from team_console.store.desk import requests
-    from team_console.store.desk.caller import Caller
     from team_console.store.model.errors import TeamError
+    from team_console.store.service import requests
+    from team_console.store.service.caller import Caller
 
     callers = {team: Caller(open_team(f"{folder}/{team}"), "ceo", wait=60.0) for team, _ in ROUNDS}
     results: list[tuple[str, str, str]] = []

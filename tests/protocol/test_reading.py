@@ -6,9 +6,9 @@ import json
 
 import pytest
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.checks.message_rules import problems_of
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.checks import problems_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
 
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import pytest
-from team_console.store.protocol.checks.fields import MATRIX
-from team_console.store.protocol.kinds.kind import Family, RequestKind
-from team_console.store.protocol.kinds.registry import KINDS, default_priority
-from team_console.store.protocol.kinds.routes import STANDARD_ROUTES, routes_of
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.checks import MATRIX
+from team_console.store.protocol.kinds import KINDS, STANDARD_ROUTES, Family, RequestKind, default_priority, routes_of
+from team_console.store.protocol.parsing import reading
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
 from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried, message

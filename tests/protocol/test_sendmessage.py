@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.requests import submit_plan
-from team_console.store.desk.sendmessage import submit
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.requests import submit_plan
+from team_console.store.service.sendmessage import submit
 
 from tests.memory_team import MemoryTeam
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, message

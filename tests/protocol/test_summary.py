@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.protocol.checks.summary import count_words, summary_warnings
+from team_console.store.protocol.checks import count_words, summary_warnings
 
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS
 

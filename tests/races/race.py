@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.yaml.writing.commit import Write
-from team_console.store.contract.changed import ChangedError
+from team_console.store.backends.yaml.commit import Write
 from team_console.store.contract.team import Team
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
+from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
 from team_console.store.protocol.seen import REQUEST, SHOWN, Seen, digest_of, seen_of
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 
 from tests.store.contract import FACTORIES, FakeClock
 

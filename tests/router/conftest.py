@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from team_console.store.desk.caller import Caller
+from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.memory_team import MemoryTeam

@@ -13,8 +13,8 @@ from types import MappingProxyType
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk.maintenance.migration import open_target
 from team_console.store.model.clock import Clock, utc_now
+from team_console.store.service.migration import open_target
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.conftest import COMMAND, clean_environment

@@ -14,13 +14,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from team_console.store.desk import inbox
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery import failures
-from team_console.store.desk.delivery.push import deliver
 from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
+from team_console.store.service import failures, inbox
+from team_console.store.service.caller import Caller
+from team_console.store.service.router import deliver
 from team_console.store.settings.team_config import Agent
 
 from tests.router.conftest import until

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery import failures
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.maintenance import clearing
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import failures, maintenance
+from team_console.store.service.caller import Caller
+from team_console.store.service.router import deliver
 
 from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, make_message, put
@@ -26,7 +25,7 @@ def test_what_ended_is_archived_and_removed_and_what_still_waits_stays(
     team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     _old_queue(team, clock)
-    cleared = clearing.clear(caller)
+    cleared = maintenance.clear(caller)
     assert [message.status for message in team.snapshot().messages] == ["pending", "retry", "claimed"]
     assert dict(cleared.statuses) == {"delivered": 1, "read": 1, "failed": 1, "expired": 1, "recalled": 1}
     assert cleared.deleted == 5
@@ -37,7 +36,7 @@ def test_failed_messages_are_logged_with_their_errors_before_they_go(
     team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
     _old_queue(team, clock)
-    clearing.clear(caller)
+    maintenance.clear(caller)
     (logged,) = team.audit()[0].facts["failed"]
     assert (logged["message_id"], logged["error_message"]) == (make_message(3).message_id, "boom")
 
@@ -45,8 +44,8 @@ def test_failed_messages_are_logged_with_their_errors_before_they_go(
 def test_younger_ones_stay_until_their_time(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     put(team, make_message(1, to="architect").with_changes(status="delivered", delivered_at="2026-03-01T00:00:00Z"))
     clock.advance(8 * DAY)
-    assert clearing.clear(caller).deleted == 0
-    assert clearing.clear(caller, older_than_days=2).deleted == 1
+    assert maintenance.clear(caller).deleted == 0
+    assert maintenance.clear(caller, older_than_days=2).deleted == 1
 
 
 def test_what_was_given_up_today_is_kept_however_long_ago_it_was_written(
@@ -58,18 +57,18 @@ def test_what_was_given_up_today_is_kept_however_long_ago_it_was_written(
     deliver(caller)
     (given_up,) = team.snapshot().messages
     assert given_up.status == "failed"
-    assert (clearing.forecast(caller).deleted, clearing.clear(caller).deleted) == (0, 0)
+    assert (maintenance.forecast(caller).deleted, maintenance.clear(caller).deleted) == (0, 0)
     clock.advance(6 * DAY)
-    assert clearing.clear(caller).deleted == 0
+    assert maintenance.clear(caller).deleted == 0
     clock.advance(2 * DAY)
-    assert clearing.clear(caller).deleted == 1
+    assert maintenance.clear(caller).deleted == 1
 
 
 def test_what_ran_out_does_not_live_its_time_twice(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     put(team, make_message(1, to="architect"))
     clock.advance(8 * DAY)
     assert len(deliver(caller).expired) == 1
-    assert dict(clearing.clear(caller).statuses) == {"expired": 1}
+    assert dict(maintenance.clear(caller).statuses) == {"expired": 1}
 
 
 def test_a_retry_gives_the_message_a_new_end(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
@@ -85,24 +84,24 @@ def test_a_plan_that_nobody_answered_stays(team: MemoryTeam, caller: Caller, clo
     )
     put(team, plan.with_changes(status="read"))
     clock.advance(8 * DAY)
-    cleared = clearing.clear(caller)
+    cleared = maintenance.clear(caller)
     assert (cleared.deleted, cleared.kept) == (0, 1)
 
 
 def test_the_forecast_counts_the_same_and_touches_nothing(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     _old_queue(team, clock)
     before = team.snapshot().revision
-    shown = clearing.forecast(caller)
+    shown = maintenance.forecast(caller)
     assert team.snapshot().revision == before
-    assert shown == clearing.clear(caller)
+    assert shown == maintenance.clear(caller)
 
 
 def test_old_archives_go_only_when_asked(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     _old_queue(team, clock)
-    clearing.clear(caller)
+    maintenance.clear(caller)
     clock.advance(31 * DAY)
-    assert clearing.clear(caller).archives == 0
-    assert clearing.clear(caller, delete_archived=True).archives == 5
+    assert maintenance.clear(caller).archives == 0
+    assert maintenance.clear(caller, delete_archived=True).archives == 5
     assert team.history().messages == ()
     assert team.audit()[0].action == "delete_archived"
 
@@ -110,5 +109,5 @@ def test_old_archives_go_only_when_asked(team: MemoryTeam, caller: Caller, clock
 @pytest.mark.parametrize("days", [-1, float("nan"), float("inf")])
 def test_an_age_that_is_none_is_refused(caller: Caller, days: float) -> None:
     with pytest.raises(TeamError) as caught:
-        clearing.clear(caller, older_than_days=days)
+        maintenance.clear(caller, older_than_days=days)
     assert caught.value.code is Code.INVALID_FIELD

@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.desk import inbox
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.attempts import Delivered
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.delivery.router import deliver_loop
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import attempts_of, retries_of
+from team_console.store.service import inbox
+from team_console.store.service.caller import Caller
+from team_console.store.service.delivery_state import Delivered
+from team_console.store.service.router import deliver, deliver_loop
 from team_console.store.settings.team_config import Agent
 
 from tests.memory_team import MemoryTeam
@@ -306,7 +305,7 @@ def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
             return Delivered()
         raise TeamError(Code.STORE_UNREADABLE, "connection refused")
 
-    monkeypatch.setattr("team_console.store.desk.delivery.router.deliver", broken)
+    monkeypatch.setattr("team_console.store.service.router.deliver", broken)
     stop = threading.Event()
     options = {"stop": stop, "interval": 0.01, "trouble": lambda error: told.append(error.message)}
     loop = threading.Thread(target=deliver_loop, args=(caller,), kwargs=options)

@@ -8,16 +8,15 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.desk import inbox
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery import failures
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.delivery.remedy import Remedy
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import expires_at
-from team_console.store.protocol.checks.signing import Seal, seal_of, sign
+from team_console.store.protocol.team_signature import Seal, seal_of, sign
+from team_console.store.service import failures, inbox
+from team_console.store.service.caller import Caller
+from team_console.store.service.failures import Remedy
+from team_console.store.service.router import deliver
 
 from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, make_message, put

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.attempts import Choice
-from team_console.store.desk.delivery.orchestrator import read_document, route
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import from_record
+from team_console.store.service.caller import Caller
+from team_console.store.service.delivery_state import Choice
+from team_console.store.service.orchestrator import read_document, route
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.memory_team import MemoryTeam

@@ -6,7 +6,7 @@ import os
 import signal
 
 import pytest
-from team_console.store.desk.delivery import run_command
+from team_console.store.service import router
 
 from tests.store.contract import make_message
 
@@ -22,9 +22,9 @@ def test_a_command_of_another_user_that_cannot_be_ended_is_a_failed_attempt(monk
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "killpg", refused)
-    monkeypatch.setattr(run_command, "_GRACE_SECONDS", 0)
+    monkeypatch.setattr(router, "_GRACE_SECONDS", 0)
     try:
-        error = run_command.hand_over(make_message(1), command=["sleep", "600"], limit=0, folder=None)
+        error = router.hand_over(make_message(1), command=["sleep", "600"], limit=0, folder=None)
     finally:
         for group in groups:
             end(group, signal.SIGKILL)

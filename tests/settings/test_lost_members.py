@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code
-from team_console.store.settings.loss import loss
+from team_console.store.settings.in_force import loss
 
 from tests.conftest import CommandLine
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from team_console.store.settings.quick_nodes import quick_nodes
+from team_console.store.settings.parsing import quick_nodes
 from team_console.store.settings.settings_file import new_text
 from team_console.store.settings.team_config import Agent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.settings.reference import TABLE, Form, every_setting
+from team_console.store.settings.parsing import TABLE, Form, every_setting
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Agent, TeamConfig
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.backends.sql.engines.address import parse_address
+from team_console.store.backends.sql.connection import parse_address
 
 U = {"user": "u", "host": "h", "dbname": "d"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.contract.team import Team
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute, insert
@@ -52,4 +52,4 @@ def test_a_send_does_not_read_the_queue(place: str, opened: Open, monkeypatch: p
     team = opened(place)
     put(team, make_message(1))
     monkeypatch.setattr(RowReader, "state", lambda *_, **__: pytest.fail("all rows were read"))
-    mail.send(Caller(team, "ceo"), to="architect", summary="Five words are in here", content="Hello")
+    sending.send(Caller(team, "ceo"), to="architect", summary="Five words are in here", content="Hello")

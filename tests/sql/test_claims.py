@@ -6,12 +6,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.open_database import create_database
-from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.backends.sql.team import SqlTeam, create_database
 from team_console.store.contract.transaction import Enough
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import acknowledge, receive
 from team_console.store.model.errors import TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import acknowledge, receive
 
 from tests.sql.claimers import work_off
 from tests.sql.conftest import SETTINGS, Open

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.engines.dialect import Mode
-from team_console.store.backends.sql.open_database import create_database
+from team_console.store.backends.sql.schema import Mode
+from team_console.store.backends.sql.team import create_database
 
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.open_database import create_database, open_database
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
+from team_console.store.backends.sql.team import create_database, open_database
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 
 from tests.pty import Terminal
 from tests.sql.conftest import SETTINGS
@@ -41,7 +41,7 @@ def terminal(location: str, tmp_path: Path) -> Iterator[Terminal]:
 
 def _tell(location: str, summary: str) -> None:
     team = open_database(location)
-    mail.send(Caller(team, "architect", wait=SECONDS), to="ceo", summary=summary, content="Look.")
+    sending.send(Caller(team, "architect", wait=SECONDS), to="ceo", summary=summary, content="Look.")
     team.close()
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.maintenance.clearing import clear
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.service.maintenance import clear
 from team_console.store.views.board import Board, view_of
 from team_console.store.views.history import past
 from team_console.store.views.rows import View

@@ -11,12 +11,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.open_database import create_database, open_database
-from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.backends.sql.team import SqlTeam, create_database, open_database
 from team_console.store.contract.team import Condition
-from team_console.store.desk import mail
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import sending
+from team_console.store.service.caller import Caller
 
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.server import Server, fresh_database
@@ -274,16 +273,16 @@ def test_a_connection_cut_inside_a_transaction_undoes_it(own_server: Server, ope
         own_server.execute(cut)
     assert caught.value.code in (Code.STORE_UNREADABLE, Code.STORE_FAILED)
     assert ids(team) == []
-    receipt = mail.send(Caller(team, "ceo"), to="architect", type="spec_ready", message_id="again")
+    receipt = sending.send(Caller(team, "ceo"), to="architect", type="spec_ready", message_id="again")
     assert not receipt.repeated
 
 
 def test_a_network_file_system_is_pointed_out(file: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.sql.engines import sqlite_file
+    from team_console.store.backends.sql import sqlite
 
     mounts = file.parent / "mounts"
     mounts.write_text(f"server:/x {file.parent} nfs4 rw 0 0\n/dev/sda1 / ext4 rw 0 0\n")
-    monkeypatch.setattr(sqlite_file, "_MOUNTS", mounts)
+    monkeypatch.setattr(sqlite, "_MOUNTS", mounts)
     assert [problem.code for problem in opened(str(file)).snapshot().problems] == ["NETWORK_FILE_SYSTEM"]
 
 

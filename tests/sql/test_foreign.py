@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.sql.open_database import open_database
+from team_console.store.backends.sql.team import open_database
 from team_console.store.contract.team import Condition
-from team_console.store.desk import inbox, mail
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.failures import discard
-from team_console.store.desk.delivery.orchestrator import route
-from team_console.store.desk.delivery.push import deliver
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import inbox, sending
+from team_console.store.service.caller import Caller
+from team_console.store.service.failures import discard
+from team_console.store.service.orchestrator import route
+from team_console.store.service.router import deliver
 
 from tests.sql.conftest import Open
 from tests.store.contract import FakeClock
@@ -136,7 +136,7 @@ def test_other_columns_and_rows_of_others_are_left_alone(empty_place: str, opene
     execute(empty_place, add, id="msg-001", at="2026-02-24 10:30:00", payload=PAYLOAD)
     caller = Caller(opened(empty_place, clock=clock), "orchestrator")
     deliver(caller)
-    sent = mail.send(caller, to="code_developer", type="spec_ready").messages[0]
+    sent = sending.send(caller, to="code_developer", type="spec_ready").messages[0]
     row = _row(empty_place)
     assert (row["tenant"], row["weight"], row["status"]) == ("globex", 7, "delivered")
     assert _row(empty_place, sent.message_id)["tenant"] == "acme"
@@ -183,7 +183,7 @@ def test_what_an_inbox_table_does_not_take_goes_into_a_file_once(
 
 def test_what_another_program_changes_is_seen(foreign: str, opened: Open) -> None:
     team = opened(foreign)
-    mail.send(Caller(team, "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
+    sending.send(Caller(team, "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
     first = team.snapshot()
     insert(foreign, "msg-002", "2026-02-24 10:32:00")
     execute(foreign, "UPDATE agent_message SET status = 'delivered', delivered_at = CURRENT_TIMESTAMP")
@@ -199,7 +199,7 @@ def test_what_another_program_changes_is_seen(foreign: str, opened: Open) -> Non
 def test_rows_of_others_stand_between_ours_by_age(foreign: str, opened: Open, clock: FakeClock) -> None:
     team = opened(foreign, clock=clock)
     for number in (1, 2):
-        mail.send(Caller(team, "orchestrator"), to="code_developer", type="spec_ready", message_id=f"ours-{number}")
+        sending.send(Caller(team, "orchestrator"), to="code_developer", type="spec_ready", message_id=f"ours-{number}")
         clock.advance(3600)
     insert(foreign, "msg-002", "2026-02-24 11:00:00")
     assert [message.message_id for message in team.snapshot().messages] == ["msg-001", "ours-1", "msg-002", "ours-2"]
@@ -222,7 +222,7 @@ def test_times_of_a_server_in_another_time_zone_are_read_and_written_in_it(
     (message,) = caller.team.snapshot().messages
     assert message.created_at is not None
     assert abs(utc_now() - message.created_at - timedelta(days=6, hours=20)) < timedelta(hours=1)
-    mail.send(caller, to="b", type="spec_ready", message_id="ours")
+    sending.send(caller, to="b", type="spec_ready", message_id="ours")
     done = deliver(caller)
     assert (len(done.delivered), done.expired) == (2, [])
     off = "CURRENT_TIMESTAMP::timestamp - created_at < interval '1 hour'"
@@ -265,7 +265,7 @@ def test_a_poll_says_times_in_iso_8601_or_not_at_all(
 
 
 def test_the_sources_own_poll_finds_what_we_sent(foreign: str, opened: Open) -> None:
-    mail.send(Caller(opened(foreign), "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
+    sending.send(Caller(opened(foreign), "orchestrator"), to="code_developer", type="spec_ready", message_id="ours")
     poll = """
         SELECT message_id, sender, recipient, message_type, payload, retry_count FROM agent_message
         WHERE recipient = 'code_developer' AND status IN ('pending', 'retry') ORDER BY created_at ASC LIMIT 10"""
@@ -293,7 +293,7 @@ def test_rows_that_are_no_messages_are_problems_and_stop_nothing(tmp_path: Path,
     assert [place for place in places if place[0] == "UNKNOWN_STATUS"] == [("UNKNOWN_STATUS", "odd")]
     assert len([place for place in places if place[0] == "DAMAGED_ENTRY"]) == 4
     caller = Caller(opened(place), "orchestrator")
-    mail.send(caller, to="code_developer", type="spec_ready", message_id="ours")
+    sending.send(caller, to="code_developer", type="spec_ready", message_id="ours")
     assert len(execute(place, "SELECT * FROM agent_message WHERE message_id IS NULL")) == 2
 
 
@@ -322,7 +322,7 @@ def test_a_database_without_the_table_is_refused_and_left_alone(empty_place: str
     assert snapshot.condition is Condition.UNREADABLE
     assert "agent_message" in snapshot.problems[0].message
     with pytest.raises(TeamError) as caught:
-        mail.send(Caller(team, "user"), to="a", type="spec_ready")
+        sending.send(Caller(team, "user"), to="a", type="spec_ready")
     assert caught.value.code is Code.STORE_UNREADABLE
     assert _tables(empty_place) == set()
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from team_console.store.contract.team import Condition
-from team_console.store.desk import inbox, mail
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.failures import discard, redirect
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.maintenance.clearing import clear
+from team_console.store.service import inbox, sending
+from team_console.store.service.caller import Caller
+from team_console.store.service.failures import discard, redirect
+from team_console.store.service.maintenance import clear
+from team_console.store.service.router import deliver
 
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute, named_rows
@@ -76,7 +76,7 @@ def test_a_day_of_work_leaves_the_rows_of_others_as_they_were_to_the_byte(
     lead, architect = Caller(team, "user"), Caller(team, "architect")
     (taken,) = inbox.receive(architect, agent="architect", type="spec_ready", lease=60).messages
     inbox.acknowledge(architect, ids=[taken.message_id])
-    sent = mail.send(lead, to="writer", type="spec_ready", message_id="ours").messages[0]
+    sent = sending.send(lead, to="writer", type="spec_ready", message_id="ours").messages[0]
     deliver(lead, only=["writer"])
     redirect(lead, ids=["m-4"], to="writer")
     inbox.receive(Caller(team, "writer"), agent="writer")
@@ -105,10 +105,10 @@ def test_a_row_of_others_that_was_read_long_ago_is_not_taken_out_by_itself(
 ) -> None:
     team = opened(foreign, clock=clock)
     architect = Caller(team, "architect")
-    mail.send(Caller(team, "user"), to="architect", type="spec_ready", message_id="ours-0")
+    sending.send(Caller(team, "user"), to="architect", type="spec_ready", message_id="ours-0")
     assert inbox.receive(architect, agent="architect").as_json()["count"] == 3
     clock.advance(30 * 86400)
-    mail.send(Caller(team, "user"), to="architect", type="spec_ready", message_id="ours-1")
+    sending.send(Caller(team, "user"), to="architect", type="spec_ready", message_id="ours-1")
     inbox.read_message(architect, agent="architect", message_id="ours-1")
     there = {row[0] for row in execute(foreign, "SELECT message_id FROM agent_message")}
     assert {"m-1", "m-2"} <= there
@@ -142,10 +142,10 @@ def test_an_inbox_table_made_after_the_router_started_gets_each_message_once(
 ) -> None:
     team = opened(foreign, clock=clock)
     lead = Caller(team, "user")
-    mail.send(lead, to="writer", type="spec_ready", payload={"n": 1}, message_id="one")
+    sending.send(lead, to="writer", type="spec_ready", payload={"n": 1}, message_id="one")
     deliver(lead, only=["writer"])
     execute(foreign, f"CREATE TABLE writer_inbox (message_id TEXT PRIMARY KEY, payload {payload})")
-    mail.send(lead, to="writer", type="spec_ready", payload={"n": 2}, message_id="two")
+    sending.send(lead, to="writer", type="spec_ready", payload={"n": 2}, message_id="two")
     deliver(lead, only=["writer"])
     execute(foreign, "UPDATE agent_message SET status = 'failed', retry_count = 3 WHERE message_id = 'two'")
     execute(foreign, "UPDATE agent_message SET status = 'pending', retry_count = 0 WHERE message_id = 'two'")

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.open_database import create_database
-from team_console.store.contract.presence import Presence, new_name
-from team_console.store.contract.team import Team
-from team_console.store.desk.presence import announce_presence, human_present
+from team_console.store.backends.sql.team import create_database
+from team_console.store.contract.team import Presence, Team, new_name
+from team_console.store.service.waiting import announce_presence, human_present
 
 from tests.conftest import CommandLine, Result
 from tests.hook.conftest import Client, Human

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from team_console.store.backends.sql.team import SqlTeam
 from team_console.store.contract.transaction import Enough
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import receive
 from team_console.store.model.message import Message
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
 
 from tests.sql.conftest import Open
 from tests.sql.worker import AGENT

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.sql.open_database import create_database, open_database
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import receive
+from team_console.store.backends.sql.team import create_database, open_database
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
 
 from tests.pty import Terminal
 from tests.sql.conftest import SETTINGS

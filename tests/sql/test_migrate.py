@@ -8,13 +8,12 @@ from types import MappingProxyType
 
 import pytest
 from team_console.store.contract.team import Team
-from team_console.store.desk import inbox, mail, requests
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.maintenance.migration import Migrated, migrate, open_target
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.rendering import settings_text
-from team_console.store.settings.settings_file import parse
+from team_console.store.service import inbox, requests, sending
+from team_console.store.service.caller import Caller
+from team_console.store.service.migration import Migrated, migrate, open_target
+from team_console.store.service.router import deliver
+from team_console.store.settings.settings_file import parse, settings_text
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
 from tests.conftest import CommandLine
@@ -64,8 +63,8 @@ def source(places: tuple[str, str], clock: FakeClock) -> Iterator[Team]:
 def _filled(location: str, clock: FakeClock) -> Team:
     team = open_target(location, CONFIG, clock=clock)
     ceo, architect = Caller(team, "ceo"), Caller(team, "architect")
-    mail.send(ceo, to="architect", content="x" * 9000, summary="The large report is here now", message_id="large")
-    mail.send(ceo, to="no", type="spec_ready", message_id="waiting")
+    sending.send(ceo, to="architect", content="x" * 9000, summary="The large report is here now", message_id="large")
+    sending.send(ceo, to="no", type="spec_ready", message_id="waiting")
     inbox.receive(architect, agent="architect")
     clock.advance(1)
     plan = requests.submit_plan(architect, content="1. Split\n2. Join", summary="Refactor the report generator now")
@@ -137,7 +136,7 @@ def test_a_run_that_was_stopped_is_simply_run_again(source: Team, target: Team, 
 def test_what_happened_at_the_source_since_is_brought_over(source: Team, target: Team, clock: FakeClock) -> None:
     _run(source, target)
     inbox.receive(Caller(source, "no"), agent="no")
-    mail.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
+    sending.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
     done = _run(source, target)
     assert (done.live, done.updated, done.archived) == (1, 1, 1)
     assert (_live(target), _archives(target)) == (_live(source), _archives(source))
@@ -146,7 +145,7 @@ def test_what_happened_at_the_source_since_is_brought_over(source: Team, target:
 def test_what_somebody_did_in_the_target_is_not_undone(source: Team, target: Team) -> None:
     _run(source, target)
     inbox.receive(Caller(target, "no"), agent="no")
-    mail.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
+    sending.send(Caller(source, "ceo"), to="architect", type="spec_ready", message_id="later")
     done = _run(source, target)
     assert done.differing == ["waiting"]
     states = {message.message_id: message.status for message in target.snapshot().messages}
@@ -219,7 +218,7 @@ def test_a_team_is_not_copied_onto_itself(source: Team) -> None:
 
 def test_a_team_is_not_copied_onto_itself_under_another_name_of_its_server(postgres: str, opened: Open) -> None:
     place = open_target(postgres, CONFIG)
-    mail.send(Caller(place, "ceo"), to="architect", type="spec_ready")
+    sending.send(Caller(place, "ceo"), to="architect", type="spec_ready")
     place.close()
     team, same = opened(postgres, read_only=True), opened(postgres.replace("127.0.0.1", "localhost"))
     with pytest.raises(TeamError) as caught:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.mail import send
-from team_console.store.desk.maintenance.repair import heal
 from team_console.store.model.errors import TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import heal
+from team_console.store.service.sending import send
 
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import execute

@@ -16,8 +16,8 @@ from team_console.console.display.screen_state import ScreenState, notice_of, pu
 from team_console.console.following.feed import Feed
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.mail import send
+from team_console.store.service.caller import Caller
+from team_console.store.service.sending import send
 from team_console.store.settings.team_config import CONFIG_NAME
 from team_console.store.views.truth import State, judge
 
@@ -55,7 +55,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         (tmp_path / CONFIG_NAME).write_text(SETTINGS)
         (tmp_path / QUEUE_NAME).write_text("messages: []\n")
         return str(tmp_path)
-    from team_console.store.backends.sql.open_database import create_database
+    from team_console.store.backends.sql.team import create_database
 
     at = str(request.getfixturevalue("postgres")) if request.param == "postgresql" else str(tmp_path / "team.db")
     create_database(at, SETTINGS)
@@ -218,7 +218,7 @@ def anyio_backend() -> str:
 
 
 def test_rows_that_left_a_database_unarchived_are_missing_on_every_face(tmp_path: Path) -> None:
-    from team_console.store.backends.sql.open_database import create_database
+    from team_console.store.backends.sql.team import create_database
 
     place = str(tmp_path / "team.db")
     create_database(place, SETTINGS)

@@ -13,19 +13,17 @@ from typing import Any
 import pytest
 from team_console.console.cli.main import run
 from team_console.console.clients.hook import waiting
-from team_console.store.backends.sql.open_database import create_database, open_database
-from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.presence import UNKNOWN
-from team_console.store.contract.team import OUTCOME_UNKNOWN
-from team_console.store.desk.caller import Caller, Received
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import send
-from team_console.store.desk.requests import approve, submit_plan
-from team_console.store.desk.sessions.mail import hand_over
-from team_console.store.desk.waiting import Arrival, wait_for_messages
+from team_console.store.backends.sql.team import SqlTeam, create_database, open_database
+from team_console.store.contract.team import OUTCOME_UNKNOWN, UNKNOWN
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.verdicts.trust import Mark
-from team_console.store.views.requests import verdicts
+from team_console.store.protocol.verdicts import Mark
+from team_console.store.service.caller import Caller, Received
+from team_console.store.service.inbox import receive
+from team_console.store.service.requests import approve, submit_plan
+from team_console.store.service.sending import send
+from team_console.store.service.sessions import hand_over
+from team_console.store.service.waiting import Arrival, wait_for_messages
+from team_console.store.views import verdicts
 
 from tests.conftest import CommandLine, clean_environment, next_line
 from tests.sql.conftest import SETTINGS, Open
@@ -346,7 +344,7 @@ def test_a_file_that_is_away_for_a_while_is_waited_for(tmp_path: Path, opened: O
 _PIPE = subprocess.PIPE
 _WRITER = """
 import sys
-from team_console.store.backends.sql.open_database import open_database
+from team_console.store.backends.sql.team import open_database
 from tests.store.contract import make_message, put
 team = open_database(sys.argv[1])
 put(team, make_message(2, to="architect"))

@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from team_console.store.backends.sql.open_database import create_database
+from team_console.store.backends.sql.team import create_database
 from team_console.store.contract.team import Condition
 from team_console.store.contract.transaction import Enough
-from team_console.store.desk import inbox, mail
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.orchestrator import route
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import inbox, sending
+from team_console.store.service.caller import Caller
+from team_console.store.service.orchestrator import route
 
 from tests.conftest import CommandLine
 from tests.sql.conftest import SETTINGS, Open
@@ -73,7 +73,7 @@ def test_a_role_that_may_only_read_sees_a_database_of_others_and_makes_no_tables
     assert (team.snapshot().condition, ids(team)) == (Condition.OK, ["msg-001"])
     assert (team.history().messages, team.audit()) == ((), [])
     with pytest.raises(TeamError) as caught:
-        mail.send(Caller(team, "user"), to="code_developer", type="spec_ready")
+        sending.send(Caller(team, "user"), to="code_developer", type="spec_ready")
     assert caught.value.code is Code.READ_ONLY
     assert _tables(postgres) == set()
 
@@ -106,7 +106,7 @@ def test_a_role_with_rights_on_the_messages_alone_can_look_and_is_told_what_is_m
     polled = route(Caller(team, "ceo"), {"ACTION": "poll", "RECIPIENT": "architect"})
     assert polled["messages_pending"] == 1
     with pytest.raises(TeamError) as caught:
-        mail.send(Caller(team, "user"), to="architect", type="spec_ready")
+        sending.send(Caller(team, "user"), to="architect", type="spec_ready")
     assert caught.value.code is Code.NOT_PERMITTED
     assert "GRANT SELECT, INSERT, UPDATE, DELETE ON team_console_state" in caught.value.hint
 
@@ -131,7 +131,7 @@ def test_a_role_that_does_not_own_the_table_of_messages_works_all_the_same(
     team = opened(place)
     got = inbox.receive(Caller(team, "code_developer"), agent="code_developer")
     assert [message.message_id for message in got.messages] == ["msg-001"]
-    mail.send(Caller(team, "user"), to="code_developer", type="spec_ready", message_id="ours")
+    sending.send(Caller(team, "user"), to="code_developer", type="spec_ready", message_id="ours")
     assert ids(team) == ["msg-001", "ours"]
     assert all(line.intact for line in team.audit())
 

@@ -11,12 +11,12 @@ import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.maintenance.repair import accept_settings, heal
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.loss import loss
-from team_console.store.settings.problems import SETTINGS_LOST
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import accept_settings, heal
+from team_console.store.settings.in_force import loss
+from team_console.store.settings.parsing import SETTINGS_LOST
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.samples import rotated
@@ -87,7 +87,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
         (tmp_path / "message-queue.yaml").write_text("messages: []\n")
         (tmp_path / CONFIG_NAME).write_text(SETTINGS)
     else:
-        from team_console.store.backends.sql.open_database import create_database
+        from team_console.store.backends.sql.team import create_database
 
         at = str(request.getfixturevalue("postgres")) if kind == "postgresql" else str(tmp_path / "team.db")
         create_database(at, SETTINGS)
@@ -144,9 +144,9 @@ def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Pl
             lambda: requests.approve(lead, request_id=request_id),
             lambda: requests.reject(lead, request_id=request_id, reason="no"),
             lambda: requests.request_shutdown(lead, agent="architect", reason="done"),
-            lambda: mail.broadcast(lead, summary="one two three four five", content="c"),
-            lambda: mail.send(lead, to="all", summary="one two three four five", content="c"),
-            lambda: mail.send(Caller(team, "evil"), to="architect", summary="one two three four five", content="c"),
+            lambda: sending.broadcast(lead, summary="one two three four five", content="c"),
+            lambda: sending.send(lead, to="all", summary="one two three four five", content="c"),
+            lambda: sending.send(Caller(team, "evil"), to="architect", summary="one two three four five", content="c"),
         )
         before = len(team.snapshot().messages)
         for act in acts:
@@ -154,7 +154,7 @@ def test_nothing_that_needs_authority_is_written_until_they_are_healed(place: Pl
                 act()
             assert caught.value.code in (Code.NOT_PERMITTED, Code.AGENT_NOT_FOUND), caught.value
         assert len(team.snapshot().messages) == before
-        mail.send(Caller(team, "architect"), to="ceo", summary="one two three four five", content="c")
+        sending.send(Caller(team, "architect"), to="ceo", summary="one two three four five", content="c")
         (healed,) = heal(lead)
         assert healed.code == "SETTINGS_RESTORED"
         assert place.settings() == SETTINGS.encode()
@@ -189,7 +189,7 @@ def test_an_edit_is_no_loss_and_is_in_force_from_the_next_write_on(place: Place,
     place.lose(edited)
     assert json.loads(says("status", "--json")[1])["condition"] == "ok"
     with closing(place.open()) as team:
-        mail.send(Caller(team, "architect"), to="ceo", summary="one two three four five", content="c")
+        sending.send(Caller(team, "architect"), to="ceo", summary="one two three four five", content="c")
     place.lose(b"")
     with closing(place.open()) as team:
         assert (team.config().lead, bool(team.config().lost)) == ("architect", True)
@@ -200,7 +200,7 @@ def test_an_edit_is_no_loss_and_is_in_force_from_the_next_write_on(place: Place,
 def test_a_ledger_keeps_the_text_once_however_many_lines_follow(place: Place) -> None:
     with closing(place.open()) as team:
         for number in range(5):
-            mail.send(Caller(team, "architect"), to="ceo", summary=f"one two three four {number}", content="c")
+            sending.send(Caller(team, "architect"), to="ceo", summary=f"one two three four {number}", content="c")
     if place.kind == "yaml":
         assert (Path(place.location) / "audit.jsonl").read_text().count("code_developer]") == 1
     else:

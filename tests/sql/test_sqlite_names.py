@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.backends.sql.open_database import create_database
+from team_console.store.backends.sql.team import create_database
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.mail import send
+from team_console.store.service.caller import Caller
+from team_console.store.service.router import deliver
+from team_console.store.service.sending import send
 
 SETTINGS = "team: t\nlead: ceo\nagents:\n- {name: bob}\n- {name: BOB}\n"
 

@@ -7,11 +7,11 @@ import sqlite3
 from typing import Any
 
 import pytest
-from team_console.store.backends.sql.engines.statement import containing, for_psycopg, insert, listed, quoted
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.failures import discard
-from team_console.store.desk.delivery.push import deliver
+from team_console.store.backends.sql.connection import containing, for_psycopg, insert, listed, quoted
 from team_console.store.model.errors import TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.failures import discard
+from team_console.store.service.router import deliver
 
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute

@@ -7,9 +7,8 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from team_console.store.backends.sql.open_database import create_database
-from team_console.store.backends.sql.tables import VERSION
-from team_console.store.backends.sql.team import SqlTeam
+from team_console.store.backends.sql.schema import VERSION
+from team_console.store.backends.sql.team import SqlTeam, create_database
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 

@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from team_console.store.backends.sql.open_database import open_database
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import acknowledge, receive
+from team_console.store.backends.sql.team import open_database
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import acknowledge, receive
 
 AGENT = "code_developer"
 BATCH = 100

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 import yaml
+from team_console.store.backends.yaml import addressed
+from team_console.store.backends.yaml.addressed import Addressees, search
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.codec import entry as entries
 from team_console.store.backends.yaml.codec.cutting.address_search import may_be_addressed
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.reading import addressed as looking
-from team_console.store.backends.yaml.reading.addressed import Addressees, search
-from team_console.store.backends.yaml.writing.lock_owner import holder_text
-from team_console.store.desk import inbox, mail
-from team_console.store.desk.caller import Caller
+from team_console.store.backends.yaml.lock import holder_text
 from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.message import Message
+from team_console.store.service import inbox, sending
+from team_console.store.service.caller import Caller
 
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import QUEUE, open_yaml, queue_of
@@ -72,7 +72,7 @@ def _ids(messages: Sequence[Message]) -> list[str]:
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_every_way_to_write_an_address_is_found(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "_SMALL", 0)
+    monkeypatch.setattr(addressed, "_SMALL", 0)
     filler = [entry(number, "to: file-manager", sender=ME) for number in range(20)]
     data = ("messages:\n" + "".join(filler) + entry(99, address) + "".join(filler)).encode()
     assert "M-99" in _ids(QueueText.parse(data).messages())
@@ -90,7 +90,7 @@ def test_a_name_that_is_no_address_is_not_looked_at(line: str) -> None:
 
 
 def test_random_queues_give_what_reading_all_of_them_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "_SMALL", 0)
+    monkeypatch.setattr(addressed, "_SMALL", 0)
     seed = 20260224
     print("seed", seed)
     chance = random.Random(seed)
@@ -109,10 +109,10 @@ def test_random_queues_give_what_reading_all_of_them_gives(monkeypatch: pytest.M
 
 
 def test_an_alias_is_followed_by_reading_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "_SMALL", 0)
+    monkeypatch.setattr(addressed, "_SMALL", 0)
     read: list[int] = []
-    genuine = looking._read_all
-    monkeypatch.setattr(looking, "_read_all", counting(read, genuine))
+    genuine = addressed._read_all
+    monkeypatch.setattr(addressed, "_read_all", counting(read, genuine))
     shared = entry(1, "to: &id001 [file-manager]") + entry(2, "to_agents: *id001")
     search(f"messages:\n{shared}".encode(), ME)
     assert read == [1]
@@ -147,14 +147,14 @@ def test_a_message_for_another_costs_a_waiter_its_ledger_line_and_no_look_at_the
     assert inbox.receive(Caller(team, ME), agent=ME).messages == ()
     assert inbox.receive(Caller(team, ME), agent=ME).messages == ()
     searched: list[int] = []
-    genuine = looking.search
-    monkeypatch.setattr(looking, "search", counting(searched, genuine))
+    genuine = addressed.search
+    monkeypatch.setattr(addressed, "search", counting(searched, genuine))
     writer = Caller(open_yaml(tmp_path), "ceo")
     for number in range(5):
-        mail.send(writer, to=OTHER, content=f"{number}", summary="Look at the export once")
+        sending.send(writer, to=OTHER, content=f"{number}", summary="Look at the export once")
         assert inbox.receive(Caller(team, ME), agent=ME).messages == ()
     assert searched == []
-    mail.send(writer, to=ME, content="yours", summary="Look at the export once")
+    sending.send(writer, to=ME, content="yours", summary="Look at the export once")
     assert [message.content for message in inbox.receive(Caller(team, ME), agent=ME).messages] == ["yours"]
 
 

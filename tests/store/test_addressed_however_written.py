@@ -11,10 +11,10 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from team_console.store.backends.yaml import addressed
+from team_console.store.backends.yaml.addressed import search
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.codec.cutting.address_search import may_be_addressed
-from team_console.store.backends.yaml.reading import addressed as looking
-from team_console.store.backends.yaml.reading.addressed import search
 from team_console.store.model.message import ADDRESS_KEYS
 
 ME, OTHER = "amy.b-2", "bob"
@@ -71,7 +71,7 @@ def queue(*lines: str, frame: str = "messages:\n{}") -> bytes:
 def found_in(data: bytes) -> tuple[set[str], set[str]]:
     """Ids of the messages for the agent: by reading everything, and by the look over the bytes."""
     wanted = {message.message_id for message in QueueText.parse(data).messages() if message.is_addressed_to(ME)}
-    with patch.object(looking, "_SMALL", 0):
+    with patch.object(addressed, "_SMALL", 0):
         return wanted, {message.message_id for message in search(data, ME).messages}
 
 

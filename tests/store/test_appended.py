@@ -10,10 +10,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from team_console.store.backends.yaml import addressed, queue_file
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.reading import appended
 from team_console.store.backends.yaml.team import YamlTeam
-from team_console.store.backends.yaml.writing import generation
 
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import QUEUE, open_yaml, queue_of, receive, remove, replace_by_rename
@@ -36,9 +35,9 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
         seen.number += 1
         return real(self, path, known)
 
-    monkeypatch.setattr(appended, "LONG", 1)
-    monkeypatch.setattr(generation, "LARGE", 1)
-    monkeypatch.setattr(appended, "monotonic", lambda: seen.now)
+    monkeypatch.setattr(addressed, "LONG", 1)
+    monkeypatch.setattr(queue_file, "LARGE", 1)
+    monkeypatch.setattr(addressed, "monotonic", lambda: seen.now)
     monkeypatch.setattr(Disk, "read_change", counted)
     return seen
 
@@ -131,7 +130,7 @@ def test_a_change_that_a_forged_line_hides_is_seen_when_all_is_compared(root: Pa
     before = looks.number
     reader.snapshot()
     assert looks.number == before
-    looks.now += appended.COMPARE_SECONDS
+    looks.now += addressed.COMPARE_SECONDS
     assert _told(reader) == _told(open_yaml(root))
     assert "number X" in str(_told(reader))
 
@@ -153,5 +152,5 @@ def test_a_ledger_that_cannot_be_read_is_not_needed(root: Path, looks: Looks, mo
     def closed(*_: object) -> None:
         raise PermissionError(13, "closed")
 
-    monkeypatch.setattr(appended, "whole_lines", closed)
+    monkeypatch.setattr(addressed, "whole_lines", closed)
     assert _told(reader) == _told(open_yaml(root))

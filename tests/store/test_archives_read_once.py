@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.archive_text import Part
+from team_console.store.backends.yaml.archives import Part
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import receive
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
 
 from tests.store.contract import FakeClock, make_message, put, yaml_factory
 

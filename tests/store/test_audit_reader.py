@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.audit_log import Ledger, Line, Tip, Trail
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.reading.audit_reader import Trail
-from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
 
 
 @pytest.mark.parametrize("later", ["a", "a longer one", "one that is longer than all of the line that was taken back"])

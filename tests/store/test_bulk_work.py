@@ -13,12 +13,12 @@ import pytest
 from team_console.store.backends.yaml.codec import QueueText, emit
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.contract.team import Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery import slices
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import send
-from team_console.store.desk.maintenance.clearing import clear
+from team_console.store.service import slices
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.service.maintenance import clear
+from team_console.store.service.router import deliver
+from team_console.store.service.sending import send
 
 from tests.store.contract import FakeClock, make_message, yaml_factory
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.yaml.disk import Disk, Stat
-from team_console.store.desk.delivery import slices
+from team_console.store.service import slices
 
 from tests.benchmarks.bulk import VERBS, Verb, aged
 from tests.benchmarks.data import write_team

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.yaml.writing.commit import Write
-from team_console.store.contract.changed import ChangedError
+from team_console.store.backends.yaml.commit import Write
+from team_console.store.contract.transaction import ChangedError
 
 from tests.store.yaml_folder import QUEUE, audit_lines, make_message, open_yaml, put, replace_by_rename
 

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml import disk
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import receive
 from team_console.store.model.errors import TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
 
 from tests.conftest import needs
 from tests.store.contract import make_message, put

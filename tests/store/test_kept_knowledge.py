@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.backends.yaml.archive_text import closed
+from team_console.store.backends.yaml.archives import closed
 from team_console.store.backends.yaml.codec import QueueText, emit, queue_text
 from team_console.store.backends.yaml.codec.cutting.frame import Style
 from team_console.store.backends.yaml.codec.editing.patch import patch, patch_ordinary

@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.given_paths import absolute
+from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, open_team
-from team_console.store.backends.sql.open_database import create_database
-from team_console.store.desk.maintenance.migration import open_target
+from team_console.store.backends.sql.team import create_database
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service.migration import open_target
 
 from tests.store.yaml_folder import ROOT_ONLY, as_nobody
 

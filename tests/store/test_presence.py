@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.contract.presence import Presence, new_name
-from team_console.store.contract.team import Team
-from team_console.store.desk.presence import announce_presence, human_present
+from team_console.store.contract.team import Presence, Team, new_name
+from team_console.store.service.waiting import announce_presence, human_present
 
 from tests.conftest import CommandLine, clean_environment, next_line
 from tests.store.contract import FACTORIES, FakeClock
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.slow
 _HOLD = """
 import sys
 from team_console.store.backends.open import open_team
-from team_console.store.contract.presence import Presence
+from team_console.store.contract.team import Presence
 team = open_team(sys.argv[1])
 with team.announce(Presence(sys.argv[2]), sys.argv[3]) as announced:
     print(announced, flush=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
+from team_console.store.backends.yaml.audit_log import Line
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.disk import Mark, Stat
-from team_console.store.backends.yaml.recovery.ledger import Line
-from team_console.store.backends.yaml.recovery.plan import Ending, Found, Plan, plan_of
-from team_console.store.backends.yaml.writing.generation import Generation
-from team_console.store.backends.yaml.writing.lock_owner import Released
+from team_console.store.backends.yaml.lock import Released
+from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.backends.yaml.recovery import Ending, Found, Plan, plan_of
 
 BASE, OURS, THEIRS = (1, 10, 100), (2, 20, 200), (3, 30, 300)
 """Generations: the one that the last transaction was built upon, the one it made, and one of somebody else."""

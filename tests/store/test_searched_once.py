@@ -9,9 +9,9 @@ from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.codec import emit, held_words
 from team_console.store.backends.yaml.codec.queue_text import QueueText
 from team_console.store.backends.yaml.codec.word_search import entries_with
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import TeamError
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 
 from tests.store.contract import make_message
 
@@ -102,7 +102,7 @@ def test_sends_under_ids_of_the_senders_search_no_bytes(tmp_path: Path, monkeypa
         for number in numbers:
             for opened in (other, team):
                 wanted = f"MSG-own-{number}-{opened is team}"
-                mail.send(Caller(opened, "ceo"), to="task-manager", content="c", summary="s", message_id=wanted)
+                sending.send(Caller(opened, "ceo"), to="task-manager", content="c", summary="s", message_id=wanted)
 
     team.snapshot()
     other.snapshot()
@@ -113,4 +113,4 @@ def test_sends_under_ids_of_the_senders_search_no_bytes(tmp_path: Path, monkeypa
             patch.setattr(held_words, "entries_with", lambda *_: pytest.fail("all bytes were searched"))
             sends(range(number, number + 1))
     with pytest.raises(TeamError, match="plan request of task-manager"):
-        mail.send(Caller(team, "ceo"), to="task-manager", content="c", summary="s", message_id=plan)
+        sending.send(Caller(team, "ceo"), to="task-manager", content="c", summary="s", message_id=plan)

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.yaml.codec import emit
 from team_console.store.contract.team import Team
-from team_console.store.desk import inbox
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery import failures
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.maintenance.repair import heal
-from team_console.store.model import copies
+from team_console.store.model import message as copies
 from team_console.store.model.message import Message
+from team_console.store.service import failures, inbox
+from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import heal
+from team_console.store.service.router import deliver
 
 from tests.store.contract import START, FakeClock, make_message, yaml_factory
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from team_console.store.backends.yaml.audit_log import Line, Tip
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.disk import Stat
-from team_console.store.backends.yaml.recovery.ledger import Line, Tip
-from team_console.store.backends.yaml.writing.generation import Generation
-from team_console.store.backends.yaml.writing.lock_owner import Released
-from team_console.store.backends.yaml.writing.standing import Standing
+from team_console.store.backends.yaml.lock import Released
+from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.backends.yaml.queue_state import Standing
 
 _TIP = Tip(Line("ceo", "send", seq=7))
 

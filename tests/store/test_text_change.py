@@ -8,8 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from team_console.store.backends.yaml import disk as disks
-from team_console.store.backends.yaml import text_change
+from team_console.store.backends.yaml import disk, text_change
 from team_console.store.backends.yaml.codec import QueueText, stretches
 from team_console.store.backends.yaml.codec.stretches import Stretches
 from team_console.store.backends.yaml.disk import Disk
@@ -94,5 +93,5 @@ def test_a_file_that_is_written_meanwhile_is_not_believed(
         harm(path)
         return real(*known)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(disks, "change_in_file", meanwhile)
+    monkeypatch.setattr(disk, "change_in_file", meanwhile)
     assert Disk().read_change(path, Stretches.of(b"abc").views) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
-from team_console.store.protocol.reading import carries
+from team_console.store.protocol.parsing import carries
 
 from tests.store.contract import START, FakeClock, make_message, put, yaml_factory
 

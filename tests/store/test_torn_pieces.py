@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import yaml
-from team_console.store.backends.yaml.recovery import healing, recovery, torn_pieces
-from team_console.store.backends.yaml.recovery.torn_pieces import remnants
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.maintenance.repair import heal
+from team_console.store.backends.yaml import healing, recovery
+from team_console.store.backends.yaml.healing import remnants
 from team_console.store.model.message import Message
+from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import heal
 
 from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, remove, states
 
@@ -133,13 +133,13 @@ def test_the_torn_copy_of_a_message_that_left_the_queue_long_ago_goes_again(tmp_
 def test_many_broken_pieces_are_not_each_held_against_each_message_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """500 lines that nobody can read, beside 500 messages, held the lock for ten seconds."""
     written: list[object] = []
-    ways = torn_pieces._written
+    ways = healing._written
 
     def counted(record: Mapping[str, Any]) -> Iterator[str]:
         written.append(record)
         return ways(record)
 
-    monkeypatch.setattr(torn_pieces, "_written", counted)
+    monkeypatch.setattr(healing, "_written", counted)
     broken, messages = [b"- [broken %d" % number for number in range(40)], [make_message(1), make_message(2)]
 
     assert remnants([*broken, b"- message_id: MSG-20260224-0000"], messages) == [b"- message_id: MSG-20260224-0000"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.requests import submit_plan
+from team_console.store.service.caller import Caller
+from team_console.store.service.requests import submit_plan
 
 SETTINGS = "team: t\nlead: ceo\nagents:\n- name: ceo\n  role: master\n- name: dev\n  role: resident\n"
 

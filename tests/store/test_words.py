@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.cli.printing.findings import findings_of
-from team_console.store.model.words import counted
-from team_console.store.protocol.checks.summary import summary_warnings
+from team_console.store.model.safe import counted
+from team_console.store.protocol.checks import summary_warnings
 
 
 @pytest.mark.parametrize(

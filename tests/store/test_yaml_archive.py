@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from team_console.store.backends.yaml import archives
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.reading import archives
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.backends.yaml.writing.commit import Write
+from team_console.store.backends.yaml.commit import Write
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import TeamError
 

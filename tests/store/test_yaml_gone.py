@@ -8,12 +8,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml import archive_text
-from team_console.store.backends.yaml.reading import archives
+from team_console.store.backends.yaml import archives
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
-from team_console.store.model.problem import Problem
-from team_console.store.views.findings.audit_chain import trail_findings
+from team_console.store.model.errors import Problem
+from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import past
 
 from tests.store.contract import make_message, put
@@ -90,7 +89,7 @@ def _beginning_gone(path: Path) -> None:
 
 
 def _another_agents(path: Path) -> None:
-    path.write_bytes(b"messages:\n" + archive_text.closed(make_message(77)) * 40)
+    path.write_bytes(b"messages:\n" + archives.closed(make_message(77)) * 40)
 
 
 def _folder_gone(path: Path) -> None:

@@ -9,9 +9,9 @@ from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.codec.cutting import pieces
 from team_console.store.backends.yaml.team import YamlTeam
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.mail import send
 from team_console.store.model.message import Message, new_record
+from team_console.store.service.caller import Caller
+from team_console.store.service.sending import send
 
 from tests.benchmarks.data import AGENTS, LEAD, letters, quiet, write_queue, write_team
 

@@ -12,8 +12,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml import lock
 from team_console.store.backends.yaml.disk import Disk, Stat
-from team_console.store.backends.yaml.writing import lock_owner
 from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 
@@ -96,7 +96,7 @@ def test_the_kernel_is_not_asked_who_had_the_lock_right_after_we_had_it(
         asked.append(given)
         return []
 
-    monkeypatch.setattr(lock_owner, "_kernel_holders", nobody)
+    monkeypatch.setattr(lock, "_kernel_holders", nobody)
     team = open_yaml(tmp_path)
     put(team, make_message(1))
     assert team.snapshot().messages
@@ -336,9 +336,9 @@ class _Meanwhile(Disk):
 def test_who_takes_the_lock_while_it_is_looked_at_is_not_said_to_have_died(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, sure: bool
 ) -> None:
-    monkeypatch.setattr(lock_owner, "_kernel_holders", lambda *given: [])
+    monkeypatch.setattr(lock, "_kernel_holders", lambda *given: [])
     put(open_yaml(tmp_path), make_message(1))
-    text = lock_owner.holder_text(since=to_text(utc_now()), action="send")
+    text = lock.holder_text(since=to_text(utc_now()), action="send")
     team = open_yaml(tmp_path, disk=_Meanwhile(number, lambda: (tmp_path / LOCK).write_bytes(text)))
     team._reader._asked_kernel = -math.inf if sure else math.inf
     assert team.snapshot().problems == ()
@@ -350,7 +350,7 @@ def test_who_takes_over_from_one_that_died_while_it_is_looked_at_is_not_said_to_
         wait_for(holder, b"held")
         holder.kill()
         holder.wait()
-    text = lock_owner.holder_text(since=to_text(utc_now()), action="send")
+    text = lock.holder_text(since=to_text(utc_now()), action="send")
     team = open_yaml(tmp_path, disk=_Meanwhile(1, lambda: (tmp_path / LOCK).write_bytes(text)))
     assert team.snapshot().problems == ()
 
@@ -364,9 +364,9 @@ def test_who_gives_the_lock_back_while_it_is_looked_at_is_not_said_to_have_died(
     released = (tmp_path / LOCK).read_bytes()
     held = [os.getpid()]
     monkeypatch.setattr(
-        lock_owner, "_kernel_holders", lambda *given: held if (tmp_path / LOCK).read_bytes() != released else []
+        lock, "_kernel_holders", lambda *given: held if (tmp_path / LOCK).read_bytes() != released else []
     )
     since = to_text(utc_now() - timedelta(seconds=age))
-    (tmp_path / LOCK).write_bytes(lock_owner.holder_text(since=since, action="send"))
+    (tmp_path / LOCK).write_bytes(lock.holder_text(since=since, action="send"))
     team = open_yaml(tmp_path, disk=_Meanwhile(number, lambda: (tmp_path / LOCK).write_bytes(released)))
     assert team.snapshot().problems == ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.reading.foreign_changes import Losses
-from team_console.store.backends.yaml.recovery.expected_queue import ExpectedQueue
+from team_console.store.backends.yaml.healing import ExpectedQueue
+from team_console.store.backends.yaml.snapshot import Losses
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Condition, Snapshot
-from team_console.store.model.problem import Problem
+from team_console.store.model.errors import Problem
 
 from tests.store.yaml_folder import (
     HOLD,

@@ -7,12 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from team_console.store.backends.yaml.audit_log import Ledger, Line, RecordedReader, Tip
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.reading.recorded_reader import RecordedReader
-from team_console.store.backends.yaml.recovery.ledger import Ledger, Line, Tip
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds.kind import Family, Kind
-from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.protocol.kinds import KINDS, Family, Kind
 
 from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 

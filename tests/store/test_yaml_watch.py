@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 import watchfiles
+from team_console.store.backends.yaml import watch
 from team_console.store.backends.yaml.layout import Layout
-from team_console.store.backends.yaml.reading import inotify
-from team_console.store.backends.yaml.reading import watch as watching
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import WatchHint, WatchState
 from watchfiles._rust_notify import WatchfilesRustInternalError
@@ -31,9 +30,9 @@ PATIENCE = 20.0
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to get events: from the kernel, and from the library where the kernel has no such call."""
     way: str = request.param
-    if way == "kernel" and not inotify.is_available():
+    if way == "kernel" and not watch.is_available():
         pytest.skip("this system has no inotify")
-    monkeypatch.setattr(inotify, "is_available", lambda: way == "kernel")
+    monkeypatch.setattr(watch, "is_available", lambda: way == "kernel")
     return way
 
 
@@ -145,14 +144,14 @@ def test_without_events_it_polls_says_why_and_still_notices(tmp_path: Path, erro
         raise error
         yield
 
-    class Refused(inotify.FolderChanges):
+    class Refused(watch.FolderChanges):
         def __init__(self, folders: object) -> None:
             raise error
 
     put(open_yaml(tmp_path), make_message(1))
     refusing = pytest.MonkeyPatch()
     refusing.setattr(watchfiles, "awatch", refuse)
-    refusing.setattr(inotify, "FolderChanges", Refused)
+    refusing.setattr(watch, "FolderChanges", Refused)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until(lambda: watcher.hints and str(error) in watcher.hints[-1].reason)
@@ -189,7 +188,7 @@ def test_lost_events_are_made_up_for_by_looking(tmp_path: Path, monkeypatch: pyt
 
     put(open_yaml(tmp_path), make_message(1))
     monkeypatch.setattr(watchfiles, "awatch", silent)
-    monkeypatch.setattr(inotify.FolderChanges, "read", lambda changes: inotify.Changed(set()))
+    monkeypatch.setattr(watch.FolderChanges, "read", lambda changes: watch.Changed(set()))
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)
@@ -226,16 +225,16 @@ def test_waiting_wakes_nobody_while_nothing_changes(tmp_path: Path, monkeypatch:
         pytest.skip("the library looks in steps")
     put(open_yaml(tmp_path), make_message(1))
     reads: list[int] = []
-    genuine = inotify.FolderChanges.read
-    monkeypatch.setattr(inotify.FolderChanges, "read", counting(reads, genuine))
+    genuine = watch.FolderChanges.read
+    monkeypatch.setattr(watch.FolderChanges, "read", counting(reads, genuine))
     looked = asyncio.Semaphore(0)
-    look = watching.look
+    look = watch.look
 
     def counted(layout: Layout) -> tuple[object, ...]:
         looked.release()
         return look(layout)
 
-    monkeypatch.setattr(watching, "look", counted)
+    monkeypatch.setattr(watch, "look", counted)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)
@@ -251,7 +250,7 @@ def test_a_change_right_after_another_is_noticed_by_its_own_events(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     """It comes while the lock of the one before is being waited for."""
-    monkeypatch.setattr(watching, "POLL_SECONDS_LIVE", 600.0)
+    monkeypatch.setattr(watch, "POLL_SECONDS_LIVE", 600.0)
     team = open_yaml(tmp_path)
     put(team, make_message(1))
 
@@ -268,16 +267,16 @@ def test_whoever_found_something_does_not_wait_for_the_end_of_a_pause(
 ) -> None:
     if way != "kernel":
         pytest.skip("the library ends its step first")
-    monkeypatch.setattr(watching, "_GATHER", 600.0)
+    monkeypatch.setattr(watch, "_GATHER", 600.0)
     put(open_yaml(tmp_path), make_message(1))
     pausing = asyncio.Event()
-    wake_later = watching._wake_later
+    wake_later = watch._wake_later
 
     def told(*further: Any) -> None:
         pausing.set()
         wake_later(*further)
 
-    monkeypatch.setattr(watching, "_wake_later", told)
+    monkeypatch.setattr(watch, "_wake_later", told)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)
@@ -318,7 +317,7 @@ def test_watching_touches_nothing(tmp_path: Path) -> None:
 
 def test_a_look_tells_generations_apart(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
-    looks = [watching.look(team.layout)]
+    looks = [watch.look(team.layout)]
     for act in (
         lambda: put(team, make_message(1)),
         lambda: put(team, make_message(2)),
@@ -326,5 +325,5 @@ def test_a_look_tells_generations_apart(tmp_path: Path) -> None:
         lambda: (tmp_path / QUEUE).unlink(),
     ):
         act()
-        looks.append(watching.look(team.layout))
+        looks.append(watch.look(team.layout))
     assert len(set(looks)) == len(looks)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from team_console.store.backends.yaml.audit_log import Ledger
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.recovery.ledger import Ledger
 
 _ARCHIVE = "-archive"
 

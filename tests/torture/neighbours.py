@@ -12,11 +12,11 @@ from pathlib import Path
 
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery import slices
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import broadcast
+from team_console.store.service import slices
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.service.router import deliver
+from team_console.store.service.sending import broadcast
 
 from tests.conftest import COMMAND, template
 from tests.pty import Terminal

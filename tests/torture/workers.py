@@ -13,14 +13,14 @@ from pathlib import Path
 import yaml
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, Team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.delivery.push import deliver
-from team_console.store.desk.inbox import acknowledge, receive
-from team_console.store.desk.mail import broadcast, send
-from team_console.store.desk.maintenance.clearing import clear
-from team_console.store.desk.requests import approve, reject, submit_plan
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.parsing import reading
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import acknowledge, receive
+from team_console.store.service.maintenance import clear
+from team_console.store.service.requests import approve, reject, submit_plan
+from team_console.store.service.router import deliver
+from team_console.store.service.sending import broadcast, send
 
 LEAD = "ceo"
 RECEIVERS = ("dev-1", "dev-2")

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from team_console.store.backends.open import QUEUE_NAME
-from team_console.store.protocol.kinds.registry import KINDS
+from team_console.store.protocol.kinds import KINDS
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.conftest import ROOT

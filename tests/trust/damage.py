@@ -11,10 +11,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from team_console.store.backends.open import QUEUE_NAME, open_team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import send
-from team_console.store.desk.requests import submit_plan
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.service.requests import submit_plan
+from team_console.store.service.sending import send
 from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.conftest import CommandLine

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.open import open_team
-from team_console.store.desk import mail, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
 
 from tests.store.yaml_folder import ROOT_ONLY, as_nobody
 from tests.trust.keys_of_humans import key_file, sign_verdicts
@@ -38,7 +38,7 @@ def folder() -> Iterator[Path]:
         made.mkdir()
         assert run(["init", str(made), "--name", "sprint-42", "--lead", "ceo", "--agent", "bob"]) == 0
         sign_verdicts(made)
-        mail.send(Caller(open_team(str(made)), "ceo"), to="bob", summary="one two three four five", content="c")
+        sending.send(Caller(open_team(str(made)), "ceo"), to="bob", summary="one two three four five", content="c")
         (made / "team.key").write_text("k" * 32)
         (made / "drop").mkdir()
         for line in (
@@ -71,7 +71,7 @@ def test_a_plan_goes_through_drop_and_its_signed_verdict_is_read_and_checked(
 ) -> None:
     drop(folder, PLAN)
     ceo = Caller(open_team(str(folder)), "ceo")
-    mail.send(ceo, to="bob", summary="one two three four five", content="c")
+    sending.send(ceo, to="bob", summary="one two three four five", content="c")
     assert look(folder, capfd, "verdict", REQUEST)[0] != 0
     requests.approve(ceo, request_id=REQUEST, note="go")
     status, text = look(folder, capfd, "verdict", REQUEST, "--json")
@@ -103,12 +103,12 @@ def test_a_verdict_in_drop_and_a_verb_as_the_human_change_nothing(
 ) -> None:
     drop(folder, PLAN)
     ceo = Caller(open_team(str(folder)), "ceo")
-    mail.send(ceo, to="bob", summary="one two three four five", content="c")
+    sending.send(ceo, to="bob", summary="one two three four five", content="c")
     forged = PLAN.replace("_request\nfrom: bob\nto: ceo", "_response\nfrom: ceo\nto: bob").replace(
         "fromdrop", "forgedaa"
     )
     drop(folder, forged.replace("content:", "approve: true, content:"), "verdict.yaml")
-    receipt = mail.send(ceo, to="bob", summary="one two three four five", content="c")
+    receipt = sending.send(ceo, to="bob", summary="one two three four five", content="c")
     assert "is a verdict, and drop/ takes none" in str(receipt.notices)
     before = (folder / "message-queue.yaml").read_bytes()
     with as_nobody():

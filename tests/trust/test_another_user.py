@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.open import open_team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.requests import approve
+from team_console.store.service.caller import Caller
+from team_console.store.service.requests import approve
 
 from tests.conftest import COMMAND, clean_environment
 from tests.store.yaml_folder import ROOT_ONLY, as_nobody

@@ -16,12 +16,12 @@ import pytest
 import yaml
 from team_console.store.model.errors import TeamError
 from team_console.store.protocol.seen import REQUEST, digest_of
-from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
+from team_console.store.protocol.verdicts import NAMESPACE, SIGNATURE, statement
+from team_console.store.settings.in_force import weakening
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.settings.weakening import weakening
-from team_console.store.views.requests.verdicts import verdict_of
 from team_console.store.views.rows import RequestState
+from team_console.store.views.verdicts import verdict_of
 
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team

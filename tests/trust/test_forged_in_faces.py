@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 from team_console.store.backends.open import open_team
-from team_console.store.desk import asking, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import asking, requests
+from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine
 from tests.hook.conftest import Client, Human, client, human, office  # noqa: F401

@@ -21,13 +21,13 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk import asking, inbox, mail, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.message import Message
 from team_console.store.protocol.seen import REQUEST, digest_of
-from team_console.store.protocol.verdicts.statement import NAMESPACE, SIGNATURE, statement
-from team_console.store.views.requests.verdicts import verdict_of
+from team_console.store.protocol.verdicts import NAMESPACE, SIGNATURE, statement
+from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Flag, RequestRow
+from team_console.store.views.verdicts import verdict_of
 
 from tests.conftest import COMMAND, CommandLine, clean_environment
 from tests.samples import rotated
@@ -56,10 +56,10 @@ class Case:
             receipt = asking.ask_question(asker, questions=[{"question": text, "options": options}])
         elif self.kind == "creation":
             wanted = {"agent_type": "tester", "role_hint": text, "requested_by": by}
-            receipt = mail.send(asker, to="ceo", type="AGENT_CREATE_REQUEST", payload=wanted)
+            receipt = sending.send(asker, to="ceo", type="AGENT_CREATE_REQUEST", payload=wanted)
         else:
             wanted = {"issue": text, "severity": "blocker", "recommendation": "r"}
-            receipt = mail.send(asker, to="ceo", type="escalate", payload=wanted)
+            receipt = sending.send(asker, to="ceo", type="escalate", payload=wanted)
         (question,) = receipt.messages
         return receipt.request_id or question.message_id, question
 
@@ -102,7 +102,7 @@ class Case:
 
     def row(self) -> RequestRow:
         """How the ledger has the request now, archives and all."""
-        from team_console.store.views.requests.following import RequestFollower
+        from team_console.store.views.verdicts import RequestFollower
 
         return RequestFollower(self.team, self.request, me="ceo").look()
 
@@ -140,7 +140,7 @@ def tmp_folder() -> Path:
 def _hand_in(case: Case, record: Record) -> None:
     """By the way that is open to agents, taken in by the next write."""
     case.place.hand_in(record)
-    mail.send(case.bob, to="ceo", summary="one two three four five", content="c")
+    sending.send(case.bob, to="ceo", summary="one two three four five", content="c")
 
 
 def _by_drop(case: Case) -> None:
@@ -346,7 +346,7 @@ def test_no_forgery_decides_and_the_human_still_does(
     assert [item.record.get("trust") for item in about] == ["forged"] * len(about)
     if any(item.message_id == "MSG-20261122-forgedaa" for item in case.team.snapshot().messages):
         assert Flag.FORGED in row.flags
-    mail.send(case.bob, to="ceo", summary="one two three four five", content="c")
+    sending.send(case.bob, to="ceo", summary="one two three four five", content="c")
     case.decide()
     assert not case.row().is_open
 

@@ -13,15 +13,12 @@ from contextlib import contextmanager
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
-from team_console.store.protocol.verdicts import ssh_keygen, verification
-from team_console.store.protocol.verdicts.ssh_keygen import verify
-from team_console.store.protocol.verdicts.ssh_signature import SshSignature, armoured, read_signature
-from team_console.store.protocol.verdicts.statement import NAMESPACE
-from team_console.store.protocol.verdicts.verification import signature_trouble
-from team_console.store.settings.public_keys import key_bytes
-from team_console.store.settings.team_config import Human
+from team_console.store.protocol import ssh, verdicts
+from team_console.store.protocol.ssh import SshSignature, armoured, read_signature, verify
+from team_console.store.protocol.verdicts import NAMESPACE, signature_trouble
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.store.settings.team_config import Human, key_bytes
 from team_console.store.views.board import view_of
 from team_console.store.views.rows import RequestState
 
@@ -34,7 +31,7 @@ from cryptography.hazmat.primitives.asymmetric import ec  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature  # noqa: E402
 from cryptography.hazmat.primitives.hashes import SHA256  # noqa: E402
-from team_console.store.protocol.verdicts.key_arithmetic import is_signed  # noqa: E402
+from team_console.store.protocol.ssh import is_signed  # noqa: E402
 
 TEXT = '{"verdict":"approve"}'
 TOUCHED, VERIFIED = 1, 4
@@ -136,8 +133,8 @@ def test_without_the_library_an_untouched_key_signs_nothing_either(
     token: Token, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs("ssh-keygen")
-    monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.verdicts.key_arithmetic", None)
-    monkeypatch.setattr(verification, "_known", {})
+    monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.ssh", None)
+    monkeypatch.setattr(verdicts, "_known", {})
     assert signature_trouble(TEXT, token.sign(TEXT), [token.line]) == ""
     assert signature_trouble(TEXT, token.sign(TEXT, flags=VERIFIED), [token.line]) == UNTOUCHED
 
@@ -182,7 +179,7 @@ def test_a_team_whose_human_has_such_a_key_decides_with_it(
         assert key_bytes(human.keys[0]) == token.key
         yield token.sign
 
-    monkeypatch.setattr(ssh_keygen, "signing", touch)
+    monkeypatch.setattr(ssh, "signing", touch)
     opened = open_team(str(team.folder))
     request = requests.submit_plan(Caller(opened, "task-manager"), content="1. Go").request_id or ""
     requests.approve(Caller(opened, "ceo"), request_id=request)

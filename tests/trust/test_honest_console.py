@@ -20,8 +20,8 @@ from team_console.console.following.feed import ReadResult
 from team_console.console.input.subject import Mode
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, Team, WatchHint, WatchState
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.mail import send
+from team_console.store.service.caller import Caller
+from team_console.store.service.sending import send
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.conftest import COMMAND, CommandLine

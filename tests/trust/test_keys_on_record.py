@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.maintenance.repair import accept_keys
-from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.problem import Problem
-from team_console.store.views.looking import view_of_team
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import accept_keys
+from team_console.store.views.truth import view_of_team
 
 from tests.conftest import CommandLine
 from tests.sql.empty_postgresql import empty_postgresql

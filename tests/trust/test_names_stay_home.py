@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from team_console.console.app.drafts import Drafts
 from team_console.store.backends.open import QUEUE_NAME, open_team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import send
-from team_console.store.desk.requests import submit_plan
 from team_console.store.model.errors import TeamError
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.service.requests import submit_plan
+from team_console.store.service.sending import send
 
 from tests.conftest import CommandLine
 from tests.trust import corpus

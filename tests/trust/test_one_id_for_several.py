@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import yaml
 from team_console.store.backends.open import QUEUE_NAME
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol import judgement
-from team_console.store.protocol.relations.answering import withdraws
+from team_console.store.protocol.answering import withdraws
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine
 from tests.memory_team import MemoryTeam

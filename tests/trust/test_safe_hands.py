@@ -16,7 +16,7 @@ import pytest
 from team_console.console.screens.performer import GUARD
 from team_console.store.backends.open import open_team
 from team_console.store.model.clock import from_text, utc_now
-from team_console.store.views.mail.thread import find_thread
+from team_console.store.views.conversation import find_thread
 from team_console.store.views.titles import message_title
 
 from tests.conftest import ROOT, CommandLine
@@ -34,10 +34,10 @@ _SHOWN = 16
 """Letters of a title that its row has room for; they tell the titles below apart."""
 OTHERS = """
 import random, sys, threading
-from team_console.store.desk.inbox import receive
-from team_console.store.desk.mail import send
-from team_console.store.desk.requests import submit_plan
-from team_console.store.desk.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.service.sending import send
+from team_console.store.service.requests import submit_plan
+from team_console.store.service.caller import Caller
 from team_console.store.backends.open import open_team
 
 team, dice, over = open_team(sys.argv[1]), random.Random(int(sys.argv[2])), threading.Event()

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.desk import asking, requests
-from team_console.store.desk.caller import Caller
+from team_console.store.service import asking, requests
+from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import key_file

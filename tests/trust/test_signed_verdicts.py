@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.desk import asking, inbox, mail, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
+from team_console.store.protocol import ssh, verdicts
 from team_console.store.protocol.seen import digest_of
-from team_console.store.protocol.verdicts import ssh_keygen, verification
-from team_console.store.protocol.verdicts.ssh_keygen import verify
-from team_console.store.protocol.verdicts.trust import objection
+from team_console.store.protocol.ssh import verify
+from team_console.store.protocol.verdicts import objection
+from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.service.caller import Caller
 from team_console.store.views.board import view_of
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 
@@ -92,7 +92,7 @@ def every_verdict(desk: Desk) -> dict[str, Callable[[], str]]:
 
     def escalation() -> str:
         body = {"issue": "i", "severity": "blocker", "recommendation": "r"}
-        request = mail.send(agent, to="ceo", type="escalate", payload=body).messages[0].message_id
+        request = sending.send(agent, to="ceo", type="escalate", payload=body).messages[0].message_id
         requests.answer(ceo, request_id=request, content="Use version 3")
         return request
 
@@ -126,14 +126,14 @@ def test_every_kind_of_verdict_is_signed(desk: Desk, kind: str) -> None:
 
 def test_creation_and_end_of_an_agent_are_signed_by_the_human_alone(sprint: Desk) -> None:
     wanted = {"agent_type": "tester", "role_hint": "tests", "requested_by": "task-manager"}
-    asked = mail.send(sprint.agent, to="ceo", type="AGENT_CREATE_REQUEST", payload=wanted)
+    asked = sending.send(sprint.agent, to="ceo", type="AGENT_CREATE_REQUEST", payload=wanted)
     requests.approve(sprint.ceo, request_id=asked.messages[0].message_id)
     row = sprint.row(asked.messages[0].message_id)
     assert (row.state, row.flags) == (RequestState.APPROVED, ())
     assert row.verdict is not None
     name = json.loads(row.verdict.content.partition(":")[2])["agent_name"]
     wanted = {"agent_name": name, "requested_by": "task-manager", "reason": "done"}
-    ending = mail.send(sprint.agent, to="ceo", type="AGENT_DESTROY_REQUEST", payload=wanted)
+    ending = sending.send(sprint.agent, to="ceo", type="AGENT_DESTROY_REQUEST", payload=wanted)
     requests.approve(sprint.ceo, request_id=ending.messages[0].message_id)
     (order,) = inbox.receive(Caller(sprint.team, name), agent=name).messages
     requests.approve(Caller(sprint.team, name), request_id=order.request_id or "")
@@ -155,12 +155,12 @@ def sprint(make_team: Callable[..., CommandLine]) -> Iterator[Desk]:
 @pytest.mark.parametrize("outside", [False, True], ids=["cryptography", "ssh-keygen"])
 def test_every_kind_of_key_signs(team: CommandLine, monkeypatch: pytest.MonkeyPatch, kind: str, outside: bool) -> None:
     if outside:
-        monkeypatch.setitem(sys.modules, "team_console.store.protocol.verdicts.key_arithmetic", None)
+        monkeypatch.setitem(sys.modules, "team_console.store.protocol.ssh", None)
     sign_verdicts(team.folder, kind=kind)
     desk = Desk(str(team.folder))
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)
-    verification._known.clear()
+    verdicts._known.clear()
     assert desk.row(request).state is RequestState.APPROVED
     verdict = desk.row(request).verdict
     assert verdict is not None
@@ -173,8 +173,8 @@ def test_without_any_means_to_verify_nothing_decides_and_the_next_step_is_told(
 ) -> None:
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)
-    verification._known.clear()
-    monkeypatch.setitem(sys.modules, "team_console.store.protocol.verdicts.key_arithmetic", None)
+    verdicts._known.clear()
+    monkeypatch.setitem(sys.modules, "team_console.store.protocol.ssh", None)
     monkeypatch.setenv("PATH", "/nonexistent")
     row = desk.row(request)
     assert (row.state, row.flags) == (RequestState.OPEN, (Flag.FORGED,))
@@ -216,11 +216,11 @@ def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writin
     waits.chmod(0o755)
     request, told = desk.plan(), list[str]()
     monkeypatch.setenv("PATH", f"{waits.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr("team_console.store.protocol.verdicts.ssh_keygen.PATIENCE", 0.2)
+    monkeypatch.setattr("team_console.store.protocol.ssh.PATIENCE", 0.2)
 
     def tell(words: str, give_up: Callable[[], None]) -> None:
         told.append(words)
-        mail.send(desk.agent, to="file-manager", **SUMMARY)  # the lock is free while the key is waited for
+        sending.send(desk.agent, to="file-manager", **SUMMARY)  # the lock is free while the key is waited for
 
     with pytest.raises(TeamError) as caught:
         requests.approve(Caller(desk.team, "ceo", tell=tell), request_id=request)
@@ -241,7 +241,7 @@ def test_a_human_may_give_up_a_key_that_does_not_answer(
 
     def tell(words: str, give_up: Callable[[], None]) -> None:
         def wait() -> None:
-            while not ssh_keygen._waiting:
+            while not ssh._waiting:
                 pass
             give_up()
 
@@ -303,12 +303,12 @@ def test_a_human_without_a_key_is_refused_with_the_next_step(team: CommandLine) 
 
 def test_a_verdict_that_is_merely_sent_is_refused(desk: Desk) -> None:
     body = {"issue": "i", "severity": "blocker", "recommendation": "r"}
-    asked = mail.send(desk.agent, to="ceo", type="escalate", payload=body).messages[0].message_id
+    asked = sending.send(desk.agent, to="ceo", type="escalate", payload=body).messages[0].message_id
     with pytest.raises(TeamError) as caught:
-        mail.send(desk.ceo, to="task-manager", in_reply_to=asked, **SUMMARY)
+        sending.send(desk.ceo, to="task-manager", in_reply_to=asked, **SUMMARY)
     assert caught.value.code is Code.NOT_PERMITTED
-    first = mail.send(desk.agent, to="ceo", **SUMMARY).messages[0].message_id
-    mail.send(desk.ceo, to="task-manager", in_reply_to=first, **SUMMARY)
+    first = sending.send(desk.agent, to="ceo", **SUMMARY).messages[0].message_id
+    sending.send(desk.ceo, to="task-manager", in_reply_to=first, **SUMMARY)
 
 
 def test_what_was_decided_before_the_team_signed_keeps_counting_when_that_is_said(team: CommandLine) -> None:
@@ -395,8 +395,8 @@ def test_evidence_says_what_is_forged_and_where(team: CommandLine) -> None:
 
 
 def test_stock_ssh_keygen_agrees_with_what_is_checked_here(desk: Desk) -> None:
-    from team_console.store.protocol.verdicts.statement import NAMESPACE, statement
-    from team_console.store.settings.public_keys import key_bytes
+    from team_console.store.protocol.verdicts import NAMESPACE, statement
+    from team_console.store.settings.team_config import key_bytes
 
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Snapshot, Team
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.verdicts import ssh_keygen
-from team_console.store.views.requests.verdicts import verdict_of
+from team_console.store.protocol import ssh
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
+from team_console.store.views.verdicts import verdict_of
 
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import key_file, public_line, sign_verdicts
@@ -118,7 +118,7 @@ def test_with_a_key_in_an_agent_the_program_starts_before_anything_is_read(
     signed: Team, team: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = list[str]()
-    started, snapshot = ssh_keygen._started, signed.snapshot
+    started, snapshot = ssh._started, signed.snapshot
 
     def start(path: Path, *, namespace: str, on_terminal: bool) -> subprocess.Popen[bytes]:
         steps.append("ssh-keygen")
@@ -132,7 +132,7 @@ def test_with_a_key_in_an_agent_the_program_starts_before_anything_is_read(
     (team.folder / "temporary").mkdir()
     with _agent_with_key(team.folder, monkeypatch):
         request = _plan(signed)
-        monkeypatch.setattr(ssh_keygen, "_started", start)
+        monkeypatch.setattr(ssh, "_started", start)
         monkeypatch.setattr(signed, "snapshot", read)
         _approve(signed, request)
         assert steps == ["ssh-keygen", "snapshot"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from team_console.store.protocol.verdicts import verification
-from team_console.store.protocol.verdicts.statement import SIGNATURE
-from team_console.store.protocol.verdicts.trust import objection
+from team_console.store.protocol import verdicts
+from team_console.store.protocol.verdicts import SIGNATURE, objection
 
 from tests.benchmarks.verdicts import many_signed
 
@@ -18,14 +17,14 @@ AMOUNT = 200
 def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts whose signatures were worked out."""
     pytest.importorskip("cryptography")
-    real, texts = verification._is_good, list[str]()
+    real, texts = verdicts._is_good, list[str]()
 
     def counted(parts: Any, text: str, signature: str) -> bool:
         texts.append(text)
         return real(parts, text, signature)
 
-    monkeypatch.setattr(verification, "_is_good", counted)
-    monkeypatch.setattr(verification, "_known", {})
+    monkeypatch.setattr(verdicts, "_is_good", counted)
+    monkeypatch.setattr(verdicts, "_known", {})
     return texts
 
 
@@ -57,4 +56,4 @@ def test_a_key_that_is_taken_out_of_the_settings_is_not_remembered_as_good(worke
 
 
 def test_ten_thousand_fit_into_what_is_remembered() -> None:
-    assert verification._REMEMBERED > 10_000
+    assert verdicts._REMEMBERED > 10_000

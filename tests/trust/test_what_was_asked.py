@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from team_console.store.contract.team import Team
-from team_console.store.desk import asking, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.seen import digest_of
-from team_console.store.views.requests.verdicts import await_verdict, verdict_of
+from team_console.store.service import asking, requests
+from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Flag
+from team_console.store.views.verdicts import await_verdict, verdict_of
 
 from tests.console.test_deciding import rewrite
 from tests.hook.conftest import CAPTURED, Client, Human, client, human, office  # noqa: F401

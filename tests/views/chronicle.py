@@ -11,10 +11,10 @@ from typing import Any
 
 from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, new_record
-from team_console.store.model.problem import Problem
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.relations.recording import fact_of
+from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.board import view_of
 from team_console.store.views.rows import RequestRow, RosterRow, View

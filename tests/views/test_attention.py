@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from team_console.store.model.problem import Problem
+from team_console.store.model.errors import Problem
 from team_console.store.views.rows import AttentionItem, Need
 
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from team_console.store.model.message import Message
-from team_console.store.views.mail.broadcasts import as_one, gathered
+from team_console.store.views.conversation import as_one, gathered
 
 from tests.store.contract import make_message
 

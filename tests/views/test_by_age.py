@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from team_console.store.protocol.entries import Entry
-from team_console.store.views.mail.by_age import ByAge
+from team_console.store.views.ordered import ByAge
 
 from tests.store.contract import make_message
 

@@ -14,12 +14,20 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
 from team_console.store.protocol.seen import digest_of
-from team_console.store.protocol.verdicts.statement import NAMESPACE, statement
+from team_console.store.protocol.verdicts import NAMESPACE, statement
 from team_console.store.settings.team_config import Human
-from team_console.store.views.decisions.decision import Decision, DecisionLedger, Proof
-from team_console.store.views.decisions.ledger import Sources, decision_ledger
-from team_console.store.views.decisions.reading import _proof
-from team_console.store.views.decisions.written import CSV_FIELDS, csv_row, ledger_json, markdown
+from team_console.store.views.decisions import (
+    CSV_FIELDS,
+    Decision,
+    DecisionLedger,
+    Proof,
+    Sources,
+    _proof,
+    csv_row,
+    decision_ledger,
+    ledger_json,
+    markdown,
+)
 
 from tests.conftest import needs
 from tests.views.chronicle import LEAD, Chronicle, settings

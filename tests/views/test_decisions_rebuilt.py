@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.desk import inbox, requests
-from team_console.store.desk.caller import Caller
 from team_console.store.protocol.seen import seen_of
-from team_console.store.views.decisions.decision import Proof
-from team_console.store.views.decisions.reading import ledger_of_team
+from team_console.store.service import inbox, requests
+from team_console.store.service.caller import Caller
+from team_console.store.views.decisions import Proof, ledger_of_team
 
 from tests.conftest import CommandLine
 from tests.store.contract import FakeClock
@@ -35,7 +34,7 @@ def made_in_folder(tmp_path: Path, clock: FakeClock) -> tuple[Team, Callable[[],
 
 
 def made_in_database(tmp_path: Path, clock: FakeClock) -> tuple[Team, Callable[[], None]]:
-    from team_console.store.backends.sql.open_database import create_database
+    from team_console.store.backends.sql.team import create_database
 
     place = tmp_path / "team.db"
     create_database(str(place), SETTINGS)

@@ -8,8 +8,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from team_console.store.views import differences
-from team_console.store.views.differences import NO_LINE_END, counts_of, difference
+from team_console.store.views import proposals
+from team_console.store.views.proposals import NO_LINE_END, counts_of, difference
 
 TEXT = st.lists(st.sampled_from(("a", "b", "c", "", "d\r")), max_size=30).map("\n".join)
 
@@ -83,9 +83,9 @@ def test_texts_without_a_line_in_common_are_not_searched_for_one(monkeypatch: py
     def searched(*_: object) -> list[tuple[int, int]]:
         raise AssertionError("it was searched for lines that stayed")
 
-    monkeypatch.setattr(differences, "_anchors", searched)
+    monkeypatch.setattr(proposals, "_anchors", searched)
     monkeypatch.setattr("difflib.SequenceMatcher", searched)
     old, new = ("".join(f"{number} {word}\n" for number in range(5_000)) for word in ("before", "now"))
-    lines = differences.difference(old, new)
+    lines = proposals.difference(old, new)
     assert lines[0] == "@@ -1,5000 +1,5000 @@"
     assert lines[1:] == (*(f"-{line}" for line in old.splitlines()), *(f"+{line}" for line in new.splitlines()))

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.views.evidence.beside import plan_evidence, rejected_before, report_evidence
-from team_console.store.views.evidence.checks import claimed_checks
-from team_console.store.views.evidence.facts import Evidence, FileFact, FileState, Looked, Mark, Run, Runs
-from team_console.store.views.evidence.naming import MOST_NAMES, named_files, named_stories, other_stories
+from team_console.store.views.evidence import (
+    MOST_NAMES,
+    Evidence,
+    FileFact,
+    FileState,
+    Looked,
+    Mark,
+    Run,
+    Runs,
+    claimed_checks,
+    named_files,
+    named_stories,
+    other_stories,
+    plan_evidence,
+    rejected_before,
+    report_evidence,
+)
 from team_console.store.views.rows import Batch, Story, StoryState
 from team_console.widgets.details.request import earlier_plans
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from team_console.store.model.problem import Problem
-from team_console.store.protocol.checks.signing import sign
+from team_console.store.model.errors import Problem
+from team_console.store.protocol.team_signature import sign
 from team_console.store.views.board import Board, view_of
 
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task

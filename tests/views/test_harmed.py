@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.desk import requests
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.service import requests
+from team_console.store.service.caller import Caller
 from team_console.store.views.board import Board
 from team_console.store.views.rows import Flag
 

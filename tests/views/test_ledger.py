@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from team_console.store.protocol.kinds.kind import RequestKind
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import Flag, RequestState
 
 from tests.views.chronicle import LEAD, Chronicle, agent, row

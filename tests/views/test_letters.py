@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import QueueText, emit
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.kinds.registry import KINDS, carried_name
+from team_console.store.protocol.kinds import KINDS, carried_name
 from team_console.store.views.board import view_of
 from team_console.store.views.rows import View
 from team_console.store.views.status_json import finding_json, need_json, request_json, roster_json

@@ -5,8 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from team_console.store.model.reuse.memo import Memo, Multimap
-from team_console.store.model.reuse.tally import Tally
+from team_console.store.model.reuse import Memo, Multimap, Tally
 
 
 def digits(number: int) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.message import new_record
-from team_console.store.protocol.relations.state_reports import report_of
+from team_console.store.protocol.membership import report_of
 from team_console.store.views.rows import Flag
 
 from tests.views.chronicle import LEAD, Chronicle, agent, creation, row

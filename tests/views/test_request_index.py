@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds.registry import KINDS, SUPERSEDING
+from team_console.store.protocol.kinds import KINDS, SUPERSEDING
 from team_console.store.views.board import Board
 
 from tests.views.chronicle import LEAD, Chronicle, row

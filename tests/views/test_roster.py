@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.protocol.relations.membership import known, members
-from team_console.store.protocol.relations.stops import silent
+from team_console.store.protocol.membership import known, members
+from team_console.store.protocol.relations import silent
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.rows import AgentState
 

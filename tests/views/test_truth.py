@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
-from team_console.store.model.problem import Problem
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.truth import LONG_WRITE, SILENT, Looks, State, holder_words, judge
 

@@ -8,21 +8,28 @@ from functools import lru_cache
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import (
+    EditablePart,
     Question,
     answers_of,
+    editable_part,
     file_seen_from,
     modes_of,
     origin_of,
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.edits_before_approval import EditablePart, editable_part
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import Reading, reading
-from team_console.store.views.differences import counts_of, difference
-from team_console.store.views.nested_text import structure
-from team_console.store.views.proposals import Proposal, Sort, input_text, proposal_of
-from team_console.store.views.suggestions import suggestion_words
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.views.proposals import (
+    Proposal,
+    Sort,
+    counts_of,
+    difference,
+    input_text,
+    proposal_of,
+    suggestion_words,
+)
+from team_console.store.views.titles import structure
 from team_console.widgets.details.document import Block, Fact, Form, Heading, Lines, Text
 from team_console.widgets.text.cells import Line
 

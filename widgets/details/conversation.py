@@ -8,9 +8,8 @@ from datetime import datetime
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Status
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.reading import reading
-from team_console.store.views.mail.conversation import Conversation, Turn
-from team_console.store.views.mail.thread import Delivery
+from team_console.store.protocol.parsing import reading
+from team_console.store.views.conversation import Conversation, Delivery, Turn
 from team_console.store.views.titles import title_of
 from team_console.widgets.details.document import Block, Document, Heading, Lines
 from team_console.widgets.details.message import content_blocks, kind_words

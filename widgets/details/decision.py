@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from team_console.store.model.problem import Problem
+from team_console.store.model.errors import Problem
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.views.decisions.decision import Decision
+from team_console.store.views.decisions import Decision
 from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text
 from team_console.widgets.rows.decisions import PROOFS
 from team_console.widgets.text.ages import ago, span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.checks.signing import Seal
+from team_console.store.protocol.team_signature import Seal
 from team_console.store.views.rows import DeliveryRow, DeliveryState
 from team_console.widgets.details.document import Block, Document, Lines
 from team_console.widgets.details.message import message_document

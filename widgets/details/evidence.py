@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.views.evidence.facts import Evidence, Mark, Piece, Section
+from team_console.store.views.evidence import Evidence, Mark, Piece, Section
 from team_console.widgets.details.client_request import diff_text
 from team_console.widgets.details.document import Block, Fact, Heading, Lines, Text
 from team_console.widgets.text.cells import Line

@@ -7,15 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status
-from team_console.store.model.problem import Problem
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.protocol.checks.signing import Seal
-from team_console.store.protocol.kinds.kind import Family
-from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.kinds import Family
+from team_console.store.protocol.parsing import Reading, reading
 from team_console.store.protocol.seen import Seen
-from team_console.store.views.nested_text import structure
-from team_console.store.views.titles import title_of
+from team_console.store.protocol.team_signature import Seal
+from team_console.store.views.titles import structure, title_of
 from team_console.widgets.details.client_request import CLIENT_FIELDS, client_blocks, origin_facts, source_of
 from team_console.widgets.details.document import Block, Document, Fact, Form, Heading, Lines, Text
 from team_console.widgets.text.ages import ago, clock_time, short_ago

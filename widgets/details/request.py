@@ -8,10 +8,10 @@ from datetime import datetime
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.protocol.checks.signing import Seal
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
 from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.team_signature import Seal
 from team_console.store.views.rows import AttentionItem, Flag, RequestRow, RequestState
 from team_console.widgets.details.client_request import answer_blocks, source_of
 from team_console.widgets.details.document import Block, Document, Fact, Heading, Lines, Text

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
-from team_console.store.views.agents.stopping import Stage, StopRow
+from team_console.store.model.safe import counted, safe_line
+from team_console.store.views.stopping import Stage, StopRow
 from team_console.widgets.details.document import Block, Document, Heading, Lines
 from team_console.widgets.text.ages import clock_time, span
 from team_console.widgets.text.cells import Line, Part, pad_name

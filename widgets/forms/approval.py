@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.differences import counts_of, difference
+from team_console.store.views.proposals import counts_of, difference
 from team_console.widgets.bars.hints import Hints
 from team_console.widgets.details.client_request import diff_text
 from team_console.widgets.details.document import Block, Heading

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.views.differences import counts_of
+from team_console.store.views.proposals import counts_of
 from team_console.widgets.details.client_request import diff_text
 from team_console.widgets.details.document import Block, Heading
 

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Priority
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 from team_console.widgets.fields.choice import Choice
 from team_console.widgets.fields.field import Field, NameSuggester
 from team_console.widgets.fields.note import Letter

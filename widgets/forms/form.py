@@ -8,8 +8,7 @@ from time import monotonic
 from typing import Any, ClassVar, TypeVar
 
 from team_console.store.model.errors import TeamError
-from team_console.store.model.safe import safe_text
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_text
 from team_console.widgets.bars.hints import Hints
 from team_console.widgets.fields.note import Note
 from team_console.widgets.fields.options import Options

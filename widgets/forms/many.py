@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted
 from team_console.widgets.bars.hints import Hints
 from team_console.widgets.details.document import Lines
 from team_console.widgets.fields.note import Note

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from team_console.store.model.safe import safe_line
-from team_console.store.views.decisions.decision import Decision, Proof
+from team_console.store.views.decisions import Decision, Proof
 from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.ages import clock_time
 from team_console.widgets.text.cells import Line, pad, spread

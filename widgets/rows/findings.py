@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.store.model.problem import Problem
+from team_console.store.model.errors import Problem
 from team_console.store.model.safe import safe_line
 from team_console.widgets.rows.drawing import Drawing
 from team_console.widgets.text.cells import Line

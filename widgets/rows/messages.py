@@ -8,7 +8,7 @@ from functools import lru_cache
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.parsing import reading
 from team_console.store.views.titles import message_title, reason_of
 from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.cells import Line, pad, spread, width_of

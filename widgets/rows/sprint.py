@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.rows import Batch, Lifecycle, Step, StoryState
 from team_console.widgets.rows.drawing import Drawing, age_column
 from team_console.widgets.text.cells import Line, Part, pad_name, spread, width_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from team_console.store.model.names import nearest
-from team_console.store.settings.reference import MEMBER, Form, Setting, every_setting
+from team_console.store.settings.parsing import MEMBER, Form, Setting, every_setting
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 EXAMPLE = """\

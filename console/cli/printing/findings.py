@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted
 
 
 def findings_of(number: int, errors: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from team_console.console.cli.call import Call
-from team_console.store.backends.redact import redact
+from team_console.store.backends.locations import redact
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
 

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import asdict
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import ALL, USER, check_name, nearest, refuse_case_twin
-from team_console.store.settings.reference import ROLES
+from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
 

@@ -10,15 +10,13 @@ from team_console.store.attachments import attached_content
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import permission_of
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import Reading, reading
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import Reading, reading
 from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN_BY
 from team_console.store.protocol.seen import SHOWN as SHOWN_DIGEST
-from team_console.store.protocol.verdicts.statement import SIGNATURE
-from team_console.store.views.nested_text import structure
-from team_console.store.views.proposals import proposal_of
-from team_console.store.views.suggestions import suggestion_words
-from team_console.store.views.titles import said_in, text_at
+from team_console.store.protocol.verdicts import SIGNATURE
+from team_console.store.views.proposals import proposal_of, suggestion_words
+from team_console.store.views.titles import said_in, structure, text_at
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Team

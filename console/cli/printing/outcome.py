@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import answers_of
-from team_console.store.views.suggestions import suggestion_words
+from team_console.store.views.proposals import suggestion_words
 
 if TYPE_CHECKING:
     from team_console.store.model.message import Message
-    from team_console.store.views.requests.verdicts import Outcome
+    from team_console.store.views.verdicts import Outcome
 
 
 def outcome_lines(outcome: Outcome) -> Iterator[str]:

@@ -8,7 +8,7 @@ from team_console.console.cli.printing.outcome import approval_lines
 from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
-    from team_console.store.desk.caller import Receipt
+    from team_console.store.service.caller import Receipt
 
 _THINGS = {
     "plan_approval_response": "the plan of",

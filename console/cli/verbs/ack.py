@@ -17,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Acknowledge and print the receipt."""
-    from team_console.store.desk.inbox import acknowledge
+    from team_console.store.service.inbox import acknowledge
 
     receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"

@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Answer, and say what was answered on whose request."""
-    from team_console.store.desk.requests import answer, live_question
+    from team_console.store.service.requests import answer, live_question
 
     options = call.options
     question = live_question(call.snapshot(), options.request, options.seen or "")

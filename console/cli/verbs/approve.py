@@ -9,8 +9,8 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.verdict import describe
 from team_console.console.cli.seen import add_seen, seen_by
 from team_console.console.cli.stdin import file_text
-from team_console.store.desk.caller import Receipt
 from team_console.store.model.safe import safe_line
+from team_console.store.service.caller import Receipt
 
 _ONLY = object()
 """`--always` without a number, which any number could be taken for."""
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Approve, and say what was decided on whose request."""
-    from team_console.store.desk.requests import approve, foresee
+    from team_console.store.service.requests import approve, foresee
 
     options = call.options
     if options.dry_run:

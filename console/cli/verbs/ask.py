@@ -11,8 +11,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.stdin import content
 from team_console.console.cli.waits import EXIT_STATUSES, add_wait, finish_asking, seconds_of
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.json_text import parse_json
-from team_console.store.protocol.checks.values import named
+from team_console.store.model.json_text import named, parse_json
 
 _LONGEST = 31_536_000.0
 
@@ -41,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Ask, wait when asked to, and print."""
-    from team_console.store.desk.asking import ask_question
+    from team_console.store.service.asking import ask_question
 
     options = call.options
     seconds_of(call)

@@ -9,10 +9,9 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.output import is_terminal
 from team_console.console.cli.stdin import content
 from team_console.console.cli.verbs.send import delivery
-from team_console.store.desk.mail import Preview, broadcast, preview
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
+from team_console.store.service.sending import Preview, broadcast, preview
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -10,11 +10,10 @@ from team_console.console.cli.looking import watched
 from team_console.console.cli.printing.findings import findings_of
 from team_console.console.cli.printing.message_place import place_of
 from team_console.console.cli.printing.table import width
-from team_console.store.model.problem import Problem
+from team_console.store.model.errors import Problem
 from team_console.store.model.safe import safe_line
-from team_console.store.views.findings.audit_chain import trail_findings
-from team_console.store.views.looking import view_of_team
-from team_console.store.views.truth import State, Truth, judge
+from team_console.store.views.findings import trail_findings
+from team_console.store.views.truth import State, Truth, judge, view_of_team
 
 _ARCHIVED = 20_000
 """How many archived messages are looked at, so that an answer is not said to answer nothing."""
@@ -69,7 +68,7 @@ def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
 
 
 def _repaired(call: Call) -> tuple[Problem, ...]:
-    from team_console.store.desk.maintenance.repair import accept_keys, accept_settings, heal
+    from team_console.store.service.maintenance import accept_keys, accept_settings, heal
 
     if call.options.accept_settings:
         return accept_settings(call.decider)

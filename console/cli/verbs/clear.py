@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.output import is_terminal
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted
 
 if TYPE_CHECKING:
-    from team_console.store.desk.maintenance.clearing import Cleared
+    from team_console.store.service.maintenance import Cleared
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Say what would leave, or do it; deleting archives is asked about where there is somebody to ask."""
-    from team_console.store.desk.maintenance.clearing import clear, forecast
+    from team_console.store.service.maintenance import clear, forecast
 
     options = call.options
     call.tell_stranger()
@@ -68,7 +68,7 @@ def _show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
 
 
 def _as_json(cleared: Cleared, dry_run: bool) -> dict[str, Any]:
-    from team_console.store.desk.maintenance.clearing import FREED_MB
+    from team_console.store.service.maintenance import FREED_MB
 
     return {
         "success": True,

@@ -56,7 +56,7 @@ def _held(call: Call) -> list[str]:
 
 
 def _kinds(call: Call) -> list[str]:
-    from team_console.store.protocol.kinds.registry import KINDS
+    from team_console.store.protocol.kinds import KINDS
 
     return [*KINDS, *(kind for kind in call.team.config().kinds if kind not in KINDS)]
 

@@ -12,8 +12,7 @@ from team_console.console.cli.manual.settings_reference import settings_text
 from team_console.console.cli.printing.output import is_terminal, to_json
 from team_console.console.cli.reference import CONFIG, config_schema, team_schema
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 
 _MISTAKES = 1
 

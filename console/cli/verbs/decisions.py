@@ -10,7 +10,7 @@ from team_console.console.cli.printing.table import age, print_csv, print_table
 from team_console.store.model.errors import Code, TeamError
 
 if TYPE_CHECKING:
-    from team_console.store.views.decisions.decision import Decision
+    from team_console.store.views.decisions import Decision
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,8 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Print the ledger, and say what keeps it from being whole or proved."""
     from msgspec.structs import replace
-    from team_console.store.views.decisions.reading import ledger_of_team
-    from team_console.store.views.decisions.written import CSV_FIELDS, csv_row, ledger_json, markdown
+    from team_console.store.views.decisions import CSV_FIELDS, csv_row, ledger_json, ledger_of_team, markdown
 
     options = call.options
     if call.out.as_json and (options.csv or options.md):

@@ -12,8 +12,8 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 
 if TYPE_CHECKING:
-    from team_console.store.desk.delivery.attempts import Delivered
     from team_console.store.model.errors import TeamError
+    from team_console.store.service.delivery_state import Delivered
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """One pass and its result, or passes until a signal comes."""
-    from team_console.store.desk.delivery.push import deliver
+    from team_console.store.service.router import deliver
 
     options = call.options
     if options.timeout is not None and not 0 < options.timeout < 86_400:
@@ -79,7 +79,7 @@ def _loop(call: Call) -> int:
     import signal
     import threading
 
-    from team_console.store.desk.delivery.router import deliver_loop
+    from team_console.store.service.router import deliver_loop
 
     stop = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

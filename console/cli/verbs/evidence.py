@@ -9,8 +9,8 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_place import place_of
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.views.requests.following import RequestFollower
-from team_console.store.views.requests.proofs import Proof, proofs
+from team_console.store.views.proofs import Proof, proofs
+from team_console.store.views.verdicts import RequestFollower
 
 
 def add_arguments(parser: ArgumentParser) -> None:

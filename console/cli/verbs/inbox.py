@@ -7,10 +7,10 @@ from argparse import ArgumentParser
 from team_console.console.cli.arguments import add_agent
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.table import age_since, print_table
-from team_console.store.desk.delivery.handing_on import marked
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
+from team_console.store.service.handing_on import marked
 from team_console.store.views.rows import View
 from team_console.store.views.titles import said_in
 

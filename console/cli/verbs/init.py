@@ -9,11 +9,11 @@ from pathlib import Path
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.member_rows import parse_agent, with_lead
-from team_console.store.backends.given_paths import absolute
+from team_console.store.backends.locations import absolute
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import canonical, check_name, is_name
 from team_console.store.model.safe import safe_line
-from team_console.store.settings.reference import ROLES
+from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 
@@ -104,7 +104,7 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
 
 def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str:
     from team_console.store.backends.open import open_team
-    from team_console.store.backends.sql.open_database import create_database
+    from team_console.store.backends.sql.team import create_database
     from team_console.store.settings.settings_file import new_text
 
     if "://" not in place:

@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Print the instructions; a name that nobody has gets none, as none of their commands would work."""
     from team_console.console.clients.instructions import instructions_for
-    from team_console.store.desk.readers import refuse_unknown_reader
+    from team_console.store.service.drafting import refuse_unknown_reader
 
     name = check_name(call.options.name, field="name")
     snapshot = call.team.snapshot()

@@ -9,9 +9,9 @@ from argparse import ArgumentParser
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.joined import finish_joined, refuse_password
-from team_console.store.backends.given_paths import absolute, unseen
+from team_console.store.backends.locations import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.reference import ROLES
+from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
 _CLIENTS = ("claude", "codex", "mcp", "shell")

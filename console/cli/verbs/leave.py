@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.joined import finish_joined
-from team_console.store.backends.given_paths import absolute
+from team_console.store.backends.locations import absolute
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -12,10 +12,10 @@ from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call, split_names
 from team_console.console.cli.printing.member_rows import member_json, parse_agent
 from team_console.console.cli.printing.table import print_table
-from team_console.store.desk.agents import membership as desk
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
-from team_console.store.settings.reference import ROLES
+from team_console.store.service import members as desk
+from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
 _ACTIONS = ("add", "set", "remove", "list")

@@ -10,11 +10,10 @@ from msgspec.structs import asdict
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import LOCK_WAIT, Call
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 
 if TYPE_CHECKING:
-    from team_console.store.desk.maintenance.migration import Migrated
+    from team_console.store.service.migration import Migrated
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -33,9 +32,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """Copy, compare, and say what was copied."""
     from team_console.store.backends.open import open_team
-    from team_console.store.desk.maintenance.migration import migrate, open_target
-    from team_console.store.views.findings.audit_chain import trail_findings
-    from team_console.store.views.findings.keys import key_findings
+    from team_console.store.service.migration import migrate, open_target
+    from team_console.store.views.findings import key_findings, trail_findings
 
     options = call.options
     if options.read_only:

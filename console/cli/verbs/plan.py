@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Submit, and print the request id alone so that a script can keep it, or with a wait the verdict."""
-    from team_console.store.desk.requests import submit_plan
+    from team_console.store.service.requests import submit_plan
 
     seconds_of(call)
     receipt = submit_plan(call.caller, content=content(call.options.content) or "", summary=call.options.summary)

@@ -13,13 +13,12 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import MACHINE_FIELDS, payload_lines, summary_line, whole_content
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import TRUST
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import first_of
-from team_console.store.protocol.verdicts.trust import MEANINGS, Mark
+from team_console.store.model.safe import first_of, safe_line
+from team_console.store.protocol.verdicts import MEANINGS, Mark
 
 if TYPE_CHECKING:
-    from team_console.store.desk.caller import Received
     from team_console.store.model.message import Message
+    from team_console.store.service.caller import Received
 
 NOTHING_CAME = 6
 """Exit status of a wait that ended without a message."""
@@ -71,7 +70,7 @@ def run(call: Call) -> int:
 
 
 def _receive(call: Call) -> Received:
-    from team_console.store.desk.inbox import receive
+    from team_console.store.service.inbox import receive
 
     options = call.options
     agent = call.agent if call.agent is not None else call.given_actor
@@ -88,7 +87,7 @@ def _receive(call: Call) -> Received:
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
         return receive(call.caller, **taking)
-    from team_console.store.desk.waiting import LONGEST_WAIT, wait_for_messages
+    from team_console.store.service.waiting import LONGEST_WAIT, wait_for_messages
 
     if not 0 <= options.wait <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")

@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Reject, and say what was decided on whose request."""
-    from team_console.store.desk.requests import reject
+    from team_console.store.service.requests import reject
 
     options = call.options
     receipt = reject(

@@ -36,8 +36,7 @@ class RemedyVerb(Struct, frozen=True):
 
     def run(self, call: Call) -> int:
         """Do it and print what was done to which message."""
-        from team_console.store.desk.delivery.failures import REMEDIES
-        from team_console.store.desk.delivery.remedy import Remedy
+        from team_console.store.service.failures import REMEDIES, Remedy
 
         wanted = {self.option[0]: getattr(call.options, self.option[0])} if self.option is not None else {}
         receipt = REMEDIES[Remedy(self.action)](call.caller, ids=call.options.ids, **wanted)

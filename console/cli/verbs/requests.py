@@ -7,9 +7,9 @@ from datetime import datetime
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing.table import age, print_table
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.views.looking import ARCHIVED, requests_of_team
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import RequestRow
+from team_console.store.views.truth import ARCHIVED, requests_of_team
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -17,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(call: Call) -> int:
     """List the agents, or send the list to the residents."""
     if call.options.send:
-        from team_console.store.desk.agents.roster import send_roster
+        from team_console.store.service.agents import send_roster
 
         receipt = send_roster(call.caller)
         told = ", ".join(message.recipients[0] for message in receipt.messages)

@@ -23,7 +23,7 @@ def run(call: Call) -> int:
 
     A failed delivery is seed 003's error object and nothing more.
     """
-    from team_console.store.desk.delivery.orchestrator import read_document, route
+    from team_console.store.service.orchestrator import read_document, route
 
     call.out.as_json = True
     try:

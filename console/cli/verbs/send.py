@@ -37,8 +37,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Send and print the receipt."""
-    from team_console.store.desk.mail import send
-    from team_console.store.protocol.checks.fields import default_recipients
+    from team_console.store.protocol.checks import default_recipients
+    from team_console.store.service.sending import send
 
     options = call.options
     recipients = _asker(call, options.in_reply_to) if options.to is None else split_names(options.to)
@@ -77,7 +77,7 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
     Raises:
         TeamError: `USAGE` for a template beside a content of one's own, or what belongs to a template without one.
     """
-    from team_console.store.protocol.kinds.templates import filled
+    from team_console.store.protocol.kinds import filled
 
     options = call.options
     if options.template is None:
@@ -106,8 +106,7 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
     """
     if text is None:
         return None
-    from team_console.store.model.json_text import parse_json
-    from team_console.store.protocol.checks.values import named
+    from team_console.store.model.json_text import named, parse_json
 
     value = parse_json(text, what="--payload", hint='Give one JSON object, such as {"task_id": "T-1"}.')
     if not isinstance(value, dict):

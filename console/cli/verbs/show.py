@@ -11,16 +11,16 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing.message_text import payload_lines, summary_line, whole_content
 from team_console.console.cli.printing.table import age, age_since, print_table
 from team_console.store.contract.team import KEPT_PRIVATE
-from team_console.store.desk.delivery.handing_on import Trust, trust_in
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.parsing import reading
 from team_console.store.protocol.seen import digest_of
+from team_console.store.service.handing_on import Trust, trust_in
 from team_console.store.views.board import view_of
+from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
 from team_console.store.views.history import past
-from team_console.store.views.looking import ARCHIVED
-from team_console.store.views.mail.thread import Delivery, Thread, delivery_json, find_thread, versions_of
 from team_console.store.views.status_json import request_json
+from team_console.store.views.truth import ARCHIVED
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Snapshot

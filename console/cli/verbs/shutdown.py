@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
-from team_console.store.desk.caller import Receipt
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import USER, canonical
 from team_console.store.model.safe import safe_line
+from team_console.store.service.caller import Receipt
 
 if TYPE_CHECKING:
-    from team_console.store.views.requests.verdicts import Outcome
+    from team_console.store.views.verdicts import Outcome
 
 _ORDER = ("temp", "slave", "member", "resident")
 
@@ -84,9 +84,9 @@ def everyone(call: Call) -> tuple[list[str], list[str]]:
     Raises:
         TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
     """
-    from team_console.store.desk.mail import left_out_words
-    from team_console.store.protocol.relations.membership import left_out, members
-    from team_console.store.protocol.relations.stops import silent
+    from team_console.store.protocol.membership import left_out, members
+    from team_console.store.protocol.relations import silent
+    from team_console.store.service.sending import left_out_words
 
     snapshot = call.snapshot()
     roles = members(snapshot.config, snapshot.messages)
@@ -100,7 +100,7 @@ def everyone(call: Call) -> tuple[list[str], list[str]]:
 
 
 def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
-    from team_console.store.desk.requests import request_shutdown
+    from team_console.store.service.requests import request_shutdown
 
     receipt = request_shutdown(call.decider, agent=agent, reason=call.options.reason)
     _say(call, f"{agent}: asked, request {receipt.request_id}")
@@ -110,7 +110,7 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
         call.out.warn(receipt.warnings)
     if timeout is None or receipt.request_id is None:
         return Asked(agent, receipt)
-    from team_console.store.views.requests.verdicts import await_verdict
+    from team_console.store.views.verdicts import await_verdict
 
     # Judged like everything else: what decides on the screen decides here.
     outcome = await_verdict(call.team, receipt.request_id, timeout=timeout, me=call.actor)

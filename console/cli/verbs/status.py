@@ -10,12 +10,10 @@ from team_console.console.cli.printing.findings import findings_of
 from team_console.console.cli.printing.table import age_since, print_table
 from team_console.console.cli.verbs.roster import print_roster
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
-from team_console.store.views.looking import view_of_team
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.rows import AttentionItem, View
 from team_console.store.views.status_json import status_json
-from team_console.store.views.truth import State, Truth, holder_words, judge
+from team_console.store.views.truth import State, Truth, holder_words, judge, view_of_team
 
 _UNREADABLE = 4
 _ROWS = 10

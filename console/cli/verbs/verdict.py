@@ -23,7 +23,7 @@ def run(call: Call) -> int:
     """Look or wait, and print."""
     outcome = look_or_wait(call, call.options.request)
     if call.out.as_json:
-        from team_console.store.views.requests.verdicts import outcome_json
+        from team_console.store.views.verdicts import outcome_json
 
         call.out.json(outcome_json(outcome))
     return finish_outcome(call, outcome)

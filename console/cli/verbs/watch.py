@@ -11,8 +11,7 @@ from team_console.console.cli.printing.changes import changes
 from team_console.console.cli.printing.output import to_json
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.truth import judge
 
 
@@ -26,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end, and forgets no message."""
-    from team_console.store.desk.waiting import LONGEST_WAIT, until
+    from team_console.store.service.waiting import LONGEST_WAIT, until
 
     seconds = call.options.seconds
     if seconds is not None and not 0 <= seconds <= LONGEST_WAIT:

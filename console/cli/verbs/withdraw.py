@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(call: Call) -> int:
     """Withdraw it, and say so."""
-    from team_console.store.desk.asking import withdraw
+    from team_console.store.service.asking import withdraw
 
     receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
     word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"

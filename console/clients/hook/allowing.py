@@ -11,14 +11,14 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.quick.session_files import ALLOWED, digest
-from team_console.store.desk.asking import ask_permission
-from team_console.store.desk.delivery.handing_on import trust_in
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
-from team_console.store.views.requests.verdicts import verdict_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
+from team_console.store.service.asking import ask_permission
+from team_console.store.service.handing_on import trust_in
+from team_console.store.views.verdicts import verdict_of
 
 _OFFERED_FOR = timedelta(hours=1)
 """How long a denied call may still be allowed: later nobody knows what it was good for."""

@@ -17,17 +17,17 @@ from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.hook.waiting import TIMED_OUT, undisturbed, wait_for_verdict
 from team_console.console.clients.quick.proof import asked_by
 from team_console.console.clients.quick.session_files import ASKED
-from team_console.store.contract.presence import Presence, new_name
-from team_console.store.desk.asking import LARGEST_BEFORE, ask_permission, ask_question
-from team_console.store.desk.caller import Receipt
-from team_console.store.desk.presence import is_human_awaited
-from team_console.store.desk.requests import submit_plan
-from team_console.store.desk.sessions.gone import end_if_open
+from team_console.store.contract.team import Presence, new_name
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission
+from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
+from team_console.store.service.caller import Receipt
+from team_console.store.service.requests import submit_plan
+from team_console.store.service.sessions import end_if_open
+from team_console.store.service.waiting import is_human_awaited
 from team_console.store.views.proposals import excerpt_of
-from team_console.store.views.requests.verdicts import mark_verdict_read
+from team_console.store.views.verdicts import mark_verdict_read
 
 DEFAULT_TIMEOUT = 600.0
 """Seconds a client waits for its hook when nobody says otherwise."""

@@ -9,9 +9,9 @@ from team_console.console.clients.hook.session import LOCK_WAIT, ClientSession
 from team_console.console.clients.hook.waiting import ANSWERED_THERE, SESSION_ENDED
 from team_console.console.clients.quick.proof import Data, asked_in, shows_decided
 from team_console.console.clients.quick.session_files import ASKED
-from team_console.store.desk.sessions.gone import end_if_open, left_behind, open_requests
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import origin_of
+from team_console.store.service.sessions import end_if_open, left_behind, open_requests
 
 HURRY = 0.7
 """Seconds a write at the end of a session waits for the lock: the client gives all its hooks 1.5 s then."""

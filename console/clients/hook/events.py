@@ -16,7 +16,7 @@ from team_console.console.clients.hook.welcome import welcome
 from team_console.console.clients.quick.invocation import Invocation
 from team_console.console.clients.quick.ran import sweep_runs
 from team_console.console.clients.quick.session_files import TURN, SessionFiles, sweep
-from team_console.store.protocol.relations.sessions import Doing
+from team_console.store.protocol.membership import Doing
 
 
 def answer_event(call: Invocation, files: SessionFiles | None) -> int:

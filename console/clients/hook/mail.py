@@ -11,17 +11,16 @@ from team_console.console.clients.commands import command_of
 from team_console.console.clients.hook.allowing import keep_allowed
 from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.quick.session_files import HANDED
-from team_console.store.desk.delivery.handing_on import trust_in
-from team_console.store.desk.inbox import acknowledge
-from team_console.store.desk.sessions.mail import hand_over
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import fenced, safe_line
-from team_console.store.model.words import counted
-from team_console.store.protocol.kinds.kind import RequestKind
-from team_console.store.protocol.reading import reading
-from team_console.store.protocol.relations.stops import REQUEST
-from team_console.store.protocol.verdicts.trust import MEANINGS
+from team_console.store.model.safe import counted, fenced, safe_line
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.relations import REQUEST
+from team_console.store.protocol.verdicts import MEANINGS
+from team_console.store.service.handing_on import trust_in
+from team_console.store.service.inbox import acknowledge
+from team_console.store.service.sessions import hand_over
 
 _LONGEST = 6_000
 """Characters of one message that a model is given; the rest is in the store."""

@@ -16,13 +16,11 @@ from team_console.console.clients.quick.proof import Data
 from team_console.console.clients.quick.session_files import LOOK, TEAMMATE, SessionFiles
 from team_console.store.backends.open import open_team
 from team_console.store.backends.presence_folder import PresenceFolder
-from team_console.store.contract.presence import new_name
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.sessions.mail import is_urgent, mail_waiting
-from team_console.store.desk.sessions.notes import note_session, use_once
+from team_console.store.contract.team import new_name
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
-from team_console.store.protocol.relations.membership import known
-from team_console.store.protocol.relations.sessions import Doing
+from team_console.store.protocol.membership import Doing, known
+from team_console.store.service.caller import Caller
+from team_console.store.service.sessions import is_urgent, mail_waiting, note_session, use_once
 
 LOCK_WAIT = 10.0
 """Seconds a hook waits for the lock."""

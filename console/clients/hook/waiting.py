@@ -10,11 +10,10 @@ from contextlib import contextmanager
 
 from team_console.console.clients.hook.dialogs import Dialog
 from team_console.console.clients.hook.output import OUT, is_read, wait_until_unread
-from team_console.store.contract.presence import Presence
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Presence, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.views.requests.verdicts import Outcome, await_verdict
+from team_console.store.views.verdicts import Outcome, await_verdict
 
 ANSWERED_THERE = "answered in the session"
 SESSION_ENDED = "session ended"

@@ -10,12 +10,11 @@ from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.hook.waiting import listening
 from team_console.console.clients.quick.invocation import WAKE
 from team_console.console.clients.quick.session_files import TURN, WAITS
-from team_console.store.contract.presence import new_name
-from team_console.store.desk.outage import Outage
-from team_console.store.desk.sessions.mail import mail_waiting
-from team_console.store.desk.waiting import until
+from team_console.store.contract.team import new_name
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.relations.sessions import Doing
+from team_console.store.protocol.membership import Doing
+from team_console.store.service.sessions import mail_waiting
+from team_console.store.service.waiting import Outage, until
 
 _TICK = 1.0
 """Seconds between two looks whether the session went on by itself, or is gone."""

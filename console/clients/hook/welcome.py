@@ -5,8 +5,8 @@ from __future__ import annotations
 from team_console.console.clients.commands import command_of
 from team_console.console.clients.hook.session import ClientSession
 from team_console.console.clients.instructions import instructions_for
-from team_console.store.desk.sessions.mail import handed_elsewhere, mail_waiting
-from team_console.store.model.words import counted
+from team_console.store.model.safe import counted
+from team_console.store.service.sessions import handed_elsewhere, mail_waiting
 
 
 def welcome(session: ClientSession) -> str:

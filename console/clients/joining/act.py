@@ -23,11 +23,11 @@ from team_console.console.clients.joining.places import (
 )
 from team_console.console.clients.joining.receipts import file_receipt, member_receipt
 from team_console.store.contract.team import Team
-from team_console.store.desk.agents.membership import add_members, remove_members
-from team_console.store.desk.caller import Caller
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.model.names import USER, check_name
+from team_console.store.service.caller import Caller
+from team_console.store.service.members import add_members, remove_members
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 

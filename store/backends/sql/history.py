@@ -8,15 +8,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from team_console.store.backends.sql.engines.connection import Connection, Values
+from team_console.store.backends.sql.connection import Connection, Values
 from team_console.store.backends.sql.rows import dump, is_storable, storable
-from team_console.store.backends.sql.tables import ARCHIVE, ATTACHMENTS, AUDIT
+from team_console.store.backends.sql.schema import ARCHIVE, ATTACHMENTS, AUDIT
 from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, seal
 from team_console.store.contract.team import AuditLine, Page
 from team_console.store.model.clock import to_text
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, from_record
-from team_console.store.model.problem import Problem
 
 _STEP = 2000
 _LINE = ("seq", "at", "actor", "action", "facts", "prev", "hash")

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status, from_record
-from team_console.store.model.problem import Problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
 NOTE_KEY = "_envelope"

@@ -12,15 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import asdict
-from team_console.store.backends.sql.engines.connection import Connection
-from team_console.store.backends.sql.engines.statement import containing, insert
-from team_console.store.backends.sql.shape import Shape
-from team_console.store.backends.sql.tables import AUDIT, SETTINGS, VERSION_KEY, check_version
+from team_console.store.backends.sql.connection import Connection, containing, insert
+from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.settings.in_force import InForce, Names, judge
-from team_console.store.settings.loss import digest, from_record
-from team_console.store.settings.ownership import whose
-from team_console.store.settings.settings_file import parse, read_settings, read_text, stamp, with_trust
+from team_console.store.settings.in_force import InForce, Names, digest, from_record, judge
+from team_console.store.settings.settings_file import parse, read_settings, read_text, stamp, whose, with_trust
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 KEY = "settings"

@@ -2,26 +2,74 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from team_console.store.backends.sql.engines.connection import Connection, Values
-from team_console.store.backends.sql.engines.dialect import Dialect
-from team_console.store.backends.sql.engines.statement import listed
-from team_console.store.backends.sql.history import archived_messages
-from team_console.store.backends.sql.ordering import State, in_order
-from team_console.store.backends.sql.row_reader import RowReader
-from team_console.store.backends.sql.rows import RowEntry, is_storable, storable
-from team_console.store.backends.sql.settings import Settings
-from team_console.store.backends.sql.shape import Shape
-from team_console.store.backends.sql.tables import ARCHIVE, MESSAGES, NOTES
-from team_console.store.contract.transaction import Enough, Transaction
-from team_console.store.model.message import Message
-from team_console.store.model.names import ALL, spellings
-from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.reading import carries
+from msgspec import Struct
+from team_console.store.backends.sql.connection import Connection, Values, containing, insert, listed
+from team_console.store.backends.sql.history import (
+    LINES,
+    archived_messages,
+    archived_row,
+    as_text,
+    audit_rows,
+    facts_of,
+    line_of,
+    seal_of,
+)
+from team_console.store.backends.sql.row_reader import RowReader, State, in_order
+from team_console.store.backends.sql.rows import (
+    RowEntry,
+    changed_row,
+    dump,
+    given_payload,
+    is_storable,
+    new_row,
+    payload_text,
+    storable,
+)
+from team_console.store.backends.sql.schema import (
+    ARCHIVE,
+    ATTACHMENTS,
+    AUDIT,
+    INBOX,
+    MESSAGES,
+    NOTES,
+    STATE,
+    Dialect,
+    Mode,
+    Shape,
+    find_inbox,
+    numbers,
+)
+from team_console.store.backends.sql.settings import Settings, write_settings
+from team_console.store.contract.audit_seal import LineSeal, key_name
+from team_console.store.contract.team import OUTCOME_UNKNOWN
+from team_console.store.contract.transaction import Changes, Enough, Transaction
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import ENVELOPE_KEYS, Message, from_record
+from team_console.store.model.names import ALL, check_name, spellings
+from team_console.store.model.recorded import (
+    ACCEPT_KEYS,
+    ACCEPT_SETTINGS,
+    CARRIED,
+    MIGRATE,
+    RecordedFact,
+    RecordedFacts,
+    reworded,
+    vouched_for,
+)
+from team_console.store.model.safe import first_of
+from team_console.store.protocol.parsing import carries, reading
+from team_console.store.protocol.relations import is_answer
+from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
 
 MAY_ADDRESS = "(recipient IN (:recipient, :apart, :decomposed) OR recipient = :everybody OR recipient LIKE '%,%')"
@@ -261,3 +309,384 @@ class SqlTransaction(Transaction):
         """Whether reading everything is cheaper by now than one more look."""
         self._looks += 1
         return self._looks > _MANY
+
+
+# Commit whose answer may be lost: whether it was done is looked up on the audit trail, never guessed or repeated.
+
+_PAUSE = 0.1
+"""Seconds from one try to ask the server to the next."""
+_NAMED = 5
+
+
+class Written(Struct, frozen=True):
+    """What a transaction leaves on record when it is done.
+
+    Attributes:
+        seq, hash: Its last line on the audit trail, which no other transaction writes.
+        ids: The messages that it adds.
+    """
+
+    seq: int
+    hash: str
+    ids: Sequence[str] = ()
+
+
+def commit(dialect: Dialect, connection: Connection, written: Written, *, wait: float) -> None:
+    """Commit; if the connection to a server is lost over it, ask the server on another for at most `wait` seconds.
+
+    Raises:
+        TeamError: `STORE_FAILED`: nothing was changed, or nobody can tell (`OUTCOME_UNKNOWN`, with the `ids`).
+    """
+    try:
+        dialect.commit(connection)
+    except TeamError as error:
+        if not error.facts.get(OUTCOME_UNKNOWN) or dialect.root is not None:
+            raise
+        if not _is_done(dialect, written, error, wait):
+            text = f"{dialect.location}: the connection was lost before the commit; nothing was changed"
+            raise TeamError(Code.STORE_FAILED, text, "Try again.") from error
+
+
+def _is_done(dialect: Dialect, written: Written, error: TeamError, wait: float) -> bool:
+    end = time.monotonic() + wait
+    while True:
+        try:
+            return _is_on_record(dialect, written)
+        except TeamError:
+            if time.monotonic() >= end:
+                raise _with_ids(error, written.ids) from error.__cause__
+            time.sleep(_PAUSE)
+
+
+def _is_on_record(dialect: Dialect, written: Written) -> bool:
+    """The server may still be at it: whoever commits holds the row of the numbers, which is waited for."""
+    with dialect.connect() as connection:
+        dialect.begin(connection, Mode.CLAIM, wait=1.0, label="look for a commit")
+        numbers(connection, dialect.keeping(STATE))
+        found = connection.scalar(f"SELECT hash FROM {AUDIT} WHERE seq = :seq", {"seq": written.seq})
+        return bool(found == written.hash)
+
+
+def _with_ids(error: TeamError, ids: Sequence[str]) -> TeamError:
+    """The same error, with what was to be added."""
+    if not ids:
+        return error
+    facts = {**error.facts, "ids": list(ids)}
+    hint = f"Look for it once the server is back: team-console show {ids[0]}"
+    return TeamError(error.code, f"{error.message}; it was to write {first_of(ids, _NAMED)}", hint, **facts)
+
+
+# Requests and answers on the audit trail of a SQL team: put there with each write, read back by looks and healing.
+
+RECORDED = "recorded"
+"""Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
+_NOT_BY_DESK = frozenset({"heal", MIGRATE})
+"""Actions that carry what others wrote."""
+_SOUGHT = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"')
+
+
+def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[str, Any]]]:
+    """The lines for the audit trail; the first also says which requests, answers and words of humans on requests were
+    added: whoever is handed those asks whether team-console wrote them."""
+    (action, facts), *rest = changes.records
+    questions = [message.message_id for message in changes.added.values() if reading(message).opens is not None]
+    said = [message for message in changes.added.values() if is_answer(message) or may_be_verdict(config, message)]
+    answers = [dict(message.record) for message in said]
+    if not (questions or answers):
+        return changes.records
+    return [(action, {**facts, RECORDED: {"questions": questions, "answers": answers}}), *rest]
+
+
+class RecordedReader:
+    """Follows the audit trail of one database; used from one thread at a time."""
+
+    def __init__(self) -> None:
+        self._key = b""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._reached = 0
+        self._sealed_from: int | None = None
+        self._facts = RecordedFacts()
+
+    def read(self, connection: Connection, key: bytes = b"") -> RecordedFacts:
+        """Everything on record at the moment the connection sees. Our own tables must be there.
+
+        Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
+        """
+        last = connection.scalar(f"SELECT max(seq) FROM {AUDIT}") or 0
+        if not isinstance(last, int):
+            last = connection.scalar(f"SELECT max(CAST(seq AS BIGINT)) FROM {AUDIT}") or 0
+        if last < self._reached or key != self._key:
+            self._forget()
+            self._key = key
+        if last > self._reached:
+            self._find_first_seal(connection)
+            self._go_on(connection, last)
+        return self._facts
+
+    def _go_on(self, connection: Connection, last: int) -> None:
+        patterns = {f"sought_{number}": containing(item) for number, item in enumerate(_SOUGHT)}
+        either = " OR ".join(f"facts LIKE :{name} ESCAPE '/'" for name in patterns)
+        either = f"{either} OR action = :confirmed"
+        wanted = f"{LINES} WHERE seq > :reached AND seq <= :last AND ({either}) ORDER BY seq"
+        values = {"reached": self._reached, "last": last, "confirmed": ACCEPT_SETTINGS, **patterns}
+        for row in connection.rows(wanted, values):
+            line = line_of(row)
+            if line["action"] in (ACCEPT_KEYS, ACCEPT_SETTINGS, MIGRATE) and self._is_trusted(line):
+                self._facts.take_on_record(line["seq"], line["action"], facts_of(line["facts"]))
+            for fact in _facts(facts_of(line["facts"]), line, is_trusted=self._is_trusted(line)):
+                self._facts.add(fact)
+        self._reached = last
+
+    def _find_first_seal(self, connection: Connection) -> None:
+        """A quote in a text of a line is escaped, so that no text looks like a seal."""
+        if self._key and self._sealed_from is None:
+            sealed = {"sealed": containing(f'"seal":"{key_name(self._key)}-')}
+            first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
+            self._sealed_from = first if isinstance(first, int) else None
+
+    def _is_trusted(self, line: Mapping[str, Any]) -> bool:
+        found = seal_of(line, self._key)
+        is_before = self._sealed_from is None or line["seq"] < self._sealed_from
+        return found is not LineSeal.BROKEN and (found is not LineSeal.UNSEALED or is_before)
+
+
+def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
+    """Put back the words of live answers that somebody changed after they were recorded.
+
+    Where several messages share an id, none of them is taken for what another was: nothing would be left of it.
+    """
+    changed: list[str] = []
+    for message in list(tx.everything()):
+        written = recorded.message(message.message_id) if recorded.differs(message) else None
+        if written is None or not is_answer(written) or len(tx.named(message.message_id)) > 1:
+            continue
+        tx.replace(message, reworded(message, written))
+        changed.append(message.message_id)
+        text = f"message {message.message_id} answers a request and was changed; it says again what is on record"
+        hint = "Find out who writes into the table besides team-console."
+        tx.notices.append(Problem("HEALED_ANSWER", "warning", message.message_id, text, hint))
+    if changed:
+        tx.record("heal", changed=changed)
+
+
+def _facts(facts: Mapping[str, Any], line: Mapping[str, Any], *, is_trusted: bool) -> Iterable[RecordedFact]:
+    seq, at, action = line["seq"], from_text(line["at"]), line["action"]
+    in_time = is_trusted and action not in _NOT_BY_DESK
+    vouched = vouched_for(action, facts) if is_trusted else ()
+    recorded = facts.get(RECORDED)
+    if not isinstance(recorded, Mapping):
+        # A line of an earlier version names the messages it wrote and does not hold them.
+        ids = [facts.get("question"), *_list(facts.get("ids"))] if in_time and "request_id" in facts else []
+        recorded = {"questions": ids}
+    for message_id in _list(recorded.get("questions")):
+        if isinstance(message_id, str):
+            ours = in_time or message_id in vouched
+            yield RecordedFact(message_id, seq, at, None, ours, in_time=in_time)
+    for record in _list(recorded.get("answers")):
+        message = _understood(record)
+        if message is not None:
+            request_id, raw = reading(message).request_id, dump(record).encode("utf-8", "backslashreplace")
+            ours = in_time or message.message_id in vouched
+            yield RecordedFact(message.message_id, seq, at, message.created_at, ours, request_id, raw, in_time=in_time)
+    for message_id in vouched:
+        yield RecordedFact(message_id, seq, at, None, True, in_time=False)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _understood(record: object) -> Message | None:
+    try:
+        return from_record(record) if isinstance(record, dict) else None
+    except ValueError:
+        return None
+
+
+# Turns the changes of a transaction into rows, all in the database transaction they were made in.
+
+_NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
+
+
+class Writer:
+    """Writes one set of changes. The row of `team_console_state` is taken first and held until the commit.
+
+    Attributes:
+        last_line: Number and hash of the last line that `write` put on the audit trail.
+    """
+
+    def __init__(self, connection: Connection, tx: SqlTransaction) -> None:
+        self._connection = connection
+        self._tx = tx
+        self._shape = tx.shape
+        self._arrivals = 0
+        self.last_line = (0, "")
+        self._inboxes: dict[str, str | None] = {}
+
+    def write(self, changes: Changes, *, actor: str, at: str) -> int:
+        """Write everything; the caller commits. Returns the number of the first line on the audit trail.
+
+        Raises:
+            TeamError: `STORE_FAILED` when a row is not what was read any more.
+        """
+        known = numbers(self._connection, self._tx.dialect.keeping(STATE))
+        if known is None:
+            hint = "Put them back with: team-console check --heal"
+            raise TeamError(Code.STORE_FAILED, f"{STATE} holds no numbers; nothing was changed", hint)
+        self._arrivals = known.arrivals
+        self._add(changes)
+        self._replace(changes)
+        self._remove(changes)
+        self._archive(changes)
+        self._push(changes, at)
+        for reference, data in changes.attachments.items():
+            self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, "reference")
+        if changes.settings is not None:
+            write_settings(self._connection, changes.settings)
+        records, key = with_recorded(changes, self._tx.config), self._tx.config.key
+        lines = audit_rows(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
+        self._insert(AUDIT, lines)
+        end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}
+        self.last_line = (end["seq"], end["hash"])
+        columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
+        self._connection.change(f"UPDATE {STATE} SET {columns}", end)
+        return int(lines[0]["seq"])
+
+    def _number(self) -> int:
+        self._arrivals += 1
+        return self._arrivals
+
+    def _add(self, changes: Changes) -> None:
+        made = [new_row(message, arrival=self._number()) for message in changes.added.values()]
+        if made:
+            rows = [columns for columns, _ in made]
+            self._connection.change_all(self._shape.insertion(rows[0]), rows)
+            notes = [{"message_id": columns["message_id"], "note": note} for columns, note in made]
+            self._connection.change_all(_NO_NOTE, notes)  # of a row that another program took away
+            self._insert(NOTES, notes)
+
+    def _replace(self, changes: Changes) -> None:
+        """Only columns that change, rows with the same ones together."""
+        groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for old, new in changes.replaced.items():
+            entry = self._tx.entry(old)
+            columns, note = changed_row(entry, new)
+            given = {name: value for name, value in columns.items() if name in self._shape.types}
+            if given:
+                groups.setdefault(tuple(given), []).append({**given, **_row_of(entry)})
+            self._note(entry, new.message_id, note)
+        for names, rows in groups.items():
+            self._check(self._connection.change_all(self._shape.change(names), rows), rows)
+
+    def _note(self, entry: RowEntry, message_id: str, note: str | None) -> None:
+        known = entry.row.note
+        if note == known and message_id == entry.row.message_id:
+            return
+        if known is not None:
+            self._connection.change(_NO_NOTE, {"message_id": entry.row.message_id})
+        if note is not None:
+            self._insert(NOTES, [{"message_id": message_id, "note": note}])
+
+    def _remove(self, changes: Changes) -> None:
+        rows = [_row_of(self._tx.entry(message)) for message in changes.removed]
+        if rows:
+            self._keep_others(changes)
+            self._check(self._connection.change_all(self._shape.removal(), rows), rows)
+        for message in changes.removed:
+            self._note(self._tx.entry(message), message.message_id, None)
+
+    def _keep_others(self, changes: Changes) -> None:
+        """Archives hold messages; what else other programs had in the rows that go is kept on the audit trail."""
+        if not self._shape.others:
+            return
+        ids = [message.message_id for message in changes.removed]
+        for message_id, *others in self._connection.rows_among(self._shape.other_columns(), ids):
+            pairs = zip(self._shape.others, others, strict=True)
+            held = {name: other for name, other in pairs if other is not None}
+            if held:
+                changes.records.append(("columns", {"ids": [message_id], "columns": held}))
+
+    def _archive(self, changes: Changes) -> None:
+        self._insert(ARCHIVE, [archived_row(agent, message, n=self._number()) for agent, message in changes.archived])
+
+    def _push(self, changes: Changes, at: str) -> None:
+        """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""
+        for agent, message in changes.pushed:
+            own = self._own_inbox(agent)
+            if own is not None:
+                self._push_into(own, agent, message, changes)
+                continue
+            record = dump(dict(message.record))
+            row = {"agent": agent, "message_id": message.message_id, "pushed_at": at, "record": record}
+            self._insert_once(INBOX, {"n": self._number(), **row}, "agent", "message_id")
+
+    def _push_into(self, own: str, agent: str, message: Message, changes: Changes) -> None:
+        """When the agent's own table takes no rows, into a file (seed 003, method 2)."""
+        row = {"message_id": message.message_id, "payload": self._payload(message)}
+        self._connection.run("SAVEPOINT inbox")
+        try:
+            self._insert_once(own, row, "message_id")
+        except self._connection.error as error:
+            self._connection.run("ROLLBACK TO SAVEPOINT inbox")
+            path = self._tx.dialect.inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
+            try:
+                append_once(path, message)
+            except OSError:
+                raise error from None
+            facts = {"ids": [message.message_id], "agent": agent, "file": str(path), "error": str(error)}
+            changes.records.append(("inbox_file", facts))
+        self._connection.run("RELEASE SAVEPOINT inbox")
+
+    def _payload(self, message: Message) -> Any:
+        """To the letter as it stands in the row; with what the record handed on has beside it, where it has any."""
+        if not message.record.keys() <= ENVELOPE_KEYS:
+            return dump(dict(message.payload))
+        try:
+            return given_payload(self._tx.entry(message))
+        except LookupError:
+            return payload_text(message)
+
+    def _own_inbox(self, agent: str) -> str | None:
+        """Looked for at every write: agents make theirs when they start."""
+        if agent not in self._inboxes:
+            self._inboxes[agent] = find_inbox(self._connection, agent)
+        return self._inboxes[agent]
+
+    def _insert_once(self, into: str, row: Mapping[str, Any], *key: str) -> None:
+        condition = " AND ".join(f"{name} = :{name}" for name in key)
+        if self._connection.first(f"SELECT 1 FROM {into} WHERE {condition}", row) is None:
+            self._insert(into, [row])
+
+    def _insert(self, into: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            self._connection.change_all(insert(into, rows[0]), rows)
+
+    def _check(self, count: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        if count != len(rows):
+            names = ", ".join(str(row["old_id"]) for row in rows[:3])
+            text = f"another program took one of {names} away at the same moment; nothing was written"
+            raise TeamError(Code.STORE_FAILED, text, "Look again and repeat.")
+
+
+def append_once(path: Path, message: Message) -> None:
+    """Add the message as a line of JSON to a file, durably, unless it is there: a commit may be tried again.
+
+    Raises:
+        OSError: It cannot be written, or is a link.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "r+b", buffering=0) as file:
+        told = file.read()
+        if f'"message_id":{dump(message.message_id)}'.encode() in told:
+            return
+        torn = b"\n" if told and not told.endswith(b"\n") else b""
+        file.write(torn + dump(dict(message.record)).encode() + b"\n")
+        os.fsync(file.fileno())
+
+
+def _row_of(entry: RowEntry) -> dict[str, Any]:
+    """The parameter that tells which row `Shape.change` and `Shape.removal` mean."""
+    return {"old_id": entry.row.message_id}

@@ -13,35 +13,40 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from team_console.store.backends.yaml.closed import closed_problem, is_closed, is_closed_path
 from team_console.store.backends.yaml.disk import Disk
-from team_console.store.backends.yaml.layout import Layout, forbidden, refuse_way_out
-from team_console.store.backends.yaml.reading.settings_in_force import SettingsFile, refuse_unreadable
-from team_console.store.contract.presence import Attendance, Presence
+from team_console.store.backends.yaml.layout import (
+    Layout,
+    closed_problem,
+    forbidden,
+    is_closed,
+    is_closed_path,
+    refuse_way_out,
+)
+from team_console.store.backends.yaml.settings import SettingsFile, refuse_unreadable
 from team_console.store.contract.team import (
     PRIVATE,
     Addressed,
+    Attendance,
     AuditLine,
     Page,
+    Presence,
     Snapshot,
     Team,
     WatchHint,
 )
 from team_console.store.model.clock import Clock, to_text, utc_now
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.problem import Problem
-from team_console.store.settings.loss import digest, refuse_other
+from team_console.store.settings.in_force import digest, refuse_other
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
     from team_console.store.backends.presence_folder import PresenceFolder
-    from team_console.store.backends.yaml.reading.addressed import Addressees
-    from team_console.store.backends.yaml.reading.archive_pages import Whole
-    from team_console.store.backends.yaml.reading.archives import Archives
-    from team_console.store.backends.yaml.reading.audit_reader import Trail
-    from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
-    from team_console.store.backends.yaml.writing.turn import Turn
+    from team_console.store.backends.yaml.addressed import Addressees
+    from team_console.store.backends.yaml.archives import Archives, Whole
+    from team_console.store.backends.yaml.audit_log import Trail
+    from team_console.store.backends.yaml.session import Turn
+    from team_console.store.backends.yaml.snapshot import SnapshotReader
     from team_console.store.contract.transaction import Transaction
 
 _REFERENCE = re.compile(r"attachments/[0-9A-Za-z][0-9A-Za-z_-]{0,127}(\.[0-9A-Za-z]{1,8})?")
@@ -77,7 +82,7 @@ class YamlTeam(Team):
     @cached_property
     def _reader(self) -> SnapshotReader:
         """Not loaded with the team: a console begins to load its screens once it knows the settings."""
-        from team_console.store.backends.yaml.reading.snapshot_reader import SnapshotReader
+        from team_console.store.backends.yaml.snapshot import SnapshotReader
 
         was_there, settings = self._was_there, self._settings
         return SnapshotReader(self._disk, self.layout, self.clock, settings=settings, folder_seen=was_there)
@@ -97,7 +102,7 @@ class YamlTeam(Team):
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""
-        from team_console.store.backends.yaml.reading.addressed import Addressees  # only what receives needs it
+        from team_console.store.backends.yaml.addressed import Addressees  # only what receives needs it
 
         if self._addressees is None:
             self._addressees = Addressees(self._disk, self.layout)
@@ -126,7 +131,7 @@ class YamlTeam(Team):
     @contextmanager
     def _turn(self, action: str, wait: float) -> Iterator[Turn]:
         """Hold the lock over a recovered queue, and remember what it ended with."""
-        from team_console.store.backends.yaml.writing.turn import take_turn
+        from team_console.store.backends.yaml.session import take_turn
 
         self._check_writable()
         reader, clock, disk = self._reader, self.clock, self._disk
@@ -149,7 +154,7 @@ class YamlTeam(Team):
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
-        from team_console.store.backends.yaml.reading.archive_pages import ArchivePages
+        from team_console.store.backends.yaml.archives import ArchivePages
 
         if is_closed_path(self.layout.archives):
             page = Page((), None)
@@ -171,7 +176,7 @@ class YamlTeam(Team):
         return list({message.message_id: message for message in found}.values())
 
     def _archives(self) -> Archives:
-        from team_console.store.backends.yaml.reading.archives import Archives
+        from team_console.store.backends.yaml.archives import Archives
 
         return Archives(self._disk, self.layout)
 
@@ -182,13 +187,13 @@ class YamlTeam(Team):
 
     def _lost(self) -> tuple[Problem, ...]:
         """What should be in archives and audit, and is not."""
-        from team_console.store.backends.yaml.reading.integrity import past_problems
+        from team_console.store.backends.yaml.integrity import past_problems
 
         return past_problems(self._disk, self.layout)
 
     @cached_property
     def _trail(self) -> Trail:
-        from team_console.store.backends.yaml.reading.audit_reader import Trail
+        from team_console.store.backends.yaml.audit_log import Trail
 
         return Trail(self._disk, self.layout.audit)
 
@@ -212,8 +217,8 @@ class YamlTeam(Team):
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
-        from team_console.store.backends.yaml.reading.integrity import DELETED
-        from team_console.store.backends.yaml.writing.retention import carry_out, plan
+        from team_console.store.backends.yaml.integrity import DELETED
+        from team_console.store.backends.yaml.retention import carry_out, plan
 
         with self._turn(DELETED, wait) as turn:
             live = {message.message_id for message in turn.generation.text.messages()}
@@ -228,7 +233,7 @@ class YamlTeam(Team):
 
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
         """See `Team.restore_settings`."""
-        from team_console.store.backends.yaml.writing.settings_writer import put_back
+        from team_console.store.backends.yaml.commit import put_back
 
         if not self._settings.look().config.lost:
             return None
@@ -259,7 +264,7 @@ class YamlTeam(Team):
 
     def watch(self) -> AsyncIterator[WatchHint]:
         """See `Team.watch`."""
-        from team_console.store.backends.yaml.reading.watch import watch
+        from team_console.store.backends.yaml.watch import watch
 
         return watch(self.layout)
 

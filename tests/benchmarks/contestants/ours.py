@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
-from team_console.store.desk.caller import Caller
-from team_console.store.desk.mail import send
+from team_console.store.service.caller import Caller
+from team_console.store.service.sending import send
 
 from tests.benchmarks.contestants.serving import serve
 from tests.benchmarks.data import Letter, letter, letters, write_team

@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.codec.cutting.frame import Style, split
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 from team_console.store.model.message import Message
-from team_console.store.protocol.reading import reading
+from team_console.store.protocol.parsing import reading
 
 _BEGINNING = 1 << 16
 """Bytes at the beginning of a queue that tell how it is written."""

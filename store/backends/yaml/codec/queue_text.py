@@ -24,8 +24,7 @@ from team_console.store.backends.yaml.codec.stretches import Stretches
 from team_console.store.backends.yaml.codec.word_search import HIDDEN_IDS, holds_one, is_written_plainly
 from team_console.store.backends.yaml.text_change import Change, change_of
 from team_console.store.model.chunked import Chunked
-from team_console.store.model.copies import distinct
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, distinct
 
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _FEW_JOINED, _FEW_UNJOINED = 4, 200

@@ -1,0 +1,101 @@
+"""Locations of teams as a user gives them: made absolute, looked at, and shown without passwords."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote, unquote_plus
+
+from team_console.store.model.errors import Code, TeamError
+
+
+def absolute(given: str) -> Path:
+    """The place as an absolute path without `..`; `~name` stays as it is where no user has this name.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND` for an empty text, as from a script whose variable is not set, which would mean the
+            current folder; also when the place counts from a current folder that is gone.
+    """
+    if not given:
+        raise TeamError(Code.TEAM_NOT_FOUND, "the location is empty", "Name a place; a dot is the current folder.")
+    try:
+        return _without_ways_up(Path(os.path.expanduser(given)).absolute())
+    except OSError as error:
+        text = f"the current folder cannot be told: {error.strerror}"
+        raise TeamError(
+            Code.TEAM_NOT_FOUND, text, "Change to a folder that is there, or give absolute paths."
+        ) from error
+
+
+def _without_ways_up(path: Path) -> Path:
+    """The same place: one that is kept must not lead through a folder that has nothing to do with it and goes away.
+
+    A link is left as it is, but for `link/..`, which is not the folder that the link is in.
+    """
+    place = Path(path.anchor)
+    for part in path.parts[1:]:
+        if part != "..":
+            place /= part
+        elif os.path.islink(place):
+            place = Path(os.path.realpath(place)).parent
+        else:
+            place = place.parent
+    return place
+
+
+def unseen(*paths: Path) -> str | None:
+    """Why the system does not say whether something is at one of these paths, as without rights; None when it does."""
+    for path in paths:
+        try:
+            os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            return error.strerror
+    return None
+
+
+# Passwords in locations of databases: found wherever one may stand, and covered before anybody sees the text.
+
+COVER = "***"
+SHOWN = frozenset(
+    {
+        *("host", "hostaddr", "port", "dbname", "user", "service", "passfile", "application_name", "client_encoding"),
+        *("sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl", "target_session_attrs", "load_balance_hosts"),
+        *("connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count"),
+    }
+)
+"""Settings in an address that may be read by everybody. What is not here, a slip like `passwrd` too, is covered."""
+_USER_PASSWORD = re.compile(r"(?P<before>/[^/?#\s:@]*:)(?P<password>\S*)(?P<after>@)")
+"""`//user:password@host`, and `/user:password@host`, which a slip of the finger leaves. A password may hold `/` and `@`
+though an address should spell them %2F and %40, so it ends at the last `@`."""
+_SETTING = re.compile(r"(?P<before>(?:^|[?&;\s])(?P<name>[A-Za-z_]+)\s*=)(?P<password>[^&;#\s]+)")
+"""`?name=value`, `&name=value`, and the `name=value name=value` form of libpq."""
+_SHORTEST = 3
+"""A shorter password is not looked for in other texts: covering every `a` would make them unreadable."""
+
+
+def redact(location: str) -> str:
+    """The location with every password in it covered; the rest as it was given."""
+    return _SETTING.sub(_covered, _USER_PASSWORD.sub(rf"\g<before>{COVER}\g<after>", location))
+
+
+def passwords_in(location: str) -> frozenset[str]:
+    """Every password in the location, as spelt there and as meant, for `cover`."""
+    spelt = [match["password"] for match in _USER_PASSWORD.finditer(location)]
+    spelt += [match["password"] for match in _SETTING.finditer(location) if match["name"].lower() not in SHOWN]
+    return frozenset(word for text in spelt for word in (text, unquote(text), unquote_plus(text)))
+
+
+def cover(text: str, passwords: Iterable[str]) -> str:
+    """`text`, such as a driver's own words, without these passwords."""
+    for password in sorted(passwords, key=len, reverse=True):
+        if len(password) >= _SHORTEST:
+            text = text.replace(password, COVER)
+    return text
+
+
+def _covered(match: re.Match[str]) -> str:
+    return match[0] if match["name"].lower() in SHOWN else f"{match['before']}{COVER}"

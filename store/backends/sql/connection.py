@@ -1,0 +1,237 @@
+"""A connection to a database: addresses, statements, and the pool."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import lru_cache
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, unquote
+
+from msgspec import Struct
+from team_console.store.backends.locations import redact
+from team_console.store.model.errors import Code, TeamError
+
+_FORM = re.compile(
+    r"(?P<kind>\w+)(?:\+\w*)*://"
+    r"(?:(?P<user>[^:/]*)(?::(?P<password>[^@]*))?@)?"
+    r"(?:\[(?P<host6>[^/?]+)\]|(?P<host>[^/:?]+))?(?::(?P<port>[^/?]*))?"
+    r"(?:/(?P<database>[^?]*))?(?:\?(?P<settings>.*))?",
+    re.DOTALL,
+)
+"""A driver after the kind, as in `postgresql+psycopg`, says nothing: each kind has one."""
+_HOST_AND_PORT = re.compile(r"[\w.-]*:\d*", re.ASCII)
+
+
+class Address(Struct, frozen=True):
+    """An address taken apart.
+
+    Attributes:
+        kind: The kind of database.
+        spelt: The address as it was given, without the name of a driver.
+        options: What it says, by the names of libpq; `dbname` is the path of a file.
+    """
+
+    kind: str
+    spelt: str
+    options: dict[str, str]
+
+    def __repr__(self) -> str:
+        return redact(self.spelt)
+
+
+def parse_address(location: str) -> Address:
+    """The address in `location`.
+
+    Raises:
+        ValueError: It is none.
+    """
+    match = _FORM.match(location)
+    if match is None:
+        raise ValueError("no address of a database")
+    kind = "postgresql" if match["kind"] == "postgres" else match["kind"]
+    named = {"user": match["user"], "password": match["password"], "dbname": match["database"]}
+    options = {name: unquote(value or "") for name, value in named.items()}
+    options.update(host=match["host6"] or match["host"] or "", port=_port(match["port"]))
+    options.update(_settings(match["settings"] or ""))
+    spelt = f"{kind}://{location.partition('://')[2]}"
+    return Address(kind, spelt, {name: value for name, value in options.items() if value})
+
+
+def _port(text: str | None) -> str:
+    return str(int(text)) if text else ""
+
+
+def _settings(query: str) -> dict[str, str]:
+    """The last value of each; of several hosts, `host=a:1&host=b:2` or `host=a,b&port=1,2`, all as libpq wants them."""
+    pairs = parse_qsl(query)
+    settings = dict(pairs)
+    hosts = [value for name, value in pairs if name == "host"]
+    if len(hosts) > 1 or (hosts and "port" not in settings and _HOST_AND_PORT.fullmatch(hosts[0])):
+        if "port" in settings:
+            raise ValueError("ports both after the hosts and in a setting")
+        places = [host.partition(":") for host in hosts]
+        settings["host"] = ",".join(host for host, _, _ in places)
+        if any(port for _, _, port in places):
+            settings["port"] = ",".join(port for _, _, port in places)
+    return settings
+
+
+# Statements as plain SQL texts: names quoted, lists spelt out, parameters as each driver wants them.
+
+_PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|::|:(?P<name>[A-Za-z_]\w*)|%""")
+"""What has to be looked at: a text and a quoted name, in which nothing is a parameter, a cast, a parameter, a `%`."""
+
+
+def quoted(name: str) -> str:
+    """The name of a table or column of others as part of a statement, whatever characters it has.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for one that no database can have.
+    """
+    if not name or "\0" in name:
+        raise TeamError(Code.INVALID_FIELD, f"{name!r} cannot be the name of a table or column", "Rename it.")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def listed(name: str, values: Iterable[object]) -> tuple[str, dict[str, Any]]:
+    """What stands after IN, `(:name_0, :name_1)`, with its values; for no values a list that nothing is in."""
+    bound = {f"{name}_{number}": value for number, value in enumerate(values)}
+    return f"({', '.join(f':{key}' for key in bound) or 'NULL'})", bound
+
+
+def insert(table: str, columns: Iterable[str]) -> str:
+    """The statement that adds a row; the parameters have the names of the columns."""
+    names = list(columns)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
+
+
+def containing(text: str) -> str:
+    """The pattern for `LIKE :pattern ESCAPE '/'` that finds `text` anywhere."""
+    return "%" + re.sub(r"([/%_])", r"/\1", text) + "%"
+
+
+@lru_cache(maxsize=256)
+def for_psycopg(statement: str) -> str:
+    """The statement with its parameters as `%(name)s`, and every other `%` doubled."""
+    return _PARTS.sub(
+        lambda part: f"%({part['name']})s" if part["name"] else part[0].replace("%", "%%"),
+        statement,
+    )
+
+
+# A connection to a database: statements in, rows as tuples out; and what tables and columns are there.
+
+Values = Mapping[str, Any]
+_NONE: Values = {}
+_AT_ONCE = 500
+
+
+class Column(Struct, frozen=True):
+    """A column of a table.
+
+    Attributes:
+        type: Its type as the database spells it, fit for a CAST.
+        is_key: Whether no two rows can have the same value in it.
+    """
+
+    name: str
+    type: str
+    is_key: bool
+
+
+class Connection(ABC):
+    """One connection of a driver, used by one thread at a time. Statements are texts with `:name` for values.
+
+    Attributes:
+        driver: The driver's own connection.
+        error: The class of all errors of the driver.
+        is_strict: Whether a value has to be of its column's type.
+        blob: The name of the type for bytes.
+    """
+
+    error: ClassVar[type[Exception]]
+    is_strict: ClassVar[bool]
+    blob: ClassVar[str]
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def rows(self, statement: str, values: Values = _NONE) -> list[tuple[Any, ...]]:
+        """All rows that the statement gives."""
+        with closing(self._execute(statement, values)) as cursor:
+            return list(cursor.fetchall())
+
+    def rows_among(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """The rows that a statement ending in `IN` gives for these values, asked for some hundred at a time."""
+        parts = [listed("value", values[start : start + _AT_ONCE]) for start in range(0, len(values), _AT_ONCE)]
+        return [row for some, bound in parts for row in self.rows(f"{statement} {some}", bound)]
+
+    def chunks(self, size: int, statement: str, values: Values = _NONE) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows, `size` at a time."""
+        with closing(self._execute(statement, values)) as cursor:
+            while chunk := cursor.fetchmany(size):
+                yield chunk
+
+    def first(self, statement: str, values: Values = _NONE) -> tuple[Any, ...] | None:
+        """The first row, None when there is none."""
+        with closing(self._execute(statement, values)) as cursor:
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
+
+    def scalar(self, statement: str, values: Values = _NONE) -> Any:
+        """The first value of the first row, None when there is none."""
+        row = self.first(statement, values)
+        return None if row is None else row[0]
+
+    def scalars(self, statement: str, values: Values = _NONE) -> list[Any]:
+        """The first value of every row."""
+        return [row[0] for row in self.rows(statement, values)]
+
+    def change(self, statement: str, values: Values = _NONE) -> None:
+        """Execute a statement that gives no rows."""
+        self._execute(statement, values).close()
+
+    def change_all(self, statement: str, rows: Sequence[Values]) -> int:
+        """Execute it once for each of `rows`; returns how many rows of the table that changed in all."""
+        with closing(self.driver.cursor()) as cursor:
+            cursor.executemany(self._spelt(statement), rows)
+            return int(cursor.rowcount)
+
+    def run(self, text: str) -> None:
+        """Execute a text as it is, without values."""
+        self.driver.execute(text).close()
+
+    @property
+    @abstractmethod
+    def is_idle(self) -> bool:
+        """Whether it is in order and nothing that was begun on it is left open."""
+
+    def answers(self) -> bool:
+        """Whether the database is still there, after a time of not being asked."""
+        return True
+
+    def close(self) -> None:
+        """Close it; what was not committed is undone."""
+        self.driver.close()
+
+    @abstractmethod
+    def tables(self, names: Collection[str]) -> set[str]:
+        """Which of these are tables of this database."""
+
+    def may_read(self, names: Collection[str]) -> bool:
+        """Whether all of these tables, which are there, can be read."""
+        return True
+
+    @abstractmethod
+    def columns(self, table: str) -> list[Column]:
+        """The columns of a table or view, in their order; none when there is no such thing."""
+
+    def _execute(self, statement: str, values: Values) -> Any:
+        return self.driver.execute(self._spelt(statement), values)
+
+    def _spelt(self, statement: str) -> str:
+        """The statement with its parameters as the driver wants them."""
+        return statement

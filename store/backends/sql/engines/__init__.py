@@ -1,1 +1,0 @@
-"""What SQLite and PostgreSQL do differently."""

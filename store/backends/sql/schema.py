@@ -1,0 +1,534 @@
+"""The tables: `agent_message` as seed 003 defines it, and our own beside it."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.backends.sql.connection import Connection, insert, quoted
+from team_console.store.backends.sql.rows import COLUMNS
+from team_console.store.contract.team import Attendance, LockHolder, Presence, WatchHint
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.names import spellings, word_for
+
+MESSAGES = "agent_message"
+CREATE_MESSAGES = """
+CREATE TABLE agent_message (
+    message_id TEXT PRIMARY KEY,
+    sender TEXT NOT NULL,
+    recipient TEXT NOT NULL,
+    message_type TEXT,
+    payload JSON,
+    status TEXT,
+    created_at TIMESTAMP,
+    delivered_at TIMESTAMP,
+    retry_count INTEGER DEFAULT 0,
+    max_retries INTEGER DEFAULT 3,
+    error_message TEXT
+)
+"""
+"""Seed 003, "Message Schema", to the letter."""
+
+STATE = "team_console_state"
+"""One row: how many rows we added anywhere, the end of the audit chain, the time of the last change."""
+NOTES = "team_console_envelope"
+"""What we know of rows that other programs made and their columns cannot say."""
+ARCHIVE = "team_console_archive"
+AUDIT = "team_console_audit"
+INBOX = "team_console_inbox"
+"""What the router pushed; an agent reads its rows in the order of `n`."""
+ATTACHMENTS = "team_console_attachment"
+SETTINGS = "team_console_config"
+"""`settings` holds the text of a `messenger-config.yaml`, `version` that of our tables (none: 1)."""
+VERSION_KEY = "version"
+VERSION = 1
+
+OURS = {
+    STATE: """
+        id INTEGER NOT NULL PRIMARY KEY, arrivals BIGINT NOT NULL, audit_seq BIGINT NOT NULL,
+        audit_hash TEXT NOT NULL, changed_at TEXT NOT NULL
+    """,
+    NOTES: "message_id TEXT NOT NULL PRIMARY KEY, note TEXT NOT NULL",
+    ARCHIVE: """
+        n BIGINT NOT NULL PRIMARY KEY, agent TEXT NOT NULL, message_id TEXT NOT NULL, request_id TEXT,
+        created TEXT NOT NULL, record TEXT NOT NULL,
+        CONSTRAINT team_console_archive_once UNIQUE (agent, message_id)
+    """,
+    AUDIT: """
+        seq BIGINT NOT NULL PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
+        facts TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL
+    """,
+    INBOX: """
+        n BIGINT NOT NULL PRIMARY KEY, agent TEXT NOT NULL, message_id TEXT NOT NULL, pushed_at TEXT NOT NULL,
+        record TEXT NOT NULL,
+        CONSTRAINT team_console_inbox_once UNIQUE (agent, message_id)
+    """,
+    ATTACHMENTS: "reference TEXT NOT NULL PRIMARY KEY, data {blob} NOT NULL",
+    SETTINGS: "key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL",
+}
+"""Name -> the columns and constraints of a table of ours."""
+_INDEXES = {
+    ARCHIVE: {
+        "team_console_archive_message": "message_id",
+        "team_console_archive_request": "request_id",
+        "team_console_archive_newest": "created, message_id",
+        "team_console_archive_agent": "agent, created, message_id",
+    },
+}
+"""Name of a table -> name of an index -> its columns."""
+NO_RIGHT = "42501"
+"""SQLSTATE of a refusal for want of a right."""
+HIDDEN = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"
+GRANT = f"Let its owner run: GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(OURS)} TO the role;"
+_MAY_NOT = "42"
+"""How the SQLSTATE of a refusal begins."""
+
+
+class Numbers(Struct, frozen=True):
+    """The row of `team_console_state`: how far what is numbered has come.
+
+    Attributes:
+        arrivals: The highest number of a row we added anywhere.
+        seq: The number of the last line on the audit trail.
+        prev: The hash of that line.
+        changed_at: When it was written.
+    """
+
+    arrivals: int
+    seq: int
+    prev: Any
+    changed_at: Any
+
+
+def numbers(connection: Connection, keeping: str = "") -> Numbers | None:
+    """The numbers of the last write; None where somebody took them away or put something else in their place.
+
+    Args:
+        keeping: The end of the select that keeps the row for this transaction.
+    """
+    row = connection.first(f"SELECT arrivals, audit_seq, audit_hash, changed_at FROM {STATE}{keeping}")
+    if row is None or not (isinstance(row[0], int) and isinstance(row[1], int)):
+        return None
+    return Numbers(*row)
+
+
+def numbers_lost(connection: Connection, found: Numbers | None) -> Problem | None:
+    """What is wrong with the numbers: without them, or with lower ones than are in use, nothing can be written."""
+    if found is not None and found.seq >= _last_line(connection)[0] and found.arrivals >= _last_arrival(connection):
+        return None
+    text = "it holds no numbers of the last write: nobody can write"
+    if found is not None:
+        text = "its numbers are lower than those in use: writes fail, or come out of order"
+    hint = "Put them back with: team-console check --heal"
+    return Problem("NUMBERS_LOST", "error", STATE, text, hint)
+
+
+def restore_numbers(connection: Connection, *, arrivals: int) -> Problem | None:
+    """Put the numbers back where they are lost: those of the last line there is, and of the newest row.
+
+    Args:
+        arrivals: The highest number of a row of `agent_message`.
+
+    Returns:
+        What was done.
+    """
+    if numbers_lost(connection, numbers(connection)) is None:
+        return None
+    seq, prev = _last_line(connection)
+    newest = max(arrivals, _last_arrival(connection))
+    connection.run(f"DELETE FROM {STATE}")
+    row = {"id": 1, "arrivals": newest, "audit_seq": seq, "audit_hash": prev, "changed_at": ""}
+    connection.change(insert(STATE, row), row)
+    text = f"the numbers of the last write were lost; they are {seq} and {newest} again"
+    hint = f"Find out who writes into {STATE}. Whether lines at the end of the audit trail went with them is not known."
+    return Problem("HEALED_NUMBERS", "warning", STATE, text, hint)
+
+
+def _last_line(connection: Connection) -> tuple[int, str]:
+    """The number and the hash of the last line on the audit trail."""
+    row = connection.first(f"SELECT seq, hash FROM {AUDIT} ORDER BY seq DESC LIMIT 1")
+    return (row[0], str(row[1])) if row is not None and isinstance(row[0], int) else (0, "")
+
+
+def _last_arrival(connection: Connection) -> int:
+    """The highest number of a row beside `agent_message`."""
+    highest = (connection.scalar(f"SELECT max(n) FROM {table}") for table in (ARCHIVE, INBOX))
+    return max((number for number in highest if isinstance(number, int)), default=0)
+
+
+def our_tables(connection: Connection) -> set[str]:
+    """Which of our tables are there."""
+    return connection.tables(OURS)
+
+
+def create_ours(connection: Connection) -> None:
+    """Make our own tables and the index for waiting messages; what is there stays as it is."""
+    there = our_tables(connection)
+    for table, columns in OURS.items():
+        if table not in there:  # IF NOT EXISTS asks for the right to make tables even where there is one
+            connection.run(f"CREATE TABLE {table} ({columns.format(blob=connection.blob)})")
+            for index, indexed in _INDEXES.get(table, {}).items():
+                connection.run(f"CREATE INDEX {index} ON {table} ({indexed})")
+    _index_waiting(connection)
+    if connection.first(f"SELECT id FROM {STATE}") is None:
+        empty = {"id": 1, "arrivals": 0, "audit_seq": 0, "audit_hash": "", "changed_at": ""}
+        connection.change(insert(STATE, empty), empty)
+    if connection.first(f"SELECT key FROM {SETTINGS} WHERE key = :key", {"key": VERSION_KEY}) is None:
+        version = {"key": VERSION_KEY, "value": str(VERSION)}
+        connection.change(insert(SETTINGS, version), version)
+
+
+def check_version(text: str | None) -> None:
+    """Refuse tables that a later team-console made: what they mean is not known here.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    if text is None or (text.isdecimal() and int(text) <= VERSION):
+        return
+    what = f"the team's tables are of version {text}, this team-console knows version {VERSION}"
+    raise TeamError(Code.STORE_UNREADABLE, what, "Update team-console on this machine.", newer=True)
+
+
+def _index_waiting(connection: Connection) -> None:
+    """Only its owner may index a table; without the index everything works, if slower."""
+    connection.run("SAVEPOINT waiting")
+    try:
+        connection.run(f"CREATE INDEX IF NOT EXISTS team_console_waiting ON {MESSAGES} (recipient, status)")
+    except connection.error as error:
+        if not str(getattr(error, "sqlstate", "")).startswith(_MAY_NOT):
+            raise
+        connection.run("ROLLBACK TO SAVEPOINT waiting")
+    connection.run("RELEASE SAVEPOINT waiting")
+
+
+# `agent_message` as it is found: other programs may have made it with more or fewer columns, and of other types.
+
+_REQUIRED = ("message_id", "sender", "recipient", "status")
+_NUMBERS = ("retry_count", "max_retries")
+_UNIQUE = {
+    True: f"ALTER TABLE {MESSAGES} ADD PRIMARY KEY (message_id);",
+    False: f"CREATE UNIQUE INDEX {MESSAGES}_message_id ON {MESSAGES} (message_id);",
+}
+"""What makes ids unique, in PostgreSQL and in SQLite, which adds no key to a table that is there."""
+
+
+class Shape(Struct, frozen=True):
+    """`agent_message` as it is in this database. What it gives are parts of statements.
+
+    Attributes:
+        types: Column name -> its type in the database, of the columns we know.
+        others: Columns we do not know.
+        has_ours: Whether our own tables are there.
+        hidden: Whether they are there and this role may not read them.
+        is_strict: Whether values are read and written as text with a cast (PostgreSQL).
+    """
+
+    types: Mapping[str, str]
+    others: tuple[str, ...]
+    has_ours: bool
+    is_strict: bool
+    hidden: bool = False
+
+    @property
+    def id(self) -> str:
+        """The id of a row as text, whatever type other programs gave the column."""
+        column = f"{MESSAGES}.message_id"
+        is_text = any(word in self.types["message_id"].lower() for word in ("char", "clob", "text"))
+        return column if is_text else f"CAST({column} AS TEXT)"
+
+    def insertion(self, columns: Iterable[str]) -> str:
+        """The statement that adds a row with values for `columns`; those that are not there are left out."""
+        names = [name for name in columns if name in self.types]
+        return f"INSERT INTO {MESSAGES} ({', '.join(names)}) VALUES ({', '.join(self._bound(name) for name in names)})"
+
+    def change(self, columns: Iterable[str]) -> str:
+        """The statement that changes `columns` of the row with `old_id`."""
+        values = ", ".join(f"{name} = {self._bound(name)}" for name in columns)
+        return f"UPDATE {MESSAGES} SET {values} WHERE {self.id} = :old_id"
+
+    def removal(self) -> str:
+        """The statement that deletes that row."""
+        return f"DELETE FROM {MESSAGES} WHERE {self.id} = :old_id"
+
+    def rows(self, condition: str = "", *, notes: bool = True) -> str:
+        """The select of all columns of `Row`, in no order; `notes` False: there are none."""
+        parts = [self._read(name) for name in COLUMNS]
+        where = f" WHERE {condition}" if condition else ""
+        if not (self.has_ours and notes):
+            return f"SELECT {', '.join(parts)}, NULL FROM {MESSAGES}{where}"
+        joined = f"{MESSAGES} LEFT JOIN {NOTES} ON {NOTES}.message_id = {self.id}"
+        return f"SELECT {', '.join(parts)}, {NOTES}.note FROM {joined}{where}"
+
+    def other_columns(self) -> str:
+        """The select of the id and the columns we do not know, as texts where that is needed, of ids that follow."""
+        names = [quoted(name) for name in self.others]
+        values = [f"CAST({name} AS TEXT)" for name in names] if self.is_strict else names
+        return f"SELECT {', '.join([self.id, *values])} FROM {MESSAGES} WHERE {self.id} IN"
+
+    def _bound(self, name: str) -> str:
+        if not self.is_strict or name in _NUMBERS:
+            return f":{name}"
+        if self.has_bytes(name):
+            return f"convert_to(:{name}, 'UTF8')"
+        value = f"CAST(:{name} AS timestamptz)" if self._is_local_time(name) else f":{name}"
+        return f"CAST({value} AS {self.types[name]})"
+
+    def _read(self, name: str) -> str:
+        if name not in self.types:
+            return "NULL"
+        value = self.id if name == "message_id" else f"{MESSAGES}.{name}"
+        if not self.is_strict or name in _NUMBERS or self.has_bytes(name):
+            return value
+        if self._is_local_time(name):
+            zone = f"to_char({value} AT TIME ZONE current_setting('TimeZone'), 'OF')"
+            return f"concat_ws(' ', CAST({value} AS TEXT), {zone})"
+        return f"CAST({value} AS TEXT)"
+
+    def _is_local_time(self, name: str) -> bool:
+        """Whether the column holds the clock of the database's time zone, as `CURRENT_TIMESTAMP` fills it there."""
+        kind = self.types.get(name, "")
+        return self.is_strict and kind.startswith("timestamp") and kind.endswith("without time zone")
+
+    def has_bytes(self, name: str) -> bool:
+        """Whether the column holds bytes by its type, which are no text to a statement."""
+        return self.types.get(name) == "bytea"
+
+
+def find_shape(connection: Connection) -> Shape | None:
+    """Look what is there; None when there is no `agent_message` at all.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` for a table that is not the one of seed 003.
+    """
+    tables = connection.tables([MESSAGES, *OURS])
+    if MESSAGES not in tables:
+        return None
+    columns = {column.name: column for column in connection.columns(MESSAGES)}
+    missing = [name for name in _REQUIRED if name not in columns]
+    if missing:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"table {MESSAGES} has no column {missing[0]}; it has {', '.join(columns):.300}",
+            f"It is another table of that name, or a later form: the one that is read has {', '.join(_REQUIRED)}.",
+        )
+    if not columns["message_id"].is_key:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"table {MESSAGES} lets several rows have one message_id, so that none of them can be told from the others",
+            f"Give rows that share one ids of their own, then run: {_UNIQUE[connection.is_strict]}",
+        )
+    is_complete = tables.issuperset(OURS)
+    hidden = bool(tables.intersection(OURS)) and not connection.may_read([*tables.intersection(OURS)])
+    return Shape(
+        types={name: columns[name].type for name in COLUMNS if name in columns},
+        others=tuple(name for name in columns if name not in COLUMNS),
+        has_ours=is_complete and not hidden,
+        is_strict=connection.is_strict,
+        hidden=hidden,
+    )
+
+
+def find_inbox(connection: Connection, agent: str) -> str | None:
+    """The agent's own table `{agent}_inbox` as seed 003's delivery code writes to it (step 2, method 1), if any.
+
+    The name of the agent may be encoded in it.
+
+    Returns:
+        Its name as part of a statement.
+    """
+    for word in dict.fromkeys((word_for(agent, ()), *spellings(agent))):
+        name = f"{word}_inbox"
+        columns = {column.name for column in connection.columns(name)} if name.lower() not in OURS else set()
+        if {"message_id", "payload"} <= columns:
+            return quoted(name)
+    return None
+
+
+# What SQLite and PostgreSQL do differently; everything else in this package is one code path for both.
+
+Progress = Callable[[int, int], bool]
+LEFT_ALONE: list[Connection] = []
+"""Connections of the process that this one was forked from. They are its own: closed here, they would end there."""
+
+
+class Mode(Enum):
+    """How much of the team a transaction keeps for itself."""
+
+    READ = "read"
+    CLAIM = "claim"
+    """Rows only; several at once where the database can keep them apart."""
+    WRITE = "write"
+
+
+class Fetched(Struct, frozen=True):
+    """Rows as texts.
+
+    Attributes:
+        rows: All rows in stored order, or those that may have changed since `watermark` of the fetch before.
+        complete: Which of the two.
+        count: How many rows there are.
+        watermark: To be handed in with the next fetch.
+    """
+
+    rows: Sequence[Any]
+    complete: bool
+    count: int
+    watermark: object | None = None
+
+
+class Dialect(ABC):
+    """One database and how to work with it."""
+
+    location: str
+    """Without a password."""
+    root: Path | None
+    inbox_folder: Path
+    """Where messages go whose agent's own inbox table takes none."""
+    read_only: bool
+    generation: int
+    """Grows when the location leads to another database than before."""
+    error: type[Exception]
+    """The class of all errors of the driver."""
+
+    def __init__(self, *, keeps: int = 2) -> None:
+        """So many connections stay open for the next who asks: one to write, one to look meanwhile."""
+        self.generation = 0
+        self._keeps = keeps
+        self._kept: list[Connection] = []
+        self._pid = os.getpid()
+
+    @abstractmethod
+    def open(self) -> Connection:
+        """A new connection that begins no transactions by itself."""
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """A connection for this thread alone, given back without an open transaction.
+
+        Raises:
+            TeamError: Whatever the database says, in the words of `translate`.
+        """
+        if self._pid != os.getpid():
+            LEFT_ALONE.extend(self._kept)
+            self._kept, self._pid = [], os.getpid()
+        kept = self._kept
+        try:
+            connection = self._take(kept)
+            try:
+                yield connection
+            finally:
+                self.roll_back(connection)
+                if kept is self._kept and len(kept) < self._keeps and connection.is_idle:
+                    kept.append(connection)
+                else:
+                    connection.close()
+        except self.error as error:
+            raise self.translate(error) from error
+
+    def _take(self, kept: list[Connection]) -> Connection:
+        while kept:
+            with suppress(IndexError):  # another thread was faster
+                connection = kept.pop()
+                if connection.answers():
+                    return connection
+                connection.close()
+        return self.open()
+
+    def roll_back(self, connection: Connection) -> None:
+        """End whatever is open on the connection; one that is broken is not used again."""
+        if not connection.is_idle:
+            with suppress(self.error):
+                connection.run("ROLLBACK")
+
+    def close(self) -> None:
+        """Close all connections; one that is in use closes when its user is done."""
+        kept, self._kept = self._kept, []
+        for connection in kept if self._pid == os.getpid() else ():
+            connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection inside a read transaction: everything read on it is of one moment."""
+        with self.connect() as connection:
+            self.begin(connection, Mode.READ, wait=0.0, label="")
+            yield connection
+
+    def mark(self, connection: Connection) -> object | None:
+        """A value that is the same as long as nothing in the database changed; None when there is no such thing."""
+        return None
+
+    def prepare(self, connection: Connection) -> None:
+        """Make a database that is known to be a team ready for writing; outside of a transaction."""
+        return None
+
+    @abstractmethod
+    def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
+        """Begin a transaction, waiting at most `wait` seconds; `label` says to others what it is for.
+
+        Raises:
+            TeamError: `STORE_LOCKED` with the holder.
+        """
+
+    @abstractmethod
+    def commit(self, connection: Connection) -> None:
+        """Make the transaction durable.
+
+        Raises:
+            TeamError: `STORE_FAILED`; the message says whether the outcome is known.
+        """
+
+    @abstractmethod
+    def fetch(
+        self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
+    ) -> Fetched:
+        """The rows, or those changed since the watermark `since`."""
+
+    @abstractmethod
+    def by_age(self, moment: str) -> str:
+        """What to order by for oldest first, `moment` being a column."""
+
+    @abstractmethod
+    def keeping(self, table: str, *, skip: bool = False) -> str:
+        """The end of a select that keeps its rows of `table` for this transaction.
+
+        It leaves out (`skip`) or awaits rows that others keep.
+        """
+
+    @abstractmethod
+    def announce(self, connection: Connection) -> None:
+        """Tell watchers about the change being committed."""
+
+    @abstractmethod
+    def holder(self) -> LockHolder | None:
+        """Who holds the write lock now; never raises."""
+
+    @abstractmethod
+    def translate(self, error: Exception) -> TeamError:
+        """The user's error for what the database said."""
+
+    @abstractmethod
+    def watch(self) -> AsyncIterator[WatchHint]:
+        """As `Team.watch`."""
+
+    @abstractmethod
+    def present(self, presence: Presence, name: str) -> AbstractContextManager[bool]:
+        """As `Team.announce`."""
+
+    @abstractmethod
+    def attendance(self, presence: Presence) -> Attendance:
+        """As `Team.attendance`."""
+
+    def places(self) -> Mapping[str, str]:
+        """As `Team.places`."""
+        return {}
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is odd about the place the database is at."""
+        return ()

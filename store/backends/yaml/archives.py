@@ -1,0 +1,926 @@
+"""Archives of a team, one for each agent and appended to only: what is in them, and their ends made ready."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import cached_property
+from itertools import islice, pairwise
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from msgspec import Struct, field
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.codec.editing.emitter import emit_again
+from team_console.store.backends.yaml.codec.entry import QueueEntry, parse_entry
+from team_console.store.backends.yaml.codec.parsing.ordinary import is_ordinary
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat, cut
+from team_console.store.backends.yaml.healing import RecordedPart
+from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
+from team_console.store.contract.team import Page
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import Letters, Message, digest, is_copy
+from team_console.store.model.names import word_for
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.parsing import carries
+
+HEADER = b"messages:\n"
+_END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)
+"""The line that closes an entry: `# end MSG-20260224-7k2m9qxa 3632233996`."""
+_PLAIN = re.compile(r"[A-Za-z0-9@._:-]+")
+ITEM = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
+"""A record in a list at column 0: `- message_id: a`, `- {id: a}`, but not `- dev` of a list of names."""
+_DASH = re.compile(rb"^ *-(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:| +- )", re.MULTILINE)
+"""Where a record may begin that is in no list at column 0."""
+_BEHIND = re.compile(_OTHER_FORM.pattern + rb"|^\w+:[ \t]*\r?$", re.MULTILINE)
+"""The same, or the key of another list."""
+_ID_KEY = re.compile(rb"^[\"']?(?:message_)?id[\"']?:", re.MULTILINE)
+_DOCUMENT = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)[ \t]*", re.MULTILINE)
+_NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*\n)*(?:[ \t]*(?:#[^\n]*)?\Z)?")
+"""Blank lines, comments and directives."""
+_FRAME = re.compile(rb"(?:[ \t]*(?:#[^\n]*|[\"']?[\w.-]+[\"']?:(?:[ \t][^\n]*)?)?(?:\r?\n|\Z))*")
+"""Lines that may stand above a list: `version: 1`, `archived_messages:`."""
+_INDENTED = re.compile(rb"^[ \t]+[^\s#]", re.MULTILINE)
+_BRACKETS = re.compile(rb"[\s\[\]{},]*")
+_JSON_FRAME = re.compile(rb"[\s\[\]{},]*(?:\"\w+\"\s*:\s*(?:[\w.-]+|\"[^\"\\]*\"|(?=\[))[\s\[\]{},]*)*")
+_JSON_ID = re.compile(rb"[\"'](?:message_)?id[\"']")
+_OBJECTS = re.compile(rb"\[\s*\{")
+_FLOW = b"messages: ["
+_TRIES = 20
+_decode = json.JSONDecoder().raw_decode
+
+
+def closed(message: Message, shown: bytes = b"") -> bytes:
+    """An archive entry of `message` with its closing line; `shown` is its text in the queue, where it stands there.
+
+    An ordinary text is taken as it is: it reads as this message in any place.
+
+    Raises:
+        CodecError: It cannot be written.
+    """
+    entry = shown if is_ordinary(shown) else emit_again(message)
+    return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
+
+
+def _end_line(message_id: str) -> bytes:
+    return b"# end " + _word(message_id).encode() + b" "
+
+
+def _word(message_id: str) -> str:
+    """The id as one word of ASCII, other characters percent-encoded."""
+    if is_plain(message_id):
+        return message_id
+
+    return quote(message_id, safe="@:", errors="backslashreplace")
+
+
+class Part:
+    """One archive file as read."""
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self.path = path
+        self.data = data
+        self._letters: dict[str, list[Letters]] = {}
+
+    @cached_property
+    def _records(self) -> list[Record]:
+        return records(self.data)
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[Message]]:
+        found: dict[str, list[Message]] = {}
+        for record in self._records:
+            if isinstance(record.outcome, Message):
+                found.setdefault(record.outcome.message_id, []).append(record.outcome)
+        return found
+
+    @cached_property
+    def _ends(self) -> dict[bytes, list[int]]:
+        """Where the closing lines of each id begin."""
+        ends: dict[bytes, list[int]] = {}
+        for match in _END.finditer(self.data):
+            ends.setdefault(match["id"], []).append(match.start())
+        return ends
+
+    def _closed(self, message_id: str) -> Iterator[bytes]:
+        """The entries closed under this id whose checksum holds."""
+        for end in self._ends.get(_word(message_id).encode(), ()):
+            if _crc_holds(self.data, end):
+                yield self.data[_entry_start(self.data, end) : end]
+
+    def _closed_messages(self, message_id: str) -> Iterator[Message]:
+        for entry in self._closed(message_id):
+            with suppress(CodecError):
+                yield parse_entry(entry)
+
+    def proves(self, message_id: str) -> bool:
+        """Whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
+        return any(True for _ in self._closed(message_id)) or self.message(message_id) is not None
+
+    def keeps(self, message: Message) -> bool:
+        """Whether a whole copy of this very message is here, in whatever state; another one of its id does not do."""
+        message_id = message.message_id
+        known = self._letters.setdefault(message_id, [])  # asked for again at each of many that share an id
+        for number, find in enumerate((self._closed_messages, self._messages)):
+            if number == len(known):
+                known.append(Letters(find(message_id)))
+            if known[number].copies(message):
+                return True
+        return False
+
+    def message(self, message_id: str) -> Message | None:
+        """The first copy of this id, if it is here and readable."""
+        return next(iter(self._messages(message_id)), None)
+
+    def _messages(self, message_id: str) -> list[Message]:
+        if message_id.encode("utf-8", "replace") not in self.data and is_plain(message_id):
+            return []
+        return self._by_id.get(message_id, [])
+
+    def thread(self, request_id: str) -> list[Message]:
+        """Messages that carry `request_id`."""
+        return [message for message in self.holding(request_id) if carries(message, request_id)]
+
+    def holding(self, word: str) -> list[Message]:
+        """Messages with `word` in their text, or all when it may be written in other ways."""
+        needle = word.encode("utf-8", "replace")
+        everything = not is_plain(word)
+        if needle not in self.data and not everything:
+            return []
+        near = [record for record in self._records if everything or needle in self.data[record.start : record.end]]
+        return [record.outcome for record in near if isinstance(record.outcome, Message)]
+
+
+class Record(Struct, frozen=True):
+    """One record of an archive: where its text stands, and the message in it or why there is none.
+
+    An error counts lines from `start` on.
+    """
+
+    start: int
+    end: int
+    outcome: Message | CodecError
+
+
+def records(data: bytes) -> list[Record]:
+    """Read all records of an archive, in stored order, whatever forms they stand in; a bad one harms no other."""
+    with suppress(CodecError):
+        found, text = _listed(data, 0, len(data))
+        is_sound = all(isinstance(record.outcome, Message) for record in found)
+        if is_sound and not _DASH.search(text.head) and _is_end(text.tail):
+            return found
+    return list(_apart(data))
+
+
+def is_one_list(beginning: bytes) -> bool:
+    """Whether a file that begins so has its records in a list at column 0, so that it can be cut before each."""
+    item, other = ITEM.search(beginning), _OTHER_FORM.search(beginning)
+    return item is not None and (other is None or item.start() < other.start())
+
+
+def _listed(
+    data: bytes, start: int, end: int, before: bytes = b"", after: bytes = b""
+) -> tuple[list[Record], QueueText]:
+    """The records of a stretch that is a queue with `before` and `after` around it."""
+    text = QueueText.parse(before + data[start:end] + after)
+    entries, shift = text.entries, start - len(before)
+    places = [place + shift for place in text.starts()]
+    pairs = zip(places, entries, strict=True)
+    return [Record(place, place + entry.size, entry.outcome) for place, entry in pairs], text
+
+
+def _is_end(tail: bytes) -> bool:
+    return _NOTHING.fullmatch(tail) is not None or _BRACKETS.fullmatch(tail) is not None
+
+
+def _apart(data: bytes) -> Iterator[Record]:
+    """Our closed entries, each by itself, and what stands between them."""
+    place = 0
+    for match in _END.finditer(data):
+        if not _crc_holds(data, match.start()):
+            continue
+        start, end = _entry_start(data, match.start()), min(match.end() + 1, len(data))
+        yield from _documents(data, place, start)
+        yield Record(start, end, QueueEntry.of(data[start : match.start()]).outcome)
+        place = end
+    yield from _documents(data, place, len(data))
+
+
+def _documents(data: bytes, start: int, end: int) -> Iterator[Record]:
+    cuts = [match.start() for match in _DOCUMENT.finditer(data, start, end)]
+    for begin, stop in pairwise([start, *cuts, end]):
+        line = _DOCUMENT.match(data, begin, stop)
+        yield from _document(data, line.end() if line else begin, stop)
+
+
+def _document(data: bytes, start: int, end: int) -> Iterator[Record]:
+    """The records of a stretch that is a list under any key or none, a single record, or JSON."""
+    blank = _NOTHING.match(data, start, end)
+    start = blank.end() if blank else start
+    if start >= end:
+        return
+    if data[start : start + 1] in (b"{", b"["):
+        item = ITEM.search(data, start, end)
+        yield from _in_braces(data, start, item.start() if item else end)
+        if item:
+            yield from _document(data, item.start(), end)
+        return
+    dash = _DASH.search(data, start, end)
+    lone = _lone(data, start, end) if _ID_KEY.search(data, start, end) else None
+    if lone is not None and (dash is None or isinstance(lone.outcome, Message)):
+        yield lone
+    elif dash is not None:
+        if not _FRAME.fullmatch(data, start, dash.start()):
+            yield _no_record(start, dash.start())
+        yield from _list(data, dash.start(), end)
+    elif not _FRAME.fullmatch(data, start, end) or _INDENTED.search(data, start, end):
+        yield from _objects(data, start, end)
+
+
+def _list(data: bytes, start: int, end: int) -> Iterator[Record]:
+    """The items of a list that begins at `start`, and the records behind it."""
+    rest = end
+    try:
+        found, text = _listed(data, start, end, HEADER)
+        rest -= len(text.tail)
+    except CodecError:  # the list as a whole cannot be read: bytes that no YAML may hold, or another key below it
+        dash = rb"^" + data[start : data.index(b"-", start)] + rb"-(?=[ \t\r\n]|\Z)"
+        cuts = [match.start() for match in re.compile(dash, re.MULTILINE).finditer(data, start, end)]
+        pieces = pairwise([*cuts, end])
+        found = [Record(begin, stop, QueueEntry.of(data[begin:stop]).outcome) for begin, stop in pieces]
+    for record in found:
+        yield from [record] if isinstance(record.outcome, Message) else _split(data, record)
+    if rest > start:
+        yield from _document(data, rest, end)
+
+
+def _split(data: bytes, damaged: Record) -> list[Record]:
+    """A damaged record without those behind it that stand in another form and would be read as its own lines."""
+    for place in islice(_BEHIND.finditer(data, damaged.start + 1, damaged.end), _TRIES):
+        alone = QueueEntry.of(data[damaged.start : place.start()]).outcome
+        if not isinstance(alone, Message):
+            continue
+        rest = list(_document(data, place.start(), damaged.end))
+        if not rest or any(isinstance(record.outcome, Message) for record in rest):
+            return [Record(damaged.start, place.start(), alone), *rest]
+    return [damaged]
+
+
+def _lone(data: bytes, start: int, end: int) -> Record:
+    """A record that is no item of a list."""
+    lines = data[start:end].splitlines(keepends=True)
+    outcome = QueueEntry.of(b"-\n" + b"".join(b"  " + line for line in lines)).outcome
+    return Record(start, end, outcome.below(-1) if isinstance(outcome, CodecError) else outcome)
+
+
+def _in_braces(data: bytes, start: int, end: int) -> Iterator[Record]:
+    """The records of JSON, or of YAML written so: one, a list, a list under any key, or one behind the other."""
+    ways = [(start, end, _FLOW, b"]")]
+    found = _OBJECTS.search(data, start, end)
+    if found:
+        ways.append((found.start(), data.rfind(b"]", start, end) + 1, _FLOW[:-1], b""))
+    listed = next(filter(None, (_messages(data, *way) for way in ways)), None)
+    yield from listed or _objects(data, start, end)
+
+
+def _messages(data: bytes, start: int, end: int, before: bytes = b"", after: bytes = b"") -> list[Record]:
+    """The records of a stretch; none where it cannot be read, or none of them is a message."""
+    with suppress(CodecError):
+        found = _listed(data, start, end, before, after)[0]
+        return found if any(isinstance(record.outcome, Message) for record in found) else []
+    return []
+
+
+def _objects(data: bytes, start: int, end: int) -> Iterator[Record]:
+    """The messages among JSON objects in a text that is not one JSON value, and what stands between them."""
+    text = data[start:end].decode("latin-1")  # a letter for each byte, only to find where an object ends
+    place = seen = start
+    while (begin := data.find(b"{", seen, end)) >= 0:
+        stop = _end_of_object(data, begin, end, text, start)
+        inside = (begin, stop) != (start, end) and stop > begin
+        found = list(_in_braces(data, begin, stop)) if inside else []
+        if any(isinstance(record.outcome, Message) for record in found):
+            yield from _left_over(data, place, begin)
+            yield from found
+            place = seen = stop
+        else:
+            seen = max(stop, begin + 1)
+    yield from _left_over(data, place, end)
+
+
+def _end_of_object(data: bytes, begin: int, end: int, text: str, start: int) -> int:
+    """Where the object at `begin` ends, or its line if it is no JSON and alone on it; else `begin`."""
+    with suppress(ValueError, RecursionError):
+        return start + _decode(text, begin - start)[1]
+    is_first = not data[data.rfind(b"\n", start, begin) + 1 : begin].strip(b" \t,")
+    line = data[begin:end].partition(b"\n")[0].rstrip(b" \t\r,")
+    return begin + len(line) if is_first and line.endswith(b"}") else begin
+
+
+def _left_over(data: bytes, start: int, end: int) -> Iterator[Record]:
+    """What stands between records of JSON, if it is more than the brackets and keys of a list around them."""
+    if not _JSON_FRAME.fullmatch(data, start, end) or _JSON_ID.search(data, start, end):
+        blank = _BRACKETS.match(data, start, end)
+        yield _no_record(blank.end() if blank else start, end)
+
+
+def _no_record(start: int, end: int) -> Record:
+    return Record(start, end, CodecError("what stands here is no record", 1))
+
+
+def closed_ids(data: bytes) -> list[str]:
+    """Ids of the entries in `data` that have their closing line."""
+    return [unquote(match["id"].decode("ascii", "replace")) for match in _END.finditer(data)]
+
+
+def damaged_records(data: bytes) -> list[tuple[int, str]]:
+    """Offset and id of each closed entry whose checksum does not hold."""
+    ends = [match for match in _END.finditer(data) if not _crc_holds(data, match.start())]
+    return [(match.start(), match["id"].decode("ascii", "replace")) for match in ends]
+
+
+def is_plain(text: str) -> bool:
+    """Whether `text` is written in YAML as it is, so that a search over bytes finds it."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def _entry_start(data: bytes, end_line: int) -> int:
+    """Where the entry begins that is closed by the line at `end_line`."""
+    return data.rfind(b"\n- ", 0, end_line) + 1
+
+
+def _crc_holds(data: bytes, end_line: int) -> bool:
+    """Whether the entry closed by the line that begins at `end_line` has the checksum that line says."""
+    match = _END.match(data, end_line)
+    start = _entry_start(data, end_line)
+    if match is None or not (start or data.startswith(b"- ")):
+        return False
+    return zlib.crc32(data[start:end_line]) == int(match["crc"])
+
+
+def is_closed_end(tail: bytes) -> bool:
+    """Whether a file that ends with `tail` ends with a whole closed entry."""
+    last = tail.rfind(b"\n", 0, max(0, len(tail) - 1)) + 1
+    return tail.endswith(b"\n") and tail.startswith(b"# end ", last) and _crc_holds(tail, last)
+
+
+def unclosed(data: bytes) -> bytes:
+    """What of `data` is in no closed entry."""
+    place, left = 0, b""
+    for match in _END.finditer(data):
+        if _crc_holds(data, match.start()):
+            left += data[place : _entry_start(data, match.start())]
+            place = match.end() + 1
+    return left + data[place:]
+
+
+def closed_length(data: bytes) -> int:
+    """Bytes up to the end of the last entry that is closed with the right checksum; 0 when there is none."""
+    good = [match.end() + 1 for match in _END.finditer(data) if _crc_holds(data, match.start())]
+    return min(good[-1], len(data)) if good else 0
+
+
+def can_be_extended(data: bytes) -> bool:
+    """Whether the file parses without damage and its list is in the block form that we append to."""
+    try:
+        text = QueueText.parse(data)
+    except CodecError:
+        return False
+    flush = all(entry.message is not None and entry.raw.startswith(b"- ") for entry in text.entries)
+    return bool(text.entries) and flush and not text.whole and not text.tail.strip()
+
+
+ROTATE_BYTES = 10 * 1024 * 1024
+"""An archive longer than this is renamed to its next part before it is appended to."""
+_TAIL = 1 << 16
+_WORDS = re.compile(rb"[A-Za-z0-9@._-][A-Za-z0-9@._:-]*")
+"""Plain ids as they stand in YAML; a colon before one belongs to its key, as in `{"id":M-1}`."""
+_WINDOW, _OVERLAP = 1 << 22, 1 << 10
+"""Bytes that are searched at once, and how many of them twice, so that no id is cut in two."""
+
+
+class _Searched(Struct, frozen=True):
+    """The ids looked for that stand in a file up to a byte."""
+
+    size: int
+    words: frozenset[bytes]
+
+
+class Archives:
+    """The archives of one team. Reading raises `TeamError` (`STORE_UNREADABLE`) for a file that cannot be read.
+
+    What is known of the files is kept until `forget`, so hold the lock meanwhile, or take what is found as a moment.
+    Only which of the expected ids were seen in a file, as far as it was searched, is kept for longer: work in slices
+    would search the whole archive in each of them. Nothing rests on that alone, since an id that was seen has to be
+    proven by the file as it is, and one that was not seen is at worst archived twice.
+    """
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._parts: dict[Path, Part] = {}
+        self._names: list[tuple[str, Path]] | None = None
+        self._ids: frozenset[str] = frozenset()
+        self._expected: frozenset[bytes] = frozenset()
+        self._occurring: dict[Path, frozenset[bytes]] = {}
+        self._searched: dict[int, _Searched] = {}
+        self._mentions: dict[str | None, frozenset[bytes] | None] = {}
+
+    def agents(self) -> list[str]:
+        """Agents that have an archive."""
+        return sorted({agent for agent, _ in self._files()})
+
+    def files(self, agent: str | None = None) -> list[Path]:
+        """Archive files, of one agent or of all, oldest part of each agent first."""
+        return [path for owner, path in self._files() if agent in (None, owner)]
+
+    def words(self) -> set[str]:
+        """What stands for the agents in the names of the files (`names.word_for`)."""
+        return {word for _, path in self._files() if (word := archive_word(path.name)) is not None}
+
+    def current(self, agent: str) -> Path:
+        """The file that `agent` is archived in, whether or not it is there."""
+        return self._layout.archive(word_for(agent, self.words()))
+
+    def expect(self, ids: Iterable[str]) -> None:
+        """Say which ids will be asked for: each file is then searched once for all of them, not once for each."""
+        wanted = frozenset(ids)
+        if not wanted <= self._ids:
+            self._ids = wanted
+            self._expected = frozenset(name.encode() for name in wanted if _is_word(name))
+            self._occurring.clear()
+            self._searched.clear()
+            self._mentions.clear()
+
+    def is_expected(self, message_id: str) -> bool:
+        """Whether it was said that this id will be asked for."""
+        return message_id in self._ids
+
+    def appended(self, path: Path, before: int, after: int, ids: Iterable[str]) -> None:
+        """Know what came to an archive that was as long as `before`, without searching it: entries of these ids."""
+        found = self._disk.stat(path)
+        known = self._searched.get(found.ino) if found is not None else None
+        if found is not None and (known.size if known is not None else 0) == before:
+            came = self._expected.intersection([name.encode("utf-8", "replace") for name in ids])
+            self._searched[found.ino] = _Searched(after, came | (known.words if known is not None else frozenset()))
+
+    def holds(self, agent: str, message_id: str) -> bool:
+        """Whether the archive of `agent` proves a copy of this id."""
+        return any(part.proves(message_id) for part in self._near(message_id, agent))
+
+    def keeps(self, message: Message, agent: str | None = None) -> bool:
+        """Whether the archive of `agent`, or any, proves a copy of this message, not merely one of its id."""
+        return any(part.keeps(message) for part in self._near(message.message_id, agent))
+
+    def find(self, message_id: str) -> Message | None:
+        """A copy of this id in any archive."""
+        found = (part.message(message_id) for part in self._near(message_id, None))
+        return next((message for message in found if message is not None), None)
+
+    def thread(self, request_id: str) -> Iterator[Message]:
+        """Archived messages that carry `request_id` in their payload or as their id."""
+        for part in self._near(request_id, None):
+            yield from part.thread(request_id)
+
+    def holding(self, word: str) -> Iterator[Message]:
+        """Archived messages that have `word` in their text; others may be among them."""
+        for part in self._near(word, None):
+            yield from part.holding(word)
+
+    def open_end(self, path: Path) -> tuple[bytes, list[Problem]]:
+        """Make an archive ready for appending.
+
+        A file that cannot be appended to or is long enough becomes the next numbered part.
+
+        Returns:
+            What to write before the first new entry, and what was repaired.
+        """
+        found = self._disk.stat(path)
+        if found is None or found.size == 0:
+            return HEADER, []
+        end = self._disk.data_end(path)
+        if end < found.size:
+            cut(self._disk, path, end)
+            more, problems = self.open_end(path)
+            return more, [_hollow_problem(path, end, found.size), *problems]
+        if found.size > ROTATE_BYTES:
+            self._rotate(path)
+            return HEADER, []
+        start = max(0, found.size - _TAIL)
+        if is_closed_end(self._disk.read(path, start)[0]):
+            return b"", []
+        return self._mend(path)
+
+    def forget(self) -> None:
+        """Drop what was read."""
+        self._parts.clear()
+        self._occurring.clear()
+        self._mentions.clear()
+        self._names = None
+
+    def _files(self) -> list[tuple[str, Path]]:
+        if self._names is None:
+            folder = self._layout.archives
+            with _readable(folder):
+                refuse_way_out(self._disk, self._layout, folder)
+                found = [(archive_part(name), name) for name in self._disk.names(folder)]
+            parts = [(part[0], part[1], name) for part, name in found if part is not None]
+            parts.sort(key=lambda item: (item[0], item[1] is None, item[1] or 0, item[2]))
+            self._names = [(agent, folder / name) for agent, _, name in parts]
+        return self._names
+
+    def _near(self, text: str, agent: str | None) -> Iterator[Part | RecordedPart]:
+        """Parts that may hold `text`, found by a search over bytes; for files that cannot be read the ledger."""
+        if self._is_nowhere(text, agent):
+            return
+        trouble: TeamError | None = None
+        try:
+            paths = self.files(agent)
+        except TeamError as error:
+            paths, trouble = [], error
+        for path in paths:
+            try:
+                refuse_unusable(self._disk, path)
+                part = self._part(path) if self._may_hold(path, text) else None
+            except OSError as error:
+                part, trouble = None, _unreadable(path, error)
+            if part is not None:
+                yield part
+        if trouble is not None:
+            yield self._recorded(trouble)
+
+    def _is_nowhere(self, text: str, agent: str | None) -> bool:
+        """Whether `text` is an expected id that stands in no file; False where one of them cannot be read."""
+        needle = text.encode("utf-8", "replace")
+        if needle not in self._expected:
+            return False
+        if agent not in self._mentions:
+            self._mentions[agent] = self._mentioned(agent)
+        mentioned = self._mentions[agent]
+        return mentioned is not None and needle not in mentioned
+
+    def _mentioned(self, agent: str | None) -> frozenset[bytes] | None:
+        """The expected ids that stand in the files of the agent; None where one of them cannot be read."""
+        words: set[bytes] = set()
+        try:
+            for path in self.files(agent):
+                refuse_unusable(self._disk, path)
+                words |= self._words_of(path)
+        except (OSError, TeamError):
+            return None
+        return frozenset(words)
+
+    def _recorded(self, trouble: TeamError) -> RecordedPart:
+        """One archive that cannot be read stops nobody where the ledger knows what is in it."""
+        ledger = self._disk.stat(self._layout.audit)
+        if ledger is None or ledger.kind != "file" or not ledger.size:
+            raise trouble
+        return RecordedPart(self._disk, self._layout.audit, trouble)
+
+    def _may_hold(self, path: Path, text: str) -> bool:
+        if not is_plain(text):
+            return True
+        needle = text.encode()
+        if needle not in self._expected:
+            return self._disk.find(path, needle) >= 0
+        return needle in self._words_of(path)
+
+    def _words_of(self, path: Path) -> frozenset[bytes]:
+        if path not in self._occurring:
+            self._occurring[path] = self._words_in(path)
+        return self._occurring[path]
+
+    def _words_in(self, path: Path) -> frozenset[bytes]:
+        """Those of the expected ids that stand in the file, wherever; in constant memory."""
+        found, end = self._disk.stat(path), self._disk.data_end(path)
+        inode = found.ino if found is not None else 0
+        known = self._searched.get(inode, _Searched(0, frozenset()))
+        if known.size > end:
+            known = _Searched(0, frozenset())
+        words, start = set(known.words), max(0, known.size - _OVERLAP)
+        while start < end:
+            data = self._disk.read(path, start, _WINDOW)[0]
+            words.update(self._expected.intersection(_WORDS.findall(data)))
+            start += _WINDOW - _OVERLAP
+        self._searched[inode] = _Searched(end, frozenset(words))
+        return self._searched[inode].words
+
+    def _part(self, path: Path) -> Part:
+        known, end = self._parts.get(path), self._disk.data_end(path)
+        if known is None or len(known.data) != end:
+            known = self._parts[path] = Part(path, self._disk.read(path, 0, end)[0])
+        return known
+
+    def _rotate(self, path: Path) -> None:
+        mine = archive_part(path.name)
+        parts = [archive_part(name) for name in self._disk.names(path.parent)]
+        numbers = [part[1] or 0 for part in parts if part is not None and mine is not None and part[0] == mine[0]]
+        number = max(numbers, default=0) + 1
+        self._disk.rename_durably(path, self._layout.archive(archive_word(path.name) or "", number))
+        self.forget()
+
+    def _mend(self, path: Path) -> tuple[bytes, list[Problem]]:
+        """Go on behind what another program wrote; a file in a form that is not ours becomes a numbered part, as it is.
+
+        Nothing is ever taken out of it: what recovery knows to be our own unfinished append is gone by now.
+        """
+        data = self._disk.read(path)[0]
+        whole = closed_length(data)
+        if data == HEADER or whole == len(data) or can_be_extended(HEADER + data[whole:] if whole else data):
+            return b"" if data.endswith(b"\n") else b"\n", []
+        self._rotate(path)
+        return HEADER, [_foreign_problem(path)]
+
+
+def _is_word(message_id: str) -> bool:
+    """Whether an id is found as one of `_WORDS`; one that begins with a colon is looked for by itself."""
+    return is_plain(message_id) and not message_id.startswith(":") and len(message_id) < _OVERLAP
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """An archive that cannot be read must not pass for one that does not have an id."""
+    try:
+        yield
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> TeamError:
+    return TeamError(
+        Code.STORE_UNREADABLE,
+        f"{path} cannot be read: {error.strerror or error}; nothing was changed",
+        "Check what is at that path and its permissions.",
+        path=str(path),
+    )
+
+
+def refuse_unusable(disk: Disk, path: Path) -> None:
+    """Look at an archive before reading it.
+
+    Raises:
+        OSError: It is no plain file, or holds more than is ever read at once.
+    """
+    found = disk.stat(path)
+    if found is not None and found.kind != "file":
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    if found is not None and found.size > LARGEST_FILE and disk.data_end(path) > LARGEST_FILE:
+        raise OSError(errno.EFBIG, f"{found.size:,} bytes, the limit is {LARGEST_FILE:,}", str(path))
+
+
+def is_usable(disk: Disk, path: Path) -> bool:
+    """Whether an archive can be read; that it cannot is told with the history."""
+    try:
+        refuse_unusable(disk, path)
+    except OSError:
+        return False
+    return True
+
+
+class ForeignAppends:
+    """Counts changes of archives that are not our own appends; looks only at what a file got since the last look."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._seen: dict[str, Stat] | None = None
+        self._number = 0
+
+    def look(self) -> int:
+        """How many looks found a change; what cannot be looked at is told with the history."""
+        folder = self._layout.archives
+        try:
+            refuse_way_out(self._disk, self._layout, folder)
+            found = {name: self._disk.stat(folder / name) for name in self._disk.names(folder) if archive_part(name)}
+        except OSError:
+            return self._number
+        before, now = self._seen, {name: stat for name, stat in found.items() if stat is not None}
+        if before is not None and before != now:
+            changed = [name for name, stat in now.items() if before.get(name) != stat]
+            is_foreign = any(not self._is_ours(folder / name, before.get(name), now[name]) for name in changed)
+            self._number += is_foreign or not before.keys() <= now.keys()
+        self._seen = now
+        return self._number
+
+    def _is_ours(self, path: Path, before: Stat | None, now: Stat) -> bool:
+        """Whether nothing but our closed entries came."""
+        if now.kind != "file" or (before is not None and (before.ino != now.ino or before.size >= now.size)):
+            return False
+        start = before.size if before is not None else 0
+        try:
+            came = self._disk.read(path, start, now.size - start)[0]
+        except OSError:
+            return True
+        return not unclosed(came).removeprefix(HEADER).strip()
+
+
+def _hollow_problem(path: Path, end: int, size: int) -> Problem:
+    text = f"{path.name} claimed {size - end:,} bytes behind its end that nobody wrote; they were cut off"
+    return Problem("TORN_END", "warning", f"{path.name}, byte {end}", text, "Find out what made the file longer.")
+
+
+def _foreign_problem(path: Path) -> Problem:
+    return Problem(
+        "FOREIGN_ARCHIVE",
+        "notice",
+        path.name,
+        "another program wrote it in a form that cannot be appended to; it was kept as it is, as a numbered part",
+    )
+
+
+# The archives read backwards: newest first over all agents, one page at a time, without reading the rest.
+
+_ARCHIVE_PAGES_WINDOW = 1 << 16
+_BLOCK = 1 << 20
+_BEGINNING = 1 << 12
+"""Bytes of an archive that tell in which form its records stand."""
+Found = tuple[list[tuple[int, Message]], list[Problem]]
+"""What a stretch of an archive holds: (byte after the record, message) in stored order, and what cannot be read."""
+Whole = dict[Path, tuple[Mark, Found]]
+"""The archive that was read as a whole last: one in a form that has to be, however few of its records are wanted."""
+
+
+class _Tail(Struct):
+    """One agent's archive from its end: parts still to read, and messages read but not given out, newest last.
+
+    Attributes:
+        end: Bytes of the newest unread part that are still to be read.
+        ready: (byte after the entry, message) pairs of the newest part, in file order.
+    """
+
+    agent: str
+    parts: list[Path]
+    end: int | None = None
+    ready: list[tuple[int, Message]] = field(default_factory=list)
+
+
+class ArchivePages:
+    """Pages through the archives of one team."""
+
+    def __init__(self, disk: Disk, archives: Archives, whole: Whole) -> None:
+        self._disk = disk
+        self._archives = archives
+        self._whole = whole
+        self._problems: list[Problem] = []
+
+    def page(self, *, agent: str | None, cursor: str | None, limit: int) -> Page:
+        """See `Team.history`. A cursor says for each agent which part and byte comes next.
+
+        Raises:
+            TeamError: `INVALID_FIELD` for a cursor that is none.
+        """
+        places = _parse_cursor(cursor)
+        names = [agent] if agent is not None else self._archives.agents()
+        tails = [self._open(name, places.get(name)) for name in names]
+        found: dict[str, Message] = {}
+        while len(found) < limit and (tail := self._newest(tails)) is not None:
+            _, message = tail.ready.pop()
+            if agent is not None or self._is_first_copy(tail.agent, message):
+                found.setdefault(_key(message, found), message)
+        more = self._newest(tails) is not None
+        return Page(tuple(found.values()), _cursor(tails) if more else None, tuple(self._problems))
+
+    def _open(self, agent: str, place: tuple[str, int] | None) -> _Tail:
+        parts = self._archives.files(agent)
+        if place is None:
+            return _Tail(agent, parts)
+        name, end = place
+        index = next((number for number, path in enumerate(parts) if path.name == name), None)
+        return _Tail(agent, [], 0) if index is None else _Tail(agent, parts[: index + 1], end)
+
+    def _newest(self, tails: list[_Tail]) -> _Tail | None:
+        filled = [tail for tail in tails if tail.ready or self._fill(tail)]
+        return max(filled, key=lambda tail: _moment(tail.ready[-1][1]), default=None)
+
+    def _fill(self, tail: _Tail) -> bool:
+        """Read the next stretch backwards; False when the archive is read to its beginning."""
+        while tail.parts:
+            if tail.end is None:
+                tail.end = self._end_of(tail.parts[-1])
+            if tail.end <= 0:
+                tail.parts.pop()
+                tail.end = None
+                continue
+            tail.ready, tail.end = self._stretch(tail.parts[-1], tail.end)
+            if tail.ready:
+                return True
+        return False
+
+    def _end_of(self, path: Path) -> int:
+        """Bytes to read of an archive, 0 for one that cannot be read."""
+        try:
+            refuse_unusable(self._disk, path)
+            return self._disk.data_end(path)
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            self._problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
+            return 0
+
+    def _stretch(self, path: Path, end: int) -> tuple[list[tuple[int, Message]], int]:
+        """Messages of the last records before byte `end`, and where they begin."""
+        try:
+            if not is_one_list(self._disk.read(path, 0, _BEGINNING)[0]):
+                found, problems = self._read_whole(path)
+                self._problems += problems
+                return [(place, message) for place, message in found if place <= end], 0
+            data, start = self._before(path, end)
+            found, problems = self._understand(path, data, start)
+            self._problems += problems
+            return found, start
+        except OSError as error:
+            self._problems.append(_problem(path.name, f"cannot be read: {error.strerror or error}"))
+            return [], 0
+
+    def _before(self, path: Path, end: int) -> tuple[bytes, int]:
+        """The bytes before `end` from the beginning of a record on, and where that is."""
+        window = _ARCHIVE_PAGES_WINDOW
+        while True:
+            start = max(0, end - window)
+            data = self._disk.read(path, start, end - start)[0]
+            first = ITEM.search(data, 1) if start else None
+            if first is not None or start == 0:
+                cut = first.start() if first is not None else 0
+                return data[cut:], start + cut
+            window *= 4
+
+    def _read_whole(self, path: Path) -> Found:
+        known, now = self._whole.get(path), self._disk.stat(path)
+        if known is None or now is None or now.mark != known[0]:
+            data, read = self._disk.read(path)
+            known = read.mark, self._understand(path, data, 0)
+            self._whole.clear()
+            self._whole[path] = known
+        return known[1]
+
+    def _understand(self, path: Path, data: bytes, offset: int) -> Found:
+        before = HEADER if offset else b""
+        shift = offset - len(before)
+        found: list[tuple[int, Message]] = []
+        problems = [
+            _problem(f"{path.name}:{self._line(path, offset + at)}", f"the checksum of {message_id} does not hold")
+            for at, message_id in damaged_records(data)
+        ]
+        for record in records(before + data):
+            if isinstance(record.outcome, CodecError):
+                line = self._line(path, record.start + shift)
+                error = record.outcome.below(line - 1)
+                problems.append(_problem(f"{path.name}:{error.line}", error.message))
+            else:
+                found.append((record.end + shift, record.outcome))
+        return found, problems
+
+    def _line(self, path: Path, offset: int) -> int:
+        """The 1-based line of a byte."""
+        places = range(0, offset, _BLOCK)
+        return 1 + sum(self._disk.read(path, at, min(_BLOCK, offset - at))[0].count(b"\n") for at in places)
+
+    def _is_first_copy(self, agent: str, message: Message) -> bool:
+        """Whether this is the copy to show of a record that several agents' archives may hold."""
+        if not message.is_group:
+            return True
+        before = [name for name in self._archives.agents() if name < agent]
+        return not any(self._archives.holds(name, message.message_id) for name in before)
+
+
+def _problem(place: str, what: str) -> Problem:
+    hint = "The other records are shown; repair this one by hand or restore the file."
+    return Problem("DAMAGED_ARCHIVE", "warning", place, what, hint)
+
+
+def _moment(message: Message) -> datetime:
+    """When it was written. As texts, `12:00+02:00` would come after `10:45Z`, and what is no time after everything."""
+    return message.created_at or EARLIEST
+
+
+def _key(message: Message, found: Mapping[str, Message]) -> str:
+    """The id, or one made of the content for another message whose id a newer one has."""
+    newer = found.get(message.message_id)
+    is_other = newer is not None and not is_copy(newer, message)
+    return f"{message.message_id}~{digest(message)}" if is_other else message.message_id
+
+
+def _cursor(tails: list[_Tail]) -> str:
+    return json.dumps({tail.agent: _place(tail) for tail in tails}, separators=(",", ":"))
+
+
+def _place(tail: _Tail) -> tuple[str, int]:
+    """Part and byte before which the next page of this archive ends; no part when it is read."""
+    if not tail.parts or tail.end is None:
+        return "", 0
+    return tail.parts[-1].name, tail.ready[-1][0] if tail.ready else tail.end
+
+
+def _parse_cursor(cursor: str | None) -> dict[str, tuple[str, int]]:
+    if cursor is None:
+        return {}
+    try:
+        return {str(agent): (str(name), int(end)) for agent, (name, end) in json.loads(cursor).items()}
+    except (ValueError, TypeError, AttributeError):
+        raise TeamError(Code.INVALID_FIELD, "the cursor is not one of ours", "Begin again without a cursor.") from None

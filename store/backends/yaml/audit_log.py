@@ -1,0 +1,631 @@
+"""The audit trail that is also the write-ahead ledger: one hash-chained JSON line per transaction in `audit.jsonl`.
+
+A transaction is committed once its line is durable. A line holds enough to do the transaction again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, append, cut
+from team_console.store.backends.yaml.layout import is_closed
+from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, key_name, seal
+from team_console.store.contract.team import AuditLine
+from team_console.store.model.clock import from_text
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded_in, vouched_for
+from team_console.store.protocol.relations import fact_of
+from team_console.store.settings import in_force as loss
+
+_WINDOW = 1 << 16
+_BLOCK = 1 << 22
+_SEAL = re.compile(rb',"seal":"([0-9a-f-]{73})"\}\n\Z')
+Record = dict[str, Any]
+_AS_THEY_ARE = ("also", "writes", "noted", "torn", "pushed", "void", "sizes", "base", "queue", "staged", "settings")
+"""Parts of a line that are stored as JSON shows them."""
+DONE_IN_ORDER = ("writes", "changes", "removed", "merged", "archived", "pushed", "noted", "torn")
+"""Parts of a line that are done one after another."""
+Handle = tuple[str, str]
+"""Which record of the queue is meant: its id, and where several share it the digest of the one (see `copies`)."""
+
+
+class RecordPatch(Struct, frozen=True):
+    """Keys of one record to set.
+
+    Attributes:
+        handle: The record before.
+        keys: Key -> value; None for a key taken away.
+        old, new: The message before and after, in the process that made the patch; not stored.
+    """
+
+    handle: Handle
+    keys: Record
+    old: Message | None = None
+    new: Message | None = None
+
+    def on(self, current: Message) -> Message:
+        """`current` with the change made, keeping what others changed meanwhile.
+
+        Raises:
+            ValueError: The record is none of a message then.
+        """
+        if self.new is not None and (current is self.old or (self.old and current.record == self.old.record)):
+            return self.new
+        record = {key: value for key, value in current.record.items() if self.keys.get(key, current) is not None}
+        record.update({key: value for key, value in self.keys.items() if value is not None})
+        return from_record(record)
+
+
+class Line(Struct, frozen=True):
+    """One transaction, as it is to be written or as it stands on record; enough to do it again.
+
+    Attributes:
+        also: Further (action, facts) pairs of the same transaction.
+        writes: Records added to the queue.
+        changes: What changes in records of the queue.
+        removed: Records taken out of the queue.
+        merged: Records of which there were copies; one of each stays.
+        archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
+        pushed: (agent, record) appended to inbox files.
+        noted: Records that somebody else put into the queue or changed there, first seen now.
+        torn: Damaged pieces taken out of the queue, each by its digest (`queue_edit.piece_name`).
+        void: Number of the line that this one declares undone, 0 for none.
+        sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
+        base, queue: Generations of the queue before and after, None for no queue.
+        staged: Name of the staging file, which names the generation before once the two were exchanged.
+        settings: Those in force: `sha256` and their `text`, or instead of it the place of the line that has it (`at`).
+    """
+
+    actor: str
+    action: str
+    facts: Record = field(default_factory=dict)
+    seq: int = 0
+    at: str = ""
+    also: tuple[tuple[str, Record], ...] = ()
+    writes: tuple[Record, ...] = ()
+    changes: tuple[RecordPatch, ...] = ()
+    removed: tuple[Handle, ...] = ()
+    merged: tuple[Handle, ...] = ()
+    archived: tuple[tuple[str, str, Record | None], ...] = ()
+    pushed: tuple[tuple[str, Record], ...] = ()
+    noted: tuple[Record, ...] = ()
+    torn: tuple[str, ...] = ()
+    void: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
+    base: Mark | None = None
+    queue: Mark | None = None
+    staged: str = ""
+    settings: Record = field(default_factory=dict)
+
+    @property
+    def actions(self) -> set[str]:
+        """Every action of the transaction."""
+        return {self.action, *(action for action, _ in self.also)}
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it changes no file but the ledger."""
+        return not any(getattr(self, name) for name in DONE_IN_ORDER)
+
+    def encode(self, prev: str, key: bytes = b"") -> bytes:
+        """The line as stored, with its newline, sealed where there is a key; empty parts are left out."""
+        facts: Record = {"seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action}
+        facts["facts"] = self.facts
+        parts = {name: getattr(self, name) for name in _AS_THEY_ARE}
+        parts["changes"] = [(patch.handle[0], patch.keys, *filter(None, patch.handle[1:])) for patch in self.changes]
+        parts["removed"] = [handle if handle[1] else handle[0] for handle in self.removed]
+        parts["merged"] = self.merged
+        parts["archived"] = [copy if copy[2] is not None else copy[:2] for copy in self.archived]
+        facts.update({name: value for name, value in parts.items() if value})
+        facts["prev"] = prev
+        text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=str)
+        raw = text.encode("utf-8", "backslashreplace") + b"\n"
+        return raw[:-2] + b',"seal":"%s"}\n' % seal(key, raw).encode() if key else raw
+
+
+class Tip(Struct, frozen=True):
+    """Where the chain ends.
+
+    Attributes:
+        line: The last line, None when there is none.
+        digest: SHA-256 of its bytes, empty when there is none.
+        size: Bytes up to its end.
+        torn: Bytes after it that are no whole line.
+        start: Bytes before it.
+        seal: What its seal tells, where it was asked for.
+    """
+
+    line: Line | None = None
+    digest: str = ""
+    size: int = 0
+    torn: bytes = b""
+    start: int = 0
+    seal: LineSeal = LineSeal.UNKNOWN
+
+    @property
+    def seq(self) -> int:
+        """Number of the last line, 0 when there is none."""
+        return self.line.seq if self.line else 0
+
+    @property
+    def settings(self) -> Record:
+        """What the next line says of settings that are still the same: where their text stands."""
+        known = self.line.settings if self.line else {}
+        return {"sha256": known.get("sha256"), "at": self.start} if "text" in known else known
+
+
+class Ledger:
+    """Reads and extends one `audit.jsonl`; what it adds is sealed with the team's `key`, where there is one."""
+
+    def __init__(self, disk: Disk, path: Path, key: bytes = b"") -> None:
+        self._disk = disk
+        self._path = path
+        self._key = key
+
+    def tip(self) -> Tip:
+        """The end of the chain, read from the end of the file, so that its cost does not grow with the file.
+
+        Raises:
+            OSError: What is there is no plain file (`EINVAL`), or no ledger by far (`EFBIG`).
+        """
+        found = self._disk.stat(self._path)
+        if found is not None and found.kind != "file":
+            raise OSError(errno.EINVAL, "not a regular file", str(self._path))
+        if found is None or found.size == 0:
+            return Tip()
+        end, window = found.size, _WINDOW
+        while True:
+            start = max(0, end - window)
+            data = self._disk.read(self._path, start, end - start)[0]
+            tip = _last_line(data, start)
+            if tip is not None:
+                return tip
+            if start == 0:
+                return Tip(torn=data)
+            if window == _WINDOW:  # the end of a sparse file is nothing; one zero of it stands for a torn end
+                end = min(end, self._disk.data_end(self._path) + 1)
+            window *= 8
+            if window > LARGEST_FILE:
+                raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self._path))
+
+    def append(self, line: Line, tip: Tip, *, mode: int) -> Tip:
+        """Extend the chain by `line`, durable: from here on the transaction is committed.
+
+        Raises:
+            OutcomeUnknown: The line may or may not be there.
+            OSError: The line is not there.
+        """
+        data = line.encode(tip.digest, self._key)
+        append(self._disk, self._path, data, mode=mode)
+        return Tip(line, hashlib.sha256(data).hexdigest(), tip.size + len(data), start=tip.size)
+
+    def settings(self) -> bytes | None:
+        """The text of the settings that were in force at the last line; None when nothing is on record."""
+        tip = self.tip()
+        if tip.line is None:
+            return None
+        place = tip.line.settings.get("at")
+        kept: Any = tip.line.settings
+        if isinstance(place, int) and 0 <= place < tip.size:
+            kept = self._line_at(place).get("settings")
+        same = isinstance(kept, dict) and kept.get("sha256") == tip.line.settings.get("sha256")
+        return loss.from_record(kept) if same and kept else None
+
+    def _line_at(self, place: int) -> Record:
+        """The line that begins at byte `place`; empty when none does."""
+        length = _WINDOW
+        while True:
+            data = self._disk.read(self._path, max(0, place), length)[0]
+            end = data.find(b"\n")
+            if end >= 0 or len(data) < length:
+                return _decode(data[: end + 1]) or {}
+            length *= 8
+
+    def take_back(self, tip: Tip) -> None:
+        """Cut the file back to `tip`."""
+        cut(self._disk, self._path, tip.size)
+
+    def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
+        """Up to `count` whole lines (0: all) of the last `window` bytes, oldest first. Not checked for the chain."""
+        found = self._disk.stat(self._path)
+        if found is None:
+            return []
+        start = max(0, found.size - window)
+        rows = self._disk.read(self._path, start, found.size - start)[0].split(b"\n")
+        understood = _recent_line if count else line_of_bytes
+        whole = [row + b"\n" for row in rows[1 if start else 0 : -1]]
+        last: Sequence[Line | None] = [understood(row) for row in whole[-count:]]
+        if None in last and len(last) < len(whole):  # what is no line does not count
+            last = list(islice((line for line in map(understood, reversed(whole)) if line is not None), count))[::-1]
+        return [line for line in last if line is not None]
+
+    def lines(self, after: Tip | None = None) -> Iterator[tuple[Tip, bool]]:
+        """All whole lines from the first, or those `after` a tip, as (tip at that line, whether the chain holds there).
+
+        The chain is judged from where reading begins.
+        """
+        tip = after or Tip()
+        for block in whole_lines(self._disk, self._path, tip.size):
+            for row in block.split(b"\n")[:-1]:
+                raw = row + b"\n"
+                facts = _decode(raw)
+                digest = hashlib.sha256(raw).hexdigest()
+                intact = facts is not None and facts.get("prev") == tip.digest
+                line = _line(facts) if facts is not None else None
+                tip = Tip(line, digest, tip.size + len(raw), start=tip.size, seal=seal_of(raw, self._key))
+                yield tip, intact
+
+
+def whole_lines(disk: Disk, path: Path, start: int) -> Iterator[bytes]:
+    """The whole lines of a ledger from byte `start` on, as blocks of at best a few megabytes.
+
+    Ends before what is no line within the bytes that can be read at once: a torn end, or something else's content.
+    """
+    found, size = disk.stat(path), _BLOCK
+    end = found.size if found is not None else 0
+    if end - start > _WINDOW:  # a sparse file claims gigabytes; what little is left here can simply be read
+        end = disk.data_end(path)
+    while start < end:
+        block = disk.read(path, start, min(size, end - start))[0]
+        stop = block.rfind(b"\n") + 1
+        if stop:
+            yield block[:stop]
+            start, size = start + stop, _BLOCK
+        elif start + size >= end or size >= LARGEST_FILE:
+            return
+        else:
+            size *= 4
+
+
+def seal_of(raw: bytes, key: bytes) -> LineSeal:
+    """What the seal of a stored line tells."""
+    if not key:
+        return LineSeal.UNKNOWN
+    match = _SEAL.search(raw)
+    return judged(key, raw[: match.start()] + b"}\n" if match else raw, match[1].decode() if match else None)
+
+
+def _last_line(data: bytes, start: int) -> Tip | None:
+    """The last whole line in `data`, which begins at `start` in the file; None when it may begin before."""
+    end = len(data)
+    while (stop := data.rfind(b"\n", 0, end)) >= 0:
+        begin = data.rfind(b"\n", 0, stop) + 1
+        if begin == 0 and start > 0:
+            return None
+        facts = _decode(data[begin : stop + 1])
+        if facts is not None:
+            digest = hashlib.sha256(data[begin : stop + 1]).hexdigest()
+            return Tip(_line(facts), digest, start + stop + 1, data[stop + 1 :], start + begin)
+        end = stop
+    return None
+
+
+def line_of_bytes(raw: bytes) -> Line | None:
+    """A stored line, newline included, as a transaction; None for what is none."""
+    facts = _decode(raw)
+    return None if facts is None else _line(facts)
+
+
+@lru_cache(maxsize=64)
+def _recent_line(raw: bytes) -> Line | None:
+    """A line near the end, remembered by its bytes: after each write all but one of the last lines are known."""
+    return line_of_bytes(raw)
+
+
+def _decode(raw: bytes) -> Record | None:
+    if not raw.endswith(b"\n"):
+        return None
+    try:
+        facts = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return facts if isinstance(facts, dict) and isinstance(facts.get("seq"), int) else None
+
+
+def _line(facts: Record) -> Line:
+    """Understand a stored line; parts of another shape than ours count as absent."""
+    parts: Record = {name: understand(facts[name]) for name, understand in _PARTS.items() if name in facts}
+    return Line(**{"actor": "", "action": "", **parts}, seq=facts["seq"])
+
+
+def _mapping(value: object) -> Record:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, _list(value)))
+
+
+def _records(value: object) -> tuple[Record, ...]:
+    return tuple(item for item in _list(value) if isinstance(item, dict))
+
+
+def _pairs(value: object) -> tuple[tuple[str, Record], ...]:
+    pairs = [item for item in _list(value) if isinstance(item, list) and len(item) == 2]
+    return tuple((str(name), _mapping(record)) for name, record in pairs)
+
+
+def _patches(value: object) -> tuple[RecordPatch, ...]:
+    items = [item for item in _list(value) if isinstance(item, list) and len(item) in (2, 3)]
+    return tuple(RecordPatch(_handle([item[0], *item[2:]]), _mapping(item[1])) for item in items)
+
+
+def _handles(value: object) -> tuple[Handle, ...]:
+    return tuple(map(_handle, _list(value)))
+
+
+def _handle(item: object) -> Handle:
+    """An id, or an id and the digest of the record that is meant."""
+    parts = item if isinstance(item, list) else [item]
+    return str(parts[0]) if parts else "", str(parts[1]) if len(parts) > 1 else ""
+
+
+def _archived(value: object) -> tuple[tuple[str, str, Record | None], ...]:
+    items = [item for item in _list(value) if isinstance(item, list)]
+    whole = [(item[0], item[1], item[2]) for item in items if len(item) == 3 and isinstance(item[2], dict)]
+    short = [(item[0], item[1], None) for item in items if len(item) == 2]
+    return tuple((str(agent), str(message_id), record) for agent, message_id, record in [*whole, *short])
+
+
+def _sizes(value: object) -> dict[str, int]:
+    return {name: size for name, size in _mapping(value).items() if isinstance(size, int)}
+
+
+def mark_of(value: object) -> Mark | None:
+    """The mark of a file as it stands in JSON; None for anything else."""
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
+        return value[0], value[1], value[2]
+    return None
+
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("at", "actor", "action", "staged"), str),
+    **dict.fromkeys(("facts", "settings"), _mapping),
+    **dict.fromkeys(("also", "pushed"), _pairs),
+    **dict.fromkeys(("writes", "noted"), _records),
+    **dict.fromkeys(("removed", "merged"), _handles),
+    **dict.fromkeys(("base", "queue"), mark_of),
+    **{"changes": _patches, "archived": _archived, "torn": _texts, "sizes": _sizes},
+    "void": lambda value: value if isinstance(value, int) else 0,
+}
+"""How each part of a stored line is understood."""
+
+
+# The ledger as an audit trail for readers: newest first, the chain checked, only what is new read again.
+
+_KEPT = 2000
+
+
+class Trail:
+    """Reads one ledger for people; safe to use from several threads."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk = disk
+        self._path = path
+        self._guard = threading.Lock()
+        self._key = b""
+        self._forget()
+
+    def last(self, limit: int, key: bytes = b"") -> list[AuditLine]:
+        """The last `limit` lines, newest first, their seals checked with `key`; none when the file cannot be read."""
+        with self._guard, contextlib.suppress(OSError):
+            if limit > (self._lines.maxlen or 0) or key != self._key:
+                self._forget(max(limit, self._lines.maxlen or 0))
+            self._key = key
+            self._go_on()
+            return list(self._lines)[: -limit - 1 : -1]
+        return []
+
+    def _forget(self, keep: int = _KEPT) -> None:
+        self._tip = Tip()
+        self._ino = 0
+        self._holds = True
+        self._sealed_from = SealedFrom()
+        self._lines: deque[AuditLine] = deque(maxlen=keep)
+
+    def _go_on(self) -> None:
+        """Read what was appended; from the beginning when the file is another one or became shorter."""
+        stat = self._disk.stat(self._path)
+        if stat is None or stat.ino != self._ino or not self._is_there(stat.size):
+            self._forget(self._lines.maxlen or _KEPT)
+        self._ino = stat.ino if stat else 0
+        for tip, intact in Ledger(self._disk, self._path, self._key).lines(self._tip):
+            self._tip = tip
+            self._holds = self._sealed_from.holds(tip.seal) and intact and self._holds
+            if tip.line is not None:
+                self._lines.extend(_shown(tip.line, self._holds, tip.seal))
+
+    def _is_there(self, size: int) -> bool:
+        """Whether the file still holds the line reached: one can be taken back and another written in its place."""
+        tip = self._tip
+        if size < tip.size or not tip.size:
+            return size >= tip.size
+        last = self._disk.read(self._path, tip.start, tip.size - tip.start)[0]
+        return hashlib.sha256(last).hexdigest() == tip.digest
+
+
+def _shown(line: Line, intact: bool, seal: LineSeal) -> list[AuditLine]:
+    first = AuditLine(line.seq, line.at, line.actor, line.action, line.facts, intact, seal)
+    return [first, *(replace(first, action=action, facts=facts) for action, facts in line.also)]
+
+
+# Reads what the audit trail knows of requests and answers: without a lock, and only what was appended since.
+
+_RECORDED_READER_SEAL = 256
+"""Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
+_NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
+"""Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
+
+
+_MARKS = (
+    b"request",
+    b"msg_type",
+    b"in_reply_to",
+    b"clarify",
+    b"escalate",
+    b'"void"',
+    b'"by_desk"',
+    b'"accept_',
+    b'"audit_',
+    b'"reworded":',
+)
+"""Of these a line that concerns a request, keys, settings or a changed message holds at least one. Few, because a long
+trail is searched for each.
+"""
+
+
+class _Line(Struct):
+    seq: int = 0
+    at: str = ""
+    action: str = ""
+    facts: msgspec.Raw = msgspec.Raw()
+    writes: list[msgspec.Raw] = field(default_factory=list)
+    noted: list[msgspec.Raw] = field(default_factory=list)
+    void: int = 0
+
+
+_LINES = msgspec.json.Decoder(_Line)
+_RECORDS = msgspec.json.Decoder()
+
+
+class RecordedReader:
+    """Follows one `audit.jsonl`; used from one thread at a time. The same object grows until the file is another."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk = disk
+        self._path = path
+        self.is_private = False
+        """Whether another user keeps the trail to itself, so that nothing can be said of who wrote what."""
+        self._key = b""
+        self._ino = 0
+        self._reached = 0
+        self._seal = b""
+        self._sealed_from: int | None = None
+        self._facts = RecordedFacts()
+
+    def read(self, key: bytes = b"") -> RecordedFacts:
+        """Everything the trail says now; what was known when it cannot be read at the moment.
+
+        Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
+        """
+        try:
+            found = self._disk.stat(self._path)
+            if found is None or found.ino != self._ino or key != self._key or not self._goes_on(found.size):
+                self._forget()
+            self._key = key
+            self._ino = found.ino if found is not None else 0
+            if found is not None and found.size > self._reached:
+                self._go_on()
+            self.is_private = False
+        except OSError as error:
+            self.is_private = is_closed(error)
+        return self._facts
+
+    def _forget(self) -> None:
+        self._ino = 0
+        self._reached = 0
+        self._seal = b""
+        self._sealed_from = None
+        # A trail that only begins is no other trail: nothing known of it is wrong.
+        if len(self._facts) or self._facts.losses or self._facts.confirmations:
+            self._facts = RecordedFacts()
+
+    def _goes_on(self, size: int) -> bool:
+        """Whether the file still holds what was read: a line can be taken back and another written in its place."""
+        if size == self._reached == 0:
+            return True
+        start = self._reached - len(self._seal)
+        return size >= self._reached and self._disk.read(self._path, start, len(self._seal))[0] == self._seal
+
+    def _go_on(self) -> None:
+        for block in whole_lines(self._disk, self._path, self._reached):
+            self._find_first_seal(block)
+            for start, row in _candidates(block):
+                self._take(row, is_trusted=self._is_trusted(row, self._reached + start))
+            self._reached += len(block)
+            self._seal = (self._seal + block[-_RECORDED_READER_SEAL:])[-_RECORDED_READER_SEAL:]
+
+    def _find_first_seal(self, block: bytes) -> None:
+        """A quote in a text of a line is escaped, so that no text looks like a seal."""
+        if self._key and self._sealed_from is None:
+            place = block.find(b'"seal":"%s-' % key_name(self._key).encode())
+            self._sealed_from = self._reached + place if place >= 0 else None
+
+    def _is_trusted(self, row: bytes, start: int) -> bool:
+        seal = seal_of(row, self._key)
+        is_before = self._sealed_from is None or start < self._sealed_from
+        return seal is not LineSeal.BROKEN and (seal is not LineSeal.UNSEALED or is_before)
+
+    def _take(self, row: bytes, *, is_trusted: bool) -> None:
+        """A line that is none tells nothing; that the chain is broken there is told by the audit trail."""
+        try:
+            line = _LINES.decode(row)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+        if line.void and is_trusted:
+            self._facts = self._facts.without(line.void)
+        facts = _decoded(line.facts) if is_trusted else None
+        self._facts.take_on_record(line.seq, line.action, facts)
+        in_time = is_trusted and line.action not in _NOT_BY_DESK
+        vouched = vouched_for(line.action, facts)
+        for raw in line.noted:
+            self._add(raw, line, vouched, in_time=False)
+        for raw in line.writes:
+            self._add(raw, line, vouched, in_time=in_time)
+        for message_id in vouched:
+            self._facts.add(RecordedFact(message_id, line.seq, from_text(line.at), None, True, in_time=False))
+
+    def _add(self, raw: msgspec.Raw, line: _Line, vouched: Container[str], *, in_time: bool) -> None:
+        record = _decoded(raw)
+        if isinstance(record, dict):
+            ours = in_time or record.get("message_id") in vouched
+            at = from_text(line.at)
+            fact = fact_of(bytes(raw), record, line=line.seq, at=at, by_desk=ours, in_time=in_time)
+            if fact is not None:
+                self._facts.add(fact)
+
+
+def reworded(disk: Disk, path: Path) -> frozenset[str]:
+    """Ids of the messages that the trail found changed; read whole, but decoded only where it says so."""
+    rows = (row for block in whole_lines(disk, path, 0) for _, row in _rows_with(block, b'"reworded":'))
+    return frozenset(key for row in rows for key in reworded_in(_decoded(_LINES.decode(row).facts)))
+
+
+def _rows_with(data: bytes, mark: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines with this mark in them, each with where it begins."""
+    place = data.find(mark)
+    while place >= 0:
+        start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place) + 1
+        yield start, data[start:end]
+        place = data.find(mark, end)
+
+
+def _decoded(raw: msgspec.Raw) -> object:
+    try:
+        return _RECORDS.decode(raw) if raw else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _candidates(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines with any of the marks in them, in order, each with where it begins."""
+    found = {start: row for mark in _MARKS for start, row in _rows_with(data, mark)}
+    yield from sorted(found.items())

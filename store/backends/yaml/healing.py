@@ -1,0 +1,555 @@
+"""Compares the queue with what the ledger says it should hold, after a writer that does not lock (cases 29-32).
+
+Others may add messages and move them forward; they may not lose one or move one back without being healed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from team_console.store.backends.yaml.audit_log import (
+    Handle,
+    Ledger,
+    Line,
+    Record,
+    RecordPatch,
+    line_of_bytes,
+    whole_lines,
+)
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.codec.entry import parse_record
+from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.queue_edit import changed_keys, handle_of, piece_name
+from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.model.errors import Problem, TeamError
+from team_console.store.model.message import (
+    STATE_KEYS,
+    Counterparts,
+    Message,
+    counterpart,
+    digest,
+    distinct,
+    from_record,
+    is_ahead,
+    rank,
+)
+from team_console.store.model.recorded import REWORDED, difference, is_same
+from team_console.store.model.safe import counted
+from team_console.store.protocol.parsing import carries
+from team_console.store.protocol.relations import DONE, is_answer, relied_on
+
+_LARGEST = 1 << 20
+"""Bytes of a piece that is looked at; it is parsed a few dozen times."""
+_CLOSINGS = (b"", b"}", b"]", b"}}", b"]}", b"}}}", b"]}}")
+_HALF_ESCAPE = re.compile(rb"\\(?:[xuU][0-9A-Fa-f]*)?\Z")
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+def remnants(pieces: Iterable[bytes], messages: Iterable[Message]) -> list[bytes]:
+    """Those of the pieces that are the beginning of one of the messages, and nothing else."""
+    small = [piece for piece in pieces if len(piece) <= _LARGEST]
+    readings = [(number, *reading) for number, piece in enumerate(small) for reading in _readings(piece)]
+    alone = {number: letters for number, part, letters in readings if not part}
+    parts = [reading for reading in readings if reading[1]]
+    found: set[int] = set()
+    for message in messages if readings else ():
+        known = _Known(message.record)
+        # There may be thousands of both, broken for good: one look at each pair has to be quick.
+        found.update([number for number, letters in alone.items() if letters in known.letters])
+        found.update([number for number, part, letters in parts if known.begins_with(part, letters)])
+    return [piece for number, piece in enumerate(small) if number in found]
+
+
+def is_cut(here: object, wanted: object) -> bool:
+    """Whether `here` is what is left of `wanted` when the file ends too early: nothing differs, something lacks."""
+    return here != wanted and _begins(here, wanted)
+
+
+class _Known:
+    """A message that is known."""
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self._record = record
+
+    @cached_property
+    def letters(self) -> str:
+        """Its letters however it is written, a line for each way."""
+        return "\n".join(_NO_LETTER.sub("", text) for text in _written(self._record))
+
+    def begins_with(self, part: Mapping[str, Any], letters: str) -> bool:
+        """Whether `part` is what is left of it, and the `letters` behind it stand in it, however it is written."""
+        return _begins(part, self._record) and (not letters or letters in self.letters)
+
+
+def _readings(piece: bytes) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each way to read the piece as a record that ends too early, with the letters of its end that was left out."""
+    text = _whole_letters(piece.rstrip(b"\0 \t\r\n"))
+    lines = text.split(b"\n")
+    for left_out in range(3):
+        head, rest = lines[: len(lines) - left_out], lines[len(lines) - left_out :]
+        for mended in _mended(b"\n".join(head)) if head else ():
+            try:
+                yield parse_record(mended), _NO_LETTER.sub("", b" ".join(rest).decode())
+            except CodecError:
+                continue
+    if len(lines) == 1:
+        yield {}, _NO_LETTER.sub("", text.decode())
+
+
+def _mended(text: bytes) -> Iterator[bytes]:
+    """The text, and with the quotes and brackets closed that it may have left open."""
+    has_brackets = b"{" in text or b"[" in text
+    for quote in (b"", b'"', b"'"):
+        for closing in _CLOSINGS if has_brackets else _CLOSINGS[:1]:
+            yield (_HALF_ESCAPE.sub(b"", text) if quote else text) + quote + closing + b"\n"
+
+
+def _whole_letters(text: bytes) -> bytes:
+    """Without the part of a letter at the end whose other bytes were cut off."""
+    return text.decode("utf-8", "ignore").encode()
+
+
+def _begins(here: object, wanted: object) -> bool:
+    if isinstance(wanted, Mapping):
+        return _begins_mapping(here, wanted)
+    if isinstance(here, list) and isinstance(wanted, list):
+        return len(here) <= len(wanted) and all(map(_begins, here, wanted))
+    if isinstance(here, str) and isinstance(wanted, str):
+        return wanted.startswith(here.rstrip("\n"))
+    if isinstance(wanted, (bool, int, float)) and isinstance(here, (str, int, float)):
+        return str(wanted).lower().startswith(str(here).lower())
+    return here == wanted or here is None
+
+
+def _begins_mapping(here: object, wanted: Mapping[str, object]) -> bool:
+    """The last key may be cut itself: `su`, or `su: null`, of `summary`."""
+    if not isinstance(here, Mapping):
+        return here is None or (isinstance(here, str) and any(key.startswith(here) for key in wanted))
+    for key, value in here.items():
+        is_cut_key = value is None and any(other.startswith(str(key)) for other in wanted)
+        if not (key in wanted and _begins(value, wanted[key])) and not is_cut_key:
+            return False
+    return True
+
+
+def _written(record: Mapping[str, Any]) -> Iterator[str]:
+    for is_ascii in (False, True):
+        yield json.dumps(record, ensure_ascii=is_ascii, default=str)
+        yield json.dumps(record, ensure_ascii=is_ascii, default=str, sort_keys=True)
+
+
+SYSTEM = "system"
+"""Actor of what recovery does by itself."""
+Held = Mapping[str, Sequence[Message]]
+"""Messages of a queue by id, copies once; several where an id was used again for a different message."""
+HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
+HEALED_ANSWER = "HEALED_ANSWER"
+"""Codes of what is put back: a message, its state, its end, the words of an answer to a request."""
+CHANGED = "CHANGED_MESSAGE"
+"""The code of what stays: a message that says something else than is on record of it."""
+_HINT = "Let programs write through 'team-console', or lock the .lock file; see 'drop/' for scripts that cannot."
+
+
+class Healing(Struct):
+    """What to do to the queue `text`, what was new in it, and what to tell.
+
+    Attributes:
+        adds, changes, removed: As in `Line`.
+        noted: Messages that others added or moved forward; all of an id where several share it.
+        reworded: Id of each message that says something else than is on record -> what of it is another.
+        torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
+    """
+
+    text: QueueText
+    adds: list[Message] = field(default_factory=list)
+    changes: list[RecordPatch] = field(default_factory=list)
+    removed: list[Handle] = field(default_factory=list)
+    noted: list[Message] = field(default_factory=list)
+    reworded: dict[str, str] = field(default_factory=dict)
+    torn: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def line(self, **facts: object) -> Line | None:
+        """The transaction that does it, None when there is nothing to do."""
+        if not (self.adds or self.changes or self.removed or self.noted or self.torn):
+            return None
+        ids = {
+            "restored": [message.message_id for message in self.adds],
+            "changed": [patch.handle[0] for patch in self.changes],
+            "removed": [message_id for message_id, _ in self.removed],
+        }
+        return Line(
+            actor=SYSTEM,
+            action="heal",
+            facts={**facts, **ids, **({REWORDED: self.reworded} if self.reworded else {})},
+            writes=tuple(dict(message.record) for message in self.adds),
+            changes=tuple(self.changes),
+            removed=tuple(self.removed),
+            noted=tuple(dict(message.record) for message in self.noted),
+            torn=tuple(self.torn),
+        )
+
+    def change(self, here: Message, keys: Record) -> RecordPatch:
+        """Set keys of a message of the queue."""
+        self.changes.append(RecordPatch(handle_of(here, self.text), keys, here))
+        return self.changes[-1]
+
+    def tell(self, code: str, message: Message, what: str) -> None:
+        """Say what another program did to a message, and what became of it."""
+        text = f"message {message.message_id} {what}"
+        self.problems.append(Problem(code, "warning", message.message_id, text, _HINT))
+
+
+def reconcile(
+    expected: Held,
+    current: QueueText,
+    *,
+    archived: Callable[[Message], bool],
+    taken_out: Callable[[str], bool],
+) -> Healing:
+    """What brings `current` back to hold everything in `expected`, keeping what others did.
+
+    Args:
+        expected: What the queue held by our own account.
+        archived: Whether a message is safe in an archive, so that it may go unless others rely on it.
+        taken_out: Whether we archived an id and took it out, so that it may not come back.
+    """
+    healing = Healing(current)
+    found = by_id(current.distinct())
+    damaged = [entry.raw for entry in current.entries if entry.message is None]
+    last = current.entries[-1].message if current.entries else None
+    needed = _Needed(expected, found)
+
+    def is_out(message: Message) -> bool:
+        return archived(message) and taken_out(message.message_id)
+
+    for message_id, wanted in expected.items():
+        among = found.get(message_id, ())
+        if len(wanted) == len(among) == 1:
+            _heal(wanted[0], among[0], last, healing)
+            continue
+        here = Counterparts(among)
+        for message in wanted:
+            twin = here.take(message)
+            if twin is not None:
+                _heal(message, twin, last, healing)
+            elif archived(message) and message not in needed:
+                is_shared = bool(here.left) or len(wanted) > 1
+                healing.removed.append((message_id, digest(message) if is_shared else ""))
+            else:
+                _restore(message, damaged, healing)
+        if here.left:
+            healing.noted += found[message_id]
+    _admit([message for key, messages in found.items() if key not in expected for message in messages], healing, is_out)
+    _clear_torn(damaged, expected, healing)
+    return healing
+
+
+def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
+    """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
+    healing = Healing(ours)
+    found = by_id(ours.distinct())
+    for message in theirs.distinct():
+        among = found.get(message.message_id, ())
+        here = among[0] if len(among) == 1 else counterpart(message, among)
+        if here is None and not archived(message):
+            healing.adds.append(message)
+            healing.tell("MERGED", message, "was added by another program; it was taken over")
+        elif here is not None and here is not message and is_ahead(message, here):
+            healing.change(here, _state_of(message, here))
+    return healing
+
+
+def expected_after(messages: Sequence[Message], line: Line | None) -> Held:
+    """The queue by id after the transaction on record in `line`, if any."""
+    held = by_id(distinct(messages))
+    if line is not None:
+        _fold(held, line)
+    return held
+
+
+def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
+    """What the queue should hold by the whole ledger, and the ids that were taken out of it."""
+    held: dict[str, list[Message]] = {}
+    out: set[str] = set()
+    waiting: Line | None = None
+    for line in lines:
+        if waiting is not None and line.void != waiting.seq:
+            _fold(held, waiting, out)
+        waiting = line
+    if waiting is not None:
+        _fold(held, waiting, out)
+    return held, out
+
+
+def by_id(messages: Iterable[Message]) -> dict[str, list[Message]]:
+    """The messages of each id, in order."""
+    found: dict[str, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.message_id, []).append(message)
+    return found
+
+
+def _fold(held: dict[str, list[Message]], line: Line, out: set[str] | None = None) -> None:
+    held.update(by_id(understood(line.noted)))
+    for message_id, written in by_id(understood(line.writes)).items():
+        held[message_id] = _with_written(held.get(message_id, ()), written)
+    letters: dict[str, list[str]] = {}
+    for patch in line.changes:
+        _fold_patch(held, patch, letters)
+    leaving: dict[str, set[str]] = {}
+    for message_id, letter in line.removed:
+        leaving.setdefault(message_id, set()).add(letter)
+    for message_id, gone in leaving.items():
+        left = [message for message in held.pop(message_id, ()) if "" not in gone and digest(message) not in gone]
+        if left:
+            held[message_id] = left
+        if out is not None:
+            out.add(message_id)
+
+
+def _with_written(there: Sequence[Message], written: list[Message]) -> list[Message]:
+    """All messages of one id after these were written; each takes the place of the copy that is there."""
+    if not there and len(written) == 1:
+        return written
+    kept = {digest(message): message for message in there}
+    for message in written:
+        letter = digest(message)
+        kept.pop(letter, None)
+        kept[letter] = message
+    return list(kept.values())
+
+
+def _fold_patch(held: dict[str, list[Message]], patch: RecordPatch, letters: dict[str, list[str]]) -> None:
+    """`letters`: id -> what tells the messages held of it apart, in order; found out once for all patches of a line."""
+    message_id, letter = patch.handle
+    among = held.get(message_id, [])
+    if letter and message_id not in letters:
+        letters[message_id] = list(map(digest, among))
+    known = letters.get(message_id, [])
+    if not among or (letter and letter not in known):
+        return
+    place = known.index(letter) if letter else 0
+    with contextlib.suppress(ValueError):
+        changed = patch.on(among[place])
+        if changed.message_id == message_id:
+            among[place] = changed
+            known[place : place + 1] = [digest(changed)] if known else []
+        else:
+            del among[place], known[place : place + 1]
+            held.setdefault(changed.message_id, []).append(changed)
+            letters.pop(changed.message_id, None)
+
+
+def understood(records: Iterable[Record]) -> Iterator[Message]:
+    """The messages in records of the ledger; what is none is left out."""
+    for record in records:
+        with contextlib.suppress(ValueError):
+            yield from_record(record)
+
+
+class _Needed:
+    """Messages that were read, and that what is in the queue still relies on; judged only where one is missing."""
+
+    def __init__(self, expected: Held, here: Held) -> None:
+        self._expected = expected
+        self._here = here
+
+    def __contains__(self, message: Message) -> bool:
+        return message.status in DONE and message.message_id in self._ids
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        added = (messages for message_id, messages in self._here.items() if message_id not in self._expected)
+        everything = [message for messages in (*self._expected.values(), *added) for message in messages]
+        return relied_on(everything, present=self._here.keys())
+
+
+def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
+    healing.adds.append(wanted)
+    what = "was dropped by another program; it was put back"
+    if any(wanted.message_id.encode("utf-8", "replace") in raw for raw in damaged):
+        what = "was torn by another program; it was put back whole"
+    healing.tell(HEALED_LOST, wanted, what)
+
+
+def _admit(added: Iterable[Message], healing: Healing, is_out: Callable[[Message], bool]) -> None:
+    """What others added stays, but for what had left the queue for good."""
+    for message in added:
+        if is_out(message):
+            healing.removed.append(handle_of(message, healing.text))
+            healing.tell("HEALED_RETURNED", message, "had left the queue for the archive; it was taken out again")
+        else:
+            healing.noted.append(message)
+
+
+def _clear_torn(damaged: list[bytes], expected: Held, healing: Healing) -> None:
+    pieces = remnants(damaged, (message for messages in expected.values() for message in messages)) if damaged else []
+    healing.torn = [piece_name(piece) for piece in pieces]
+    healing.problems += [torn_notice(len(pieces))] if pieces else []
+
+
+def torn_notice(number: int) -> Problem:
+    """The notice that so many torn pieces went out of the queue."""
+    what = f"{counted(number, 'torn piece')} of what is on record went out of the queue"
+    return Problem("HEALED_TORN", "warning", "message-queue.yaml", what, _HINT)
+
+
+def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing) -> None:
+    if here is wanted or wanted.record == here.record:
+        return
+    if here is last and is_cut(here.record, wanted.record):
+        healing.change(here, changed_keys(here.record, wanted.record))
+        healing.tell(HEALED_CUT, here, "was cut short by another program; it is whole again")
+        return
+    if is_answer(wanted) and not is_same(here, wanted):
+        _reword(wanted, here, healing)
+        return
+    if not is_same(here, wanted):
+        what = healing.reworded[here.message_id] = difference(here, wanted)
+        healing.tell(CHANGED, here, f"was changed by another program; another than on record: {what}")
+    if not is_ahead(wanted, here) or is_other(here, wanted):
+        healing.noted.append(here)
+    else:
+        healing.change(here, _state_of(wanted, here))
+        back = f"was put back from {wanted.status} to {here.status}"
+        healing.tell(HEALED_STATE, here, f"{back} by another program; it is {wanted.status}")
+
+
+def is_other(here: Message, recorded: Message) -> bool:
+    """Whether a message only has the id of the one on record: somebody else wrote it, in other words."""
+    return here.sender != recorded.sender and here.payload != recorded.payload
+
+
+def _reword(wanted: Message, here: Message, healing: Healing) -> None:
+    """History decides: an answer to a request says what it said when it was recorded; its progress is kept."""
+    names = {*here.record, *wanted.record}.difference(STATE_KEYS)
+    keys = {name: wanted.record.get(name) for name in names if here.record.get(name) != wanted.record.get(name)}
+    if is_ahead(wanted, here):
+        keys.update(_state_of(wanted, here))
+    healing.noted.append(healing.change(here, keys).on(here))
+    what = "answers a request and was changed by another program; it says again what is on record"
+    healing.tell(HEALED_ANSWER, here, what)
+
+
+def _state_of(wanted: Message, here: Message) -> Record:
+    keys = {key: wanted.record.get(key) for key in STATE_KEYS}
+    if wanted.read_by or here.read_by:
+        keys["read_by"] = {**here.read_by, **wanted.read_by}
+    if rank(here.status) > rank(wanted.status):
+        keys["status"] = here.status
+    return {key: value for key, value in keys.items() if here.record.get(key) != value}
+
+
+# What the queue held by our own account: from memory, from the generation before, or from the whole ledger.
+
+
+class ExpectedQueue:
+    """The account up to the ledger's last line, or `without` the effects of that line.
+
+    `trusted` is the generation that the last holder of the lock left, whoever wrote it.
+    """
+
+    def __init__(
+        self, disk: Disk, layout: Layout, known: Generation, line: Line, *, trusted: Mark | None, without: bool
+    ) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._known = known
+        self._line = line
+        self._marks = {mark for mark in (line.queue, trusted) if mark is not None}
+        self._without = without
+
+    def expected(self) -> Held:
+        """Messages by id, from the nearest source that is still whole."""
+        line = self._line
+        if not self._without:
+            if self._known.mark in self._marks:
+                return expected_after(self._known.text.messages(), None)
+            previous = self._generation_before(line)
+            if previous is not None:
+                return expected_after(previous.messages(), line)
+        return self._replayed[0]
+
+    def was_taken_out(self, message_id: str) -> bool:
+        """Whether a transaction of ours took it out of the queue."""
+        return message_id in self._replayed[1]
+
+    @cached_property
+    def _replayed(self) -> tuple[Held, set[str]]:
+        lines = [tip.line for tip, _ in Ledger(self._disk, self._layout.audit).lines() if tip.line is not None]
+        return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
+
+    def _generation_before(self, line: Line) -> QueueText | None:
+        """The text that the last line was applied to, when it is still there as it was."""
+        found = self._disk.stat(self._layout.prev)
+        if found is None or found.mark != line.base or line.base == line.queue:
+            return None
+        with contextlib.suppress(CodecError, OSError):
+            return QueueText.parse(self._disk.read(self._layout.prev)[0], self._known.text)
+        return None
+
+
+# What the ledger says of archived messages, in the place of archives that cannot be read.
+
+_VOID = b'"void":'
+
+
+class RecordedPart:
+    """The messages of one ledger; read anew at each question, and only where the bytes hold the word asked for.
+
+    Questions raise `trouble`, why an archive cannot be read, where the ledger cannot be read either.
+    """
+
+    def __init__(self, disk: Disk, path: Path, trouble: TeamError) -> None:
+        self._disk = disk
+        self._path = path
+        self._trouble = trouble
+
+    def proves(self, message_id: str) -> bool:
+        """Never: what is recorded is no archived copy."""
+        return False
+
+    def keeps(self, message: Message) -> bool:
+        """Never: what is recorded is no archived copy."""
+        return False
+
+    def message(self, message_id: str) -> Message | None:
+        """The message with this id, as it was at last."""
+        return next((message for message in self.holding(message_id)[::-1] if message.message_id == message_id), None)
+
+    def thread(self, request_id: str) -> list[Message]:
+        """Messages that carry `request_id`."""
+        return [message for message in self.holding(request_id) if carries(message, request_id)]
+
+    def holding(self, word: str) -> list[Message]:
+        """Messages of lines that have `word` in their text, as they were at last; others may be among them."""
+        needle = json.dumps(word, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace")
+        try:
+            held, _ = replay(map(_with_archived, self._lines(needle)))
+        except OSError:
+            raise self._trouble from None
+        return [message for messages in held.values() for message in messages]
+
+    def _lines(self, needle: bytes) -> Iterator[Line]:
+        for block in whole_lines(self._disk, self._path, 0):
+            if needle in block or _VOID in block:
+                for row in block.split(b"\n"):
+                    line = line_of_bytes(row + b"\n") if needle in row or _VOID in row else None
+                    if line is not None:
+                        yield line
+
+
+def _with_archived(line: Line) -> Line:
+    """As if what it archived and took out were in the queue yet."""
+    archived = tuple(record for _, _, record in line.archived if record is not None)
+    return replace(line, writes=(*line.writes, *archived), removed=())

@@ -1,0 +1,245 @@
+"""What the end of the ledger says lies in archives, and the lock file of the ledger, held against what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+from team_console.store.backends.yaml.archives import Archives, closed_ids, is_usable
+from team_console.store.backends.yaml.audit_log import Ledger, Line
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
+from team_console.store.backends.yaml.lock import parse_released, read_text
+from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
+from team_console.store.model.errors import Problem, TeamError
+from team_console.store.model.names import is_name
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.seen import REQUEST
+
+DELETED = "delete_archived"
+"""The one action that takes messages out of archives; its fact `left` says what stays of which file."""
+_LOOK_BACK = 1 << 19
+"""Bytes of the ledger's end that are believed; what older lines say is not looked at."""
+_SPAN = 1 << 20
+"""Bytes at the end of each part of an archive in which messages are looked for."""
+_ASKED = 20
+"""How many missing messages are looked for in whole files, one by one."""
+_CLOSING = 1 << 10
+"""Bytes at the end of an archive among which its last closing line is."""
+_TRIES = 3
+_RECOVERY = frozenset({"heal", "undo", "abort"})
+_RESTORE = "Restore it from a copy; until then history shows only what is left."
+
+
+class _Claim(Struct):
+    """What must be in the archives of one agent.
+
+    Attributes:
+        ids: Messages they hold; of those that are known, the ones near the end of a file.
+        size: Bytes the current file has at least; None when the ledger's end does not say.
+        start: Byte of the current file from which on `ids` are; 0 when some are in an earlier part.
+        end: Where the newest of `ids` in the part that older lines speak of begins.
+    """
+
+    ids: set[str] = field(default_factory=set)
+    size: int | None = None
+    start: int = 0
+    end: int = 0
+
+    def add(self, message_id: str, at: int) -> None:
+        """Take a message that was appended at byte `at`; newest first."""
+        self.had(at)
+        if at > self.end:
+            self.start, self.end = 0, at
+        if self.end - at <= _SPAN:
+            self.start = min(self.start, at)
+            self.ids.add(message_id)
+
+    def had(self, size: int) -> None:
+        """Take what the newest line says of the current file."""
+        if self.size is None:
+            self.size = self.start = self.end = size
+
+
+class _Claims:
+    """What the lines of a ledger say of archives; taken newest first."""
+
+    def __init__(self) -> None:
+        self.by_agent: dict[str, _Claim] = {}
+        self._shortened: set[str] = set()
+        self._undone: set[int] = set()
+
+    def take(self, line: Line) -> bool:
+        """Believe `line`; False when nothing older can be believed."""
+        self._undone.add(line.void)
+        if line.seq in self._undone:
+            return True
+        left = _left(line)
+        if left is None:
+            return False
+        for name, size in left.items():
+            self._shorten(name, size)
+        sizes = {archive_part(Path(name).name): size for name, size in line.sizes.items()}
+        for agent, message_id, _ in line.archived:
+            at = sizes.get((agent, None))
+            if at is not None and is_name(agent) and agent not in self._shortened:
+                self.by_agent.setdefault(agent, _Claim()).add(message_id, at)
+        return True
+
+    def _shorten(self, name: str, size: int) -> None:
+        """What older lines say of this agent is not so any more."""
+        agent, number = archive_part(name) or ("", None)
+        if number is None and is_name(agent) and agent not in self._shortened:
+            self.by_agent.setdefault(agent, _Claim()).had(size)
+        self._shortened.add(agent)
+
+
+def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
+    """What archives lack by the ledger, and the ledger itself; nothing while they are being written. Takes no lock.
+
+    Legitimate deletions (`Team.delete_archived`) are on the ledger themselves.
+    """
+    for _ in range(_TRIES):
+        before = _state(disk, layout)
+        try:
+            found = _compare(disk, layout)
+        except FileNotFoundError:
+            continue
+        except TeamError:
+            return ()
+        except OSError as error:
+            return () if is_closed(error) else (_unreadable(layout, error),)
+        if not found or _state(disk, layout) == before:
+            return found
+    return ()
+
+
+def audit_problem(disk: Disk, layout: Layout, lock_text: bytes, lines: Sequence[Line]) -> Problem | None:
+    """What is missing of the ledger, by the mark that the last writer left in the lock file.
+
+    Args:
+        lock_text: Read before `lines`, so that the ledger can only be ahead of it.
+        lines: The ledger's last ones; may be none when the last is long.
+
+    Raises:
+        OSError: The ledger cannot be read.
+    """
+    last = lines[-1].seq if lines else Ledger(disk, layout.audit).tip().seq
+    released = parse_released(lock_text)
+    if last >= (released.seq if released is not None else 0) and (last or not was_written(disk, layout)):
+        return None
+    found = disk.stat(layout.audit)
+    if found is None or found.size == 0:
+        what = "is gone" if found is None else "is empty"
+    elif last == 0:
+        what = "holds no readable line"
+    else:
+        what = f"ends at line {last}, and line {released.seq if released else '?'} was written"
+    text = (
+        f"{layout.audit.name} {what}: what it said of past actions is lost, and archives cannot be checked against it"
+    )
+    hint = "Restore it from a copy while nobody writes; the next write begins it anew from what is there."
+    return Problem(AUDIT_LOST, "error", layout.audit.name, text, hint)
+
+
+def _unreadable(layout: Layout, error: OSError) -> Problem:
+    text = f"{error.filename or layout.audit} cannot be read: {error.strerror or error}; archives were not checked"
+    return Problem(AUDIT_LOST, "error", layout.audit.name, text, "Look at what is there and its permissions.")
+
+
+def was_written(disk: Disk, layout: Layout) -> bool:
+    """Whether something beside the ledger shows that there was one: each of our writes leaves a line first.
+
+    Archives as other programs keep them, without closing lines, show nothing; a verdict in the queue does, because only
+    our writes name what it was given on.
+    """
+    if disk.stat(layout.prev) is not None:
+        return True
+    queue = disk.stat(layout.queue)
+    if queue is not None and queue.kind == "file" and disk.find(layout.queue, REQUEST.encode()) >= 0:
+        return True
+    return any(_ends_closed(disk, layout.archives / name) for name in disk.names(layout.archives) if archive_part(name))
+
+
+def _ends_closed(disk: Disk, path: Path) -> bool:
+    found = disk.stat(path)
+    if found is None or found.kind != "file":
+        return False
+    return bool(closed_ids(disk.read(path, max(0, found.size - _CLOSING))[0]))
+
+
+def _state(disk: Disk, layout: Layout) -> object:
+    found = disk.stat(layout.audit)
+    return found.mark if found else None, read_text(disk, layout.lock)
+
+
+def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
+    lock_text = read_text(disk, layout.lock)
+    released = parse_released(lock_text)
+    lines = Ledger(disk, layout.audit).last(window=_LOOK_BACK)
+    lost = audit_problem(disk, layout, lock_text, lines)
+    finished = released.seq if released is not None else _finished_through(lines)
+    claims = _Claims()
+    for line in reversed(lines):
+        if line.seq <= finished and not claims.take(line):
+            break
+    archives = Archives(disk, layout)
+    checked = (_check(disk, layout, archives, agent, item) for agent, item in sorted(claims.by_agent.items()))
+    return tuple(problem for problem in (lost, *checked) if problem is not None)
+
+
+def _finished_through(lines: Sequence[Line]) -> int:
+    """Number of the last line that surely reached the archives while somebody writes, or died in writing.
+
+    The last line may be under way. A recovery cuts archives before it does or undoes the line before its own again.
+    """
+    end = len(lines)
+    while end and lines[end - 1].action in _RECOVERY:
+        end -= 1
+    return lines[end - 2].seq if end > 1 else 0
+
+
+def _left(line: Line) -> dict[str, int] | None:
+    """Size of each file that a deletion shortened; None for one that does not say."""
+    for action, facts in ((line.action, line.facts), *line.also):
+        if action == DELETED:
+            left = facts.get("left")
+            if not isinstance(left, dict):
+                return None
+            return {name: size for name, size in left.items() if isinstance(size, int)}
+    return {}
+
+
+def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _Claim) -> Problem | None:
+    path = archives.current(agent)
+    files = archives.files(agent)
+    if not all(is_usable(disk, path) for path in files):
+        return None
+    missing = _missing(disk, archives, agent, path, claim)
+    size = max((found.size for path in files if (found := disk.stat(path)) is not None), default=0)
+    least = claim.size or 0
+    if not missing and size >= least:
+        return None
+    what = f"the archive of {agent} lacks what was put into it" if missing else f"the archive of {agent} was cut short"
+    if not files:
+        what = f"the archive of {agent} is gone"
+    if missing:
+        what += f": {len(missing):,} message{'s' * (len(missing) != 1)}, {safe_line(min(missing), 64)} among them"
+    elif files:
+        what += f": {size:,} bytes are there, and {least:,} were"
+    place = f"{layout.archives.name}/{path.name}"
+    return Problem(ARCHIVE_LOST, "error", place, f"{what} (told by {layout.audit.name})", _RESTORE)
+
+
+def _missing(disk: Disk, archives: Archives, agent: str, path: Path, claim: _Claim) -> set[str]:
+    """Those of the claimed ids that no file has, newest file and its end first, where they nearly always are."""
+    missing = set(claim.ids)
+    for item in reversed(archives.files(agent)):
+        if missing:
+            end = disk.data_end(item)
+            start = claim.start if item == path else max(0, end - 2 * _SPAN)
+            missing -= set(closed_ids(disk.read(item, start, max(0, end - start))[0]))
+    asked = sorted(missing)[:_ASKED]
+    lost = {question for question in asked if not archives.holds(agent, question)}
+    return missing if len(lost) == len(asked) else lost

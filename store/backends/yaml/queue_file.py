@@ -1,0 +1,137 @@
+"""Reads one generation of the queue, patient with a writer that is in the middle of rewriting it in place."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from msgspec import Struct
+from team_console.store.backends.yaml.audit_log import Ledger
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.disk import PRIVATE, Disk, Mark, Stat, shared_mode
+from team_console.store.model.errors import Code, TeamError
+
+PATIENCE = 0.25
+"""Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
+_PAUSE = 0.01
+_LEDGER = "audit.jsonl"
+LARGE = 1 << 16
+"""Bytes from which on a queue that was read before is compared with the file instead of read as a second copy."""
+
+
+class Generation(Struct, frozen=True):
+    """The queue as it was at one moment.
+
+    Attributes:
+        text: Its entries; an empty queue when there is no file.
+        stat: What the file was, None when there is none.
+        compared: Whether all bytes of the file were looked at; else the ledger told what came, and only that was read.
+    """
+
+    text: QueueText
+    stat: Stat | None
+    compared: bool = True
+
+    @property
+    def mark(self) -> Mark | None:
+        """What tells it from other generations."""
+        return self.stat.mark if self.stat else None
+
+    @property
+    def mode(self) -> int:
+        """Permission bits for the next generation."""
+        return self.stat.mode if self.stat else PRIVATE
+
+    @property
+    def mode_beside(self) -> int:
+        """Permission bits of new files other than the queue."""
+        return shared_mode(self.stat)
+
+
+def load(disk: Disk, path: Path, known: Generation | None, *, patience: float = PATIENCE) -> Generation:
+    """The present generation; `known` itself when that is still the present one.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` with line and column; nothing may be written then.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return _load_once(disk, path, known)
+        except CodecError as error:
+            if time.monotonic() >= deadline:
+                blank = _blank(disk, path)
+                if blank is not None:
+                    return blank
+                raise _unreadable(disk, path, error) from None
+        except OSError as error:
+            raise TeamError(
+                Code.STORE_UNREADABLE,
+                f"{path} cannot be read: {error.strerror or error}",
+                "Check what is at that path and its permissions.",
+                path=str(path),
+            ) from error
+        time.sleep(_PAUSE)
+
+
+def _unreadable(disk: Disk, path: Path, error: CodecError) -> TeamError:
+    """The error for a queue that cannot be understood, with the way back."""
+    return TeamError(
+        Code.STORE_UNREADABLE,
+        f"{path}: {error.message}",
+        f"{error.hint}{_way_back(disk, path)}",
+        path=str(path),
+        line=error.line,
+        column=error.column,
+    )
+
+
+def _way_back(disk: Disk, path: Path) -> str:
+    """What is there to go back to: the generation before, or else what the ledger can rebuild."""
+    aside = f"mv {path.name} {path.name}.bad"
+    if disk.stat(_previous(path)) is not None:
+        command = f"{aside} && cp {path.name}.prev {path.name}"
+        return f" The generation before is in {path.name}.prev; to go back to it: {command}"
+    if _ledger_size(disk, path):
+        return f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
+    return ""
+
+
+def _blank(disk: Disk, path: Path) -> Generation | None:
+    """An empty or comment-only file as an empty queue; None when there is more in it, or was.
+
+    The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
+    """
+    data, found = disk.read(path)
+    if not QueueText.is_blank(data):
+        return None
+    line = Ledger(disk, path.with_name(_LEDGER)).tip().line
+    if line is not None and line.base == found.mark and disk.stat(_previous(path)) is None:
+        return Generation(QueueText.blank(data), found)
+    if _ledger_size(disk, path) or disk.stat(_previous(path)) is not None:
+        return None
+    return Generation(QueueText.blank(data), found)
+
+
+def _previous(path: Path) -> Path:
+    return path.with_name(path.name + ".prev")
+
+
+def _ledger_size(disk: Disk, path: Path) -> int:
+    found = disk.stat(path.with_name(_LEDGER))
+    return found.size if found is not None else 0
+
+
+def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
+    found = disk.stat(path)
+    if found is None:
+        return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
+    if known is not None and known.mark == found.mark and known.compared:
+        return known if known.stat == found else Generation(known.text, found)
+    if known is not None and known.stat is not None and found.size >= LARGE:
+        seen = disk.read_change(path, known.text.stretches.views)
+        if seen is not None:
+            return Generation(known.text.followed(seen[0]), seen[1])
+    data, found = disk.read(path)
+    before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
+    return Generation(QueueText.parse(data, before), found)

@@ -1,1 +1,0 @@
-"""Reading without the lock: snapshots, archives, the audit trail, change notice."""

@@ -1,1 +1,0 @@
-"""Recovery: what the next lock holder finishes, undoes and heals, and the ledger it goes by."""

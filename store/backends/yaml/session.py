@@ -1,0 +1,359 @@
+"""The YAML team while its lock is held: recover what was left, hand out a transaction, commit it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from msgspec.structs import replace
+from team_console.store.backends.yaml.archives import Archives
+from team_console.store.backends.yaml.audit_log import Ledger, Line
+from team_console.store.backends.yaml.codec import QueueText
+from team_console.store.backends.yaml.codec.word_search import is_written_plainly
+from team_console.store.backends.yaml.commit import (
+    Slipped,
+    Uncertain,
+    Write,
+    failure,
+    outcome_unknown,
+    replaced_settings,
+)
+from team_console.store.backends.yaml.disk import Disk, Mark, shared_mode
+from team_console.store.backends.yaml.drop import DropFolder
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.lock import (
+    Released,
+    held,
+    holder_text,
+    left_text,
+    parse_released,
+    read_text,
+    released_text,
+)
+from team_console.store.backends.yaml.queue_edit import line_of, messages_named
+from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.backends.yaml.queue_state import LockedTeam, Standing
+from team_console.store.backends.yaml.recovery import recover
+from team_console.store.backends.yaml.settings import ReadSettings
+from team_console.store.contract.transaction import ChangedError, Transaction
+from team_console.store.model.clock import Clock, to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Letters, Message, distinct
+from team_console.store.model.names import ALL, is_name
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.parsing import ID_KEYS, reading
+from team_console.store.protocol.seen import digest_of
+from team_console.store.settings.settings_file import read_settings
+
+_FEW = 4
+"""After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
+_MAY_BE_NUMBER = re.compile(r"[-+.:0-9eTZ]+").fullmatch
+"""What a number or a time may come to, however YAML has it: 0x1F, 1_000 and 1:30 are written without these digits."""
+_ID_KEYS = tuple(key.encode() for key in ID_KEYS)
+
+
+class YamlTransaction(Transaction):
+    """Buffered changes over the queue's text and the archives."""
+
+    def __init__(self, team: LockedTeam, text: QueueText) -> None:
+        super().__init__(now=team.clock(), config=team.settings.config, recorded=team.recorded)
+        self._team = team
+        self._text = text
+        self._archives = team.archives
+        self._named: dict[str, list[Message]] = {}
+        self._distinct: dict[str, Sequence[Message]] = {}
+        self._letters: dict[str, Letters] = {}
+        self._looks = 0
+        self.notices = team.notices
+
+    @property
+    def damaged(self) -> int:
+        return self._text.damaged_count or 0
+
+    def stored(self) -> Sequence[Message]:
+        return self._text.distinct()
+
+    def stored_named(self, message_id: str) -> Sequence[Message]:
+        if message_id not in self._distinct:  # asked for again at each of many that share it
+            self._distinct[message_id] = distinct(self._records(message_id))
+        return self._distinct[message_id]
+
+    def prefetch(self, ids: Iterable[str]) -> None:
+        self._text.expect(len(list(ids)))
+
+    def stored_copies(self, message: Message) -> int:
+        message_id = message.message_id
+        records = self._records(message_id)
+        if len(records) < 2:
+            return len(records)
+        if message_id not in self._letters:
+            self._letters[message_id] = Letters(records)
+        return self._letters[message_id].copies(message)
+
+    def _records(self, message_id: str) -> list[Message]:
+        if message_id not in self._named:
+            self._named[message_id] = messages_named(self._text, message_id)
+        return self._named[message_id]
+
+    def candidates(self, types: frozenset[str]) -> Sequence[Message]:
+        """An entry whose text holds none of the words, and no escape that could hide one, is not even understood."""
+        if not types:
+            return self.everything()
+        words = [word.encode("utf-8", "replace") for word in types]
+        return self.changes.apply(distinct(self._text.holding(words)))
+
+    def naming(self, word: str) -> Sequence[Message]:
+        """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it.
+
+        A number or a time can be written in other ways.
+        """
+        return self._holding(word)
+
+    def asking(self, request_id: str) -> Sequence[Message]:
+        """Looked for only in entries with a key for such an id; which these are is followed from write to write.
+
+        Every send under an id of the sender's asks this, and a search in all bytes would be the longest part of it.
+        """
+        return self._holding(request_id, beside=_ID_KEYS)
+
+    def _holding(self, word: str, *, beside: Collection[bytes] = ()) -> Sequence[Message]:
+        if not is_written_plainly(word) or _MAY_BE_NUMBER(word):
+            return self.everything()
+        held = self._text.holding([word.encode()], hidden=(b"\\", b" !"), beside=beside)
+        changed = [old for old in self.changes.replaced if old not in set(held)]
+        return self.changes.apply(distinct([*held, *changed]))
+
+    def archived_message(self, message_id: str) -> Message | None:
+        return self._archives.find(message_id)
+
+    def archived_thread(self, request_id: str) -> Iterable[Message]:
+        return self._archives.thread(request_id)
+
+    def archived_for(self, agent: str, message: Message) -> bool:
+        self._look(message)
+        return self._archives.keeps(message, agent)
+
+    def archived_anywhere(self, message: Message) -> bool:
+        """Its recipients' archives are looked at first."""
+        likely = [name for name in message.recipients if is_name(name) and name != ALL]
+        return any(self.archived_for(name, message) for name in likely) or self._archives.keeps(message)
+
+    def _look(self, message: Message) -> None:
+        """A search for each of many messages in all of an archive would take the square of the time."""
+        self._looks += 1
+        if self._looks == _FEW and not self._archives.is_expected(message.message_id):
+            self._archives.expect([message.message_id for message in self.stored()])
+
+    def stored_settings(self) -> str:
+        return read_settings(self._team.layout.config)
+
+    def remove(self, message: Message) -> None:
+        """See `Transaction.remove`.
+
+        Raises:
+            ValueError: No archive proves to hold it; a programming error that would lose the message.
+        """
+        if message.message_id not in self.changes.added and not self.is_archived(message):
+            raise ValueError(f"{message.message_id} is in no archive; archive it before it leaves the queue")
+        super().remove(message)
+
+
+# One turn with the lock: take it, recover what was left, hand out a transaction, commit it, leave a clean mark.
+
+HEAL = "heal"
+"""The action of whoever asks for repair."""
+_TRIES = 100
+"""Each try meets another write of somebody who does not lock; `_PATIENCE` ends most of them sooner."""
+_PATIENCE = 3
+"""Tries that begin anew when somebody writes meanwhile. After that we swap all the same and merge what the swap
+displaced, so that a busy writer cannot keep us from ever finishing."""
+
+
+class Turn:
+    """What a holder of the lock does. `standing` changes here alone, to what a step gave back."""
+
+    def __init__(self, team: LockedTeam, standing: Standing) -> None:
+        self.team = team
+        self.standing = standing
+
+    @property
+    def generation(self) -> Generation:
+        """The queue as last read or written."""
+        return self.standing.generation
+
+    def enter(self, *, thorough: bool) -> None:
+        """Before anything is asked: everything agrees, and what was dropped is in the queue."""
+        self._agree_and(None, thorough=thorough)
+        try:
+            DropFolder(self.team, self.generation, self.write).take_in()
+        except OSError as error:
+            raise failure(self.team.layout.queue, error) from error
+
+    @contextmanager
+    def transaction(self, *, actor: str, in_force: bytes | None = None) -> Iterator[YamlTransaction]:
+        """A transaction on the queue as it is now; committed when the block ends without an exception.
+
+        Args:
+            in_force: Text of the settings that are put on record as those in force; else it is what the turn found.
+        """
+        team, owner = self.team, os.getpid()
+        if team.settings.error is not None:
+            raise team.settings.error
+        tx = YamlTransaction(team, self.generation.text)
+        yield tx
+        changes = tx.finish()
+        if changes is None:
+            return
+        if os.getpid() != owner:
+            raise RuntimeError("a transaction must end in the process that began it")
+        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            in_force = changes.settings.encode()
+        elif in_force is None:
+            in_force = team.settings.to_record
+        with replaced_settings(team, changes.settings):
+            line = line_of(changes, self.generation.text, actor=actor)
+            self.write(line, changes.attachments, settings=in_force, rests_on=tx.expected)
+
+    def write(
+        self,
+        line: Line,
+        attachments: Mapping[str, bytes] | None = None,
+        *,
+        settings: bytes | None = None,
+        rests_on: Sequence[Message] = (),
+    ) -> None:
+        """Write `line`, and have everything agree again if somebody wrote at that very moment.
+
+        Args:
+            settings: Text of those in force, None while that is not known.
+
+        Raises:
+            ChangedError: A message that the line `rests_on` was changed by a program that does not lock, since it was
+                read.
+        """
+
+        def commit(patient: bool) -> None:
+            _refuse_changed(self.generation.text, rests_on)
+            self._commit(line, attachments or {}, patient=patient, settings=settings)
+
+        self._agree_and(commit)
+        with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next turn.
+            self._agree_and(None)
+
+    def _agree_and(self, step: Callable[[bool], None] | None, *, thorough: bool = False) -> None:
+        """Have everything agree, then do `step`; both again as often as somebody who does not lock writes meanwhile.
+
+        Raises:
+            TeamError: As `recover` and `Write.commit` do; `STORE_FAILED` when it never ends.
+        """
+        for number in range(_TRIES):
+            patient = number < _PATIENCE
+            try:
+                if not self.standing.agrees:
+                    self._recover(patient, thorough=thorough)
+                if self.standing.agrees:
+                    return step(patient) if step is not None else None
+            except Slipped:
+                self.standing = self.standing.doubted()
+            except Uncertain as error:
+                raise outcome_unknown(self.team.layout.queue, error) from error
+            except OSError as error:
+                raise failure(self.team.layout.queue, error) from error
+        raise _too_busy(self.team.layout)
+
+    def _recover(self, patient: bool, *, thorough: bool) -> None:
+        self.standing, remedy = recover(self.team, self.standing, thorough=thorough)
+        if remedy is None:
+            self.standing = self.standing.agreed()
+        elif remedy.is_note:
+            write = Write(self.team, self.standing, patient=patient)
+            write.record(remedy)
+            self.standing = write.stands.agreed()
+        else:
+            self._commit(remedy, {}, patient=patient)
+
+    def _commit(
+        self, line: Line, attachments: Mapping[str, bytes], *, patient: bool, settings: bytes | None = None
+    ) -> None:
+        write = Write(self.team, self.standing, patient=patient, settings=settings)
+        try:
+            write.commit(line, attachments)
+        finally:
+            self.standing = write.stands
+
+
+@contextmanager
+def take_turn(
+    disk: Disk,
+    layout: Layout,
+    *,
+    clock: Clock,
+    action: str,
+    wait: float,
+    known: Generation | None,
+    archives: Archives,
+    settings: Callable[[], ReadSettings],
+    recorded: Callable[[], RecordedFacts | None],
+) -> Iterator[Turn]:
+    """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
+
+    Args:
+        archives: The team's; what was known of them in the turn before is forgotten.
+        settings: Reads the settings, once the lock is there; all that is done in this turn goes by them.
+        recorded: As in `LockedTeam`.
+
+    Raises:
+        TeamError: `STORE_LOCKED`, `STORE_UNREADABLE`, `STORE_FAILED` or `READ_ONLY`.
+    """
+    mode = shared_mode(disk.stat(layout.queue))
+    with held(disk, layout.lock, wait=wait, mode=mode) as lock:
+        before = read_text(disk, layout.lock)
+        left = parse_released(before)
+        with contextlib.suppress(OSError):
+            lock.write(holder_text(since=to_text(clock()), action=action))
+        seen = known or Generation(QueueText.empty(), None)
+        read = settings()
+        archives.forget()
+        ledger = Ledger(disk, layout.audit, read.config.key)
+        team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, [], recorded)
+        turn = Turn(team, Standing(seen, seen, left))
+        begun: Mark | None = None
+        try:
+            turn.enter(thorough=action == HEAL)
+            begun = turn.generation.mark
+            yield turn
+        finally:
+            # Whoever comes after a turn that was given up must not take us for a holder that died in it.
+            text = left_text(before)
+            stands = turn.standing
+            if stands.agrees and stands.left is not None and stands.lost is None:
+                text = released_text(replace(stands.left, damaged=_count_damaged(stands.generation, left, begun)))
+            with contextlib.suppress(OSError):
+                lock.write(text)
+
+
+def _count_damaged(queue: Generation, left: Released | None, begun: Mark | None) -> int | None:
+    """Entries that cannot be read: as many as in the queue this turn began with, since a turn neither makes nor mends
+    any; else as many as this turn found out.
+    """
+    if left is not None and left.damaged is not None and left.queue == begun is not None:
+        return left.damaged
+    return queue.text.damaged_count
+
+
+def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
+    for message in rests_on:
+        now, digest = messages_named(text, message.message_id), digest_of(message)
+        if not any(digest_of(other) == digest for other in now):
+            raise ChangedError(reading(message).request_id or message.message_id, next(iter(now), None))
+
+
+def _too_busy(layout: Layout) -> TeamError:
+    return TeamError(
+        Code.STORE_FAILED,
+        f"{layout.queue} was rewritten {_TRIES} times by a program that does not lock",
+        "Nothing was changed. Stop that program, or let it write through 'team-console' or 'drop/'.",
+    )

@@ -1,0 +1,122 @@
+"""Settings file of a YAML team: read anew when it changed, and compared with what the ledger says was in force."""
+
+from __future__ import annotations
+
+import threading
+
+from msgspec.structs import asdict
+from team_console.store.backends.yaml.audit_log import Ledger
+from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.layout import Layout
+from team_console.store.model.errors import TeamError
+from team_console.store.settings.in_force import InForce, Names, judge, refuse_misread
+from team_console.store.settings.settings_file import parse, read_text, stamp, with_trust
+from team_console.store.settings.team_config import TeamConfig
+
+
+class ReadSettings(InForce, frozen=True):
+    """One look at the settings file.
+
+    Attributes:
+        mark: Which versions of the file and of the key it names were read, and who may write them.
+        ledger: Which version of the ledger was asked; only known while the settings are lost.
+    """
+
+    mark: tuple[int, ...] = ()
+    ledger: Mark | None = None
+
+
+class SettingsFile:
+    """Reads the settings of one team; safe to use from several threads."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._guard = threading.Lock()
+        self._disk = disk
+        self._layout = layout
+        self._ledger = Ledger(disk, layout.audit)
+        self._known: ReadSettings | None = None
+        self._seen: bytes | None = None
+
+    def look(self) -> ReadSettings:
+        """The settings as they are now, with what is wrong with them; those in force before while they are lost."""
+        with self._guard:
+            return self._look()
+
+    def config(self) -> TeamConfig:
+        """See `Team.config`."""
+        settings = self.look()
+        if settings.error is not None:
+            raise settings.error
+        return settings.config
+
+    def _look(self) -> ReadSettings:
+        known = self._known
+        mark = self._mark(known)
+        if known is None or known.mark != mark or not self._is_stable(known):
+            known = self._read(mark)
+            if (again := self._mark(known)) != mark:  # it names another key, whose mark was not taken before
+                known = self._read(again)
+            self._known = known
+        return known
+
+    def _is_stable(self, known: ReadSettings) -> bool:
+        """Whether the same file means the same; of lost ones another process may have decided meanwhile."""
+        if known.error is not None:
+            return False
+        return not known.config.lost or known.ledger == self._ledger_mark()
+
+    def _read(self, mark: tuple[int, ...]) -> ReadSettings:
+        path, text = self._layout.config, None
+        try:
+            text = read_text(path)
+            said: TeamConfig | TeamError = TeamConfig() if text is None else with_trust(parse(text, path), path)
+        except TeamError as error:
+            said = error
+        last = self._known.config if self._known else TeamConfig()
+        names = Names(str(path), str(path), str(path))
+        before = self._in_force(text)
+        found = judge(text, said, before=before, last=last, understand=self._understood, names=names)
+        self._seen = found.seen(self._seen)
+        return ReadSettings(**asdict(found), mark=mark, ledger=self._ledger_mark() if found.config.lost else None)
+
+    def _understood(self, before: bytes) -> TeamConfig:
+        """Its commands come out of the ledger now: who can write that would have them run."""
+        return with_trust(parse(before, self._layout.config), self._layout.audit)
+
+    def _in_force(self, text: bytes | None) -> bytes | None:
+        """What was in force before: on record, or seen by this process since; None when nothing is known of it."""
+        try:
+            recorded = self._ledger.settings()
+        except OSError:
+            recorded = None
+        if recorded is not None and recorded == (text or b""):
+            return recorded
+        return self._seen if self._seen is not None else recorded
+
+    def _mark(self, known: ReadSettings | None) -> tuple[int, ...]:
+        try:
+            found = self._disk.stat(self._layout.config)
+        except OSError:
+            found = None
+        key = known.config.key_path if known is not None else None
+        marks = (found.mark if found else None, stamp(self._layout.config), stamp(key) if key is not None else None)
+        return tuple(number for mark in marks for number in (mark or (0,)))
+
+    def _ledger_mark(self) -> Mark | None:
+        try:
+            found = self._disk.stat(self._layout.audit)
+        except OSError:
+            return None
+        return found.mark if found else None
+
+
+def refuse_unreadable(layout: Layout, settings: ReadSettings) -> None:
+    """Refuse to confirm settings that nobody can understand.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` naming file, line and key.
+    """
+    if settings.error is not None:
+        raise settings.error
+    if settings.text is not None:
+        refuse_misread(parse(settings.text, layout.config), str(layout.config))

@@ -1,0 +1,677 @@
+"""The lock-free view of a YAML team: reads, never writes, and turns every failure into a condition."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.backends.yaml.addressed import AppendedMessages
+from team_console.store.backends.yaml.archives import Archives
+from team_console.store.backends.yaml.audit_log import Ledger, Line
+from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
+from team_console.store.backends.yaml.disk import Disk, Mark, Stat
+from team_console.store.backends.yaml.healing import (
+    CHANGED,
+    HEALED_ANSWER,
+    HEALED_CUT,
+    HEALED_LOST,
+    HEALED_STATE,
+    ExpectedQueue,
+    Held,
+    by_id,
+    reconcile,
+)
+from team_console.store.backends.yaml.integrity import audit_problem
+from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, leads_out
+from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
+from team_console.store.backends.yaml.queue_file import Generation, load
+from team_console.store.backends.yaml.recovery import is_cut_short
+from team_console.store.backends.yaml.settings import ReadSettings, SettingsFile
+from team_console.store.contract.team import (
+    DROP_UNREADABLE,
+    FOREIGN_WRITE,
+    ROLLED_BACK,
+    Condition,
+    LockHolder,
+    Snapshot,
+)
+from team_console.store.model.clock import Clock, from_file, to_text
+from team_console.store.model.errors import Problem, TeamError
+from team_console.store.model.message import Message, Status, copy_problems
+from team_console.store.model.recorded import RecordedFacts
+
+if TYPE_CHECKING:
+    from team_console.store.backends.yaml.archives import ForeignAppends
+    from team_console.store.backends.yaml.audit_log import RecordedReader
+
+
+Progress = Callable[[int, int], bool]
+_NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
+_LARGE = 3
+"""How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
+_MANY_BYTES = 1 << 20
+"""Size of a queue from which on its first picture does not wait until all of it is cut into entries."""
+ASK_KERNEL_SECONDS = 4.0
+"""How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
+
+
+class _Broken(Struct, frozen=True):
+    """A generation that could not be read, remembered so that it is not waited for again."""
+
+    mark: Mark | None
+    problem: Problem
+
+
+class SnapshotReader:
+    """Reads one team; safe to use from several threads. `generation` and `folder_seen` are shared with transactions."""
+
+    def __init__(self, disk: Disk, layout: Layout, clock: Clock, *, settings: SettingsFile, folder_seen: bool) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._settings = settings
+        self._appended = AppendedMessages(disk, layout)
+        self._broken: _Broken | None = None
+        self._asked_kernel = -ASK_KERNEL_SECONDS
+        self._silent_holder: LockHolder | None = None
+        self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
+        self._ours: Generation | None = None
+        self._losses: Losses | None = None
+        self.folder_seen = folder_seen
+        self.generation: Generation | None = None
+
+    @cached_property
+    def _beside(self) -> Beside:
+
+        return Beside(self._disk, self._layout)
+
+    @cached_property
+    def _foreign_appends(self) -> ForeignAppends:
+        from team_console.store.backends.yaml.archives import ForeignAppends
+
+        return ForeignAppends(self._disk, self._layout)
+
+    @cached_property
+    def _recorded(self) -> RecordedReader:
+        from team_console.store.backends.yaml.audit_log import RecordedReader
+
+        return RecordedReader(self._disk, self._layout.audit)
+
+    @cached_property
+    def _offered(self) -> OfferedMessages:
+
+        return OfferedMessages(self._disk, self._layout)
+
+    def recorded(self) -> RecordedFacts | None:
+        """What the audit trail knows of requests and answers; None where it is another user's own."""
+        with self._guard:
+            found = self._recorded.read(self._settings.look().config.key)
+            return None if self._recorded.is_private else found
+
+    def left(self, generation: Generation | None) -> None:
+        """Remember what a turn of our own ended with; the kernel need not be asked who had the lock then: we had."""
+        self.generation, self.folder_seen = generation, True
+        self._asked_kernel, self._silent_holder = time.monotonic(), None
+
+    def snapshot(self, progress: Progress | None) -> Snapshot:
+        """See `Team.snapshot`."""
+        with self._guard:
+            settings = self._settings.look()
+            generation, broken = self._read_queue()
+            messages, damaged, found = self._understood(generation, progress)
+            problems = [*settings.problems, *found]
+            if generation is None and broken is not None:
+                problems.append(broken.problem)
+            stat = generation.stat if generation else None
+            mark = stat.mark if stat else broken.mark if broken else None
+            condition = self._condition(generation, messages, problems)
+            # After the queue, so that every message of ours that was seen there is on record here.
+            recorded = self._recorded.read(settings.config.key)
+            # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
+            lock_text = self._lock_text()
+            problems += self._beside.problems(generation, lock_text)
+            holder = self._holder(lock_text)
+            if holder is None and parse_released(lock_text) is None:  # it may have been given back meanwhile
+                lock_text = self._lock_text()
+            problems += self._lock_problems(lock_text, holder)
+            loss = self._loss(generation, lock_text) if generation is not None and holder is None else None
+            problems += (loss.problem, *loss.changed) if loss is not None else ()
+            offers = self._offered.look()
+            live = {message.message_id for message in messages} if offers.messages else frozenset()
+            archives = self._foreign_appends.look()
+            return Snapshot(
+                revision=_revision(mark, settings, condition, offers, archives),
+                taken_at=self._clock(),
+                changed_at=from_file(stat.mtime_ns) if stat else None,
+                config=settings.config,
+                messages=messages,
+                problems=(*problems, *offers.problems),
+                condition=condition,
+                holder=holder,
+                missing=loss.missing if loss is not None else frozenset(),
+                damaged=damaged,
+                recorded=None if self._recorded.is_private else recorded,
+                dropped=tuple(message for message in offers.messages if message.message_id not in live),
+                archives=archives,
+            )
+
+    def _understood(
+        self, generation: Generation | None, progress: Progress | None
+    ) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
+        """Messages of the queue, request ids of those that are damaged, and what is wrong with it."""
+        if generation is None:
+            return (), frozenset(), []
+        self.generation = generation
+        generation.text.parse_all(progress)
+        messages = generation.text.distinct()
+        copies = copy_problems(generation.text.messages()) if messages is not generation.text.messages() else ()
+        found, damaged = self._damage(generation.text)
+        return messages, damaged, [*copies, *found]
+
+    def read_ahead(self) -> None:
+        """Understand all of the queue, as far as it can be read, so that nobody has to with the lock."""
+        with self._guard:
+            self._understood(self._read_queue()[0], None)
+
+    def reworded(self) -> frozenset[str]:
+        """See `Team.reworded`."""
+        from team_console.store.backends.yaml.audit_log import reworded
+
+        with self._guard:
+            generation, _ = self._read_queue()
+            loss = self._loss(generation, self._lock_text()) if generation is not None else None
+            changed = {problem.place for problem in loss.changed} if loss is not None else ()
+            return reworded(self._disk, self._layout.audit).union(changed)
+
+    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
+        """See `Team.newest`."""
+        return self._glimpse(limit, names) or self._newest(limit)
+
+    def _glimpse(self, limit: int, names: Collection[str]) -> Snapshot | None:
+        """The newest of a queue that is large and written as we write it, without cutting all of it."""
+        found = self._disk.stat(self._layout.queue)
+        if found is None or found.size < _MANY_BYTES:
+            return None
+        from team_console.store.backends.yaml.codec.glimpse import glimpse
+
+        try:
+            data, found = self._disk.read(self._layout.queue)
+        except OSError:
+            return None
+        seen = glimpse(data, limit, names)
+        return self._preliminary(found, seen.messages, seen.left_out) if seen is not None else None
+
+    def _newest(self, limit: int) -> Snapshot | None:
+        with self._guard:
+            generation, _ = self._read_queue()
+            if generation is None or generation.stat is None:
+                return None
+            self.generation = generation
+            if generation.text.size < _LARGE * limit:
+                return None
+            left_out, messages = generation.text.newest(limit)
+            return self._preliminary(generation.stat, messages, left_out)
+
+    def _preliminary(self, stat: Stat, messages: tuple[Message, ...], left_out: int) -> Snapshot:
+        settings = self._settings.look()
+        return Snapshot(
+            revision=f"{_words(stat.mark)}/newest",
+            taken_at=self._clock(),
+            changed_at=from_file(stat.mtime_ns),
+            config=settings.config,
+            messages=messages,
+            problems=settings.problems,
+            condition=Condition.OK,
+            left_out=left_out,
+        )
+
+    def _read_queue(self) -> tuple[Generation | None, _Broken | None]:
+        queue = self._layout.queue
+        try:
+            found = self._disk.stat(queue)
+            mark = found.mark if found else None
+            if self._broken is not None and self._broken.mark == mark and mark is not None:
+                return None, self._broken
+            self._broken = None
+            return self._followed(), None
+        except TeamError as error:
+            broken = _Broken(self._mark_now(), Problem("UNREADABLE", "error", str(queue), error.message, error.hint))
+            self._broken = broken
+            return None, broken
+        except OSError as error:
+            hint = "Check the folder and its permissions."
+            text = f"{queue} cannot be read: {error.strerror or error}"
+            return None, _Broken(None, Problem("UNREADABLE", "error", str(queue), text, hint))
+
+    def _followed(self) -> Generation:
+        """The present generation, told by the ledger where that is enough."""
+        appended = self._appended
+        if (generation := appended.follow(self.generation)) is None:
+            reached = appended.will_compare()
+            generation = load(self._disk, self._layout.queue, self.generation)
+            appended.compared(reached)
+        return generation
+
+    def _mark_now(self) -> Mark | None:
+        found = self._disk.stat(self._layout.queue)
+        return found.mark if found else None
+
+    def _damage(self, text: QueueText) -> tuple[tuple[Problem, ...], frozenset[str]]:
+        """Each damaged place, and the ids that can still be found there."""
+        if len(text.messages()) == len(text.entries):
+            return (), frozenset()
+        if self._damaged is None or self._damaged[0] is not text:
+            found = tuple(self._damage_problem(line, error) for line, error in text.damaged())
+            raws = (entry.raw for entry in text.entries if entry.message is None)
+            named = frozenset(item.decode("utf-8", "replace") for raw in raws for item in _NAMED.findall(raw))
+            self._damaged = text, found, named
+        return self._damaged[1:]
+
+    def _damage_problem(self, line: int, error: CodecError) -> Problem:
+        place = f"{self._layout.queue}:{line}"
+        return Problem("DAMAGED_ENTRY", "error", place, error.message, error.hint)
+
+    def _condition(
+        self, generation: Generation | None, messages: Sequence[Message], problems: list[Problem]
+    ) -> Condition:
+        if generation is None:
+            return Condition.UNREADABLE
+        if generation.stat is None:
+            if self._was_never_made():
+                return Condition.EMPTY
+            problems.append(self._vanished_problem())
+            return Condition.VANISHED
+        return Condition.OK if messages or generation.text.entries else Condition.EMPTY
+
+    def _was_never_made(self) -> bool:
+        """Whether there is no queue because nobody wrote yet; the first write makes its folder beside the settings."""
+        if self._layout.folder_exists(self._disk):
+            self.folder_seen = True
+            return not self._existed()
+        return not self.folder_seen and self._disk.stat(self._layout.config) is not None
+
+    def _existed(self) -> bool:
+        """Whether anything beside it shows that there was a queue."""
+        disk, layout = self._disk, self._layout
+        audit = disk.stat(layout.audit)
+        return bool((audit and audit.size) or disk.stat(layout.prev) or disk.names(layout.archives))
+
+    def _vanished_problem(self) -> Problem:
+        queue = self._layout.queue
+        hint = "The next write puts its messages back from the ledger (audit.jsonl)."
+        if self._disk.stat(self._layout.audit) is None:
+            hint = "Restore it from a copy; the next write begins a new one."
+            if self._disk.stat(self._layout.prev) is not None:
+                hint = f"Restore it: cp {queue.name}.prev {queue.name}"
+        if not self._layout.folder_exists(self._disk):
+            hint = "Was the folder moved? Nothing is created in its place."
+        return Problem("VANISHED", "error", str(queue), f"{queue} is gone", hint)
+
+    def _lock_text(self) -> bytes:
+        return read_text(self._disk, self._layout.lock)
+
+    def _holder(self, lock_text: bytes) -> LockHolder | None:
+        """Who holds the lock; one that leaves no text in the lock file is asked of the kernel now and then.
+
+        Such a holder counts from when it was first seen, and is asked for at each look until it is gone.
+        """
+        path, now, silent = self._layout.lock, time.monotonic(), self._silent_holder
+        if silent is None and now - self._asked_kernel < ASK_KERNEL_SECONDS:
+            return find_holder(self._disk, path, lock_text)
+        self._asked_kernel, self._silent_holder = now, None
+        holder = find_holder(self._disk, path, self._lock_text(), sure=True)
+        if holder is None or holder.since:
+            return holder
+        same = silent is not None and silent.pid == holder.pid
+        self._silent_holder = silent if same else replace(holder, since=to_text(self._clock()))
+        return self._silent_holder
+
+    def _lock_problems(self, lock_text: bytes, holder: LockHolder | None) -> list[Problem]:
+        """What the lock file tells of a holder that died."""
+        dead = text_of_the_dead(lock_text, holder)
+        if dead is None:
+            return []
+        hint = "Nothing to do: the next write finishes or undoes what it began."
+        return [Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint)]
+
+    def _loss(self, generation: Generation, lock_text: bytes) -> Loss | None:
+        """What somebody else did to the queue since one of us left it, told by its mark in the lock file."""
+        released, mark = parse_released(lock_text), generation.mark
+        if mark is None or (released is not None and released.queue in (mark, None)):
+            self._ours = generation if mark is not None else None
+            return None
+        if self._losses is None:
+            self._losses = Losses(self._disk, self._layout)
+        return self._losses.look(generation, self._ours, lock_text)
+
+
+def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Offers, archives: int) -> str:
+    """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, archives."""
+    lost = "!" if settings.config.lost else ""
+    appended = f"/{archives}" if archives else ""
+    return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{_digest(offers)}{appended}"
+
+
+def _digest(offers: Offers) -> str:
+    """Part of a revision: nothing while `drop/` is empty, else another text whenever its files are others."""
+    return f"/{hash(offers.marks):x}" if offers.marks else ""
+
+
+def _words(mark: tuple[int, ...] | None) -> str:
+    return "-".join(f"{item:x}" for item in mark) if mark else "none"
+
+
+# What lies beside the queue and deserves a look: torn ends, rejected messages, recent healings, loose permissions.
+
+_RECENT = 20
+_HEALING = frozenset({"heal", "undo"})
+_COUNTS = (
+    ("restored", "messages put back"),
+    ("changed", "states put back"),
+    ("removed", "archived messages taken out again"),
+)
+
+
+class Beside:
+    """Looks at the other files of a team; at the ledger only when it changed."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._lines: tuple[Mark | None, tuple[Line, ...]] = (None, ())
+        self._lost: tuple[object, Problem | None] = (None, None)
+
+    def problems(self, queue: Generation | None, lock_text: bytes) -> list[Problem]:
+        """Everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
+        found = _loose(self._layout, queue)
+        looks = ((self._leftovers, self._layout.folder), (lambda: self._of_ledger(lock_text), self._layout.audit))
+        for look, path in looks:
+            try:
+                found += look()
+            except OSError as error:
+                if not is_closed(error):
+                    found.append(_unusable(Path(error.filename or path), error.strerror or str(error)))
+        found += self._folders()
+        closed = closed_problem(self._layout)
+        found += [closed] if closed is not None else []
+        lock = self._disk.stat(self._layout.lock)
+        if lock is not None and lock.kind != "file":
+            found.append(_unusable(self._layout.lock, "not a plain file", "Nothing can be written while it is so."))
+        return found
+
+    def _folders(self) -> list[Problem]:
+        """What stands in the place of a folder: nothing is written through a link that leads out of the team."""
+        found: list[Problem] = []
+        layout = self._layout
+        for folder in (layout.archives, layout.inboxes, layout.attachments, layout.drop):
+            there = self._disk.stat(folder)
+            if there is None or there.kind == "folder":  # as nearly always: what follows looks again and closer
+                continue
+            if is_no_folder(self._disk, folder):
+                found.append(_unusable(folder, "not a folder"))
+            elif leads_out(self._disk, layout, folder):
+                text = f"{folder} is a link that leads out of the team, and is not followed"
+                hint = f"Remove the link: rm {folder}; the folder is made when it is needed."
+                found.append(Problem("LINK_OUT", "error", str(folder), text, hint))
+        return found
+
+    def _leftovers(self) -> list[Problem]:
+        layout = self._layout
+        names = [name for folder in (layout.folder, layout.archives) for name in self._disk.names(folder)]
+        torn = [name for name in names if ".torn-" in name]
+        aside = [name for name in names if ASIDE in name]
+        rejected = [f"drop/rejected/{name}" for name in self._disk.names(layout.rejected)]
+        what = "holds what a crash or another program left unfinished"
+        found = [
+            Problem(
+                "TORN_END",
+                "notice",
+                name,
+                f"{name} {what}",
+                "Look into it before you delete it: it may hold whole records.",
+            )
+            for name in torn
+        ]
+        what = "stood in the place of a file of the team and was moved aside"
+        hint = "Find out who put it there, and delete it."
+        found += [Problem("SET_ASIDE", "notice", name, f"{name} {what}", hint) for name in aside]
+        hint = "It is no message, or another one has its id. Correct it and move it into drop/ again, or delete it."
+        return found + [
+            Problem("DROP_REJECTED", "warning", name, f"{name} was not taken in", hint) for name in rejected
+        ]
+
+    def _of_ledger(self, lock_text: bytes) -> list[Problem]:
+        """Healings among the ledger's last lines, and whether it is still there as far as it was written."""
+        lines = self._last_lines()
+        healings = [_healing(line) for line in lines if line.action in _HEALING]
+        key = self._lines[0], lock_text
+        if self._lost[0] != key or self._lines[0] is None:
+            self._lost = key, audit_problem(self._disk, self._layout, lock_text, lines)
+        problem = self._lost[1]
+        return [problem, *healings] if problem is not None else healings
+
+    def _last_lines(self) -> tuple[Line, ...]:
+        found = self._disk.stat(self._layout.audit)
+        mark = found.mark if found else None
+        if self._lines[0] != mark:
+            self._lines = mark, tuple(Ledger(self._disk, self._layout.audit).last(_RECENT))
+        return self._lines[1]
+
+
+def _healing(line: Line) -> Problem:
+    facts = line.facts
+    if "undone" in facts:
+        text = "a receive that was cut short was undone; its messages are pending again"
+    elif "completed" in facts:
+        text = f"{facts.get('action')} was cut short and was finished"
+    else:
+        counts = [(facts[name], what) for name, what in _COUNTS if isinstance(facts.get(name), list) and facts[name]]
+        text = "; ".join(f"{len(ids)} {what}" for ids, what in counts)
+        text = text or "what another program wrote was taken over"
+    return Problem("HEALED", "notice", f"audit.jsonl, line {line.seq}", f"{line.at}: {text}")
+
+
+def _unusable(path: Path, why: str, until: str = "The next write moves it aside if it can.") -> Problem:
+    hint = f"{until} Look at what is there: ls -ld {path}"
+    return Problem("UNUSABLE_FILE", "error", str(path), f"{path} cannot be used: {why}", hint)
+
+
+def _loose(layout: Layout, queue: Generation | None) -> list[Problem]:
+    if queue is None or queue.stat is None or not queue.stat.mode & 0o002:
+        return []
+    text = f"everybody on this machine may write {layout.queue.name} (mode {queue.stat.mode:04o})"
+    return [Problem("LOOSE_MODE", "warning", str(layout.queue), text, f"chmod o-w {layout.queue}")]
+
+
+# What a program that does not lock took out of the queue or put back, told before the next write heals it.
+
+_WHO = "another program"
+_ASKED = 50
+"""For how many missing messages the archives are searched."""
+_HEAL = "The next write puts back what the ledger (audit.jsonl) knows; 'team-console check --heal' does it now."
+_WORDS = {
+    HEALED_LOST: "took {} out of the queue",
+    HEALED_CUT: "cut {} short",
+    HEALED_STATE: "put {} back to an earlier state",
+    HEALED_ANSWER: "changed the answers to requests in {}",
+}
+
+
+class Loss(Struct, frozen=True):
+    """What is known of one foreign write.
+
+    Attributes:
+        problem: How to tell it.
+        missing: Ids of messages that the ledger says are in the queue, and that are not.
+        changed: Messages that say something else than the ledger has of them, told one by one.
+    """
+
+    problem: Problem
+    missing: frozenset[str] = frozenset()
+    changed: tuple[Problem, ...] = ()
+
+
+class Losses:
+    """Compares a queue that somebody else wrote with the ledger, once for each such queue; takes no lock."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._archives = Archives(disk, layout)
+        self._found: tuple[tuple[Mark, bytes], Loss | None] | None = None
+
+    def look(self, now: Generation, ours: Generation | None, lock_text: bytes) -> Loss | None:
+        """What the queue lacks; None when that is not known, or when it is being written at this moment.
+
+        Args:
+            ours: The queue as one of us left it, as far as it was seen.
+            lock_text: The lock file's text, read after the queue while nobody held the lock.
+        """
+        mark = now.mark
+        if mark is None:
+            return None
+        key = mark, lock_text
+        if self._found is None or self._found[0] != key:
+            loss = self._compare(now, ours, parse_released(lock_text))
+            if not self._is_still(mark, lock_text):
+                return None
+            self._found = key, loss
+        return self._found[1]
+
+    def _is_still(self, mark: Mark, lock_text: bytes) -> bool:
+        found = self._disk.stat(self._layout.queue)
+        same = found is not None and found.mark == mark
+        return same and read_text(self._disk, self._layout.lock) == lock_text
+
+    def _compare(self, now: Generation, ours: Generation | None, released: Released | None) -> Loss | None:
+        try:
+            expected = self._expected(now, ours, released)
+            if expected is None:
+                return Loss(_uncompared(self._layout)) if released is not None else None
+            return _loss(expected, now, self._layout, self._archives)
+        except OSError as error:
+            return None if is_closed(error) else Loss(_uncompared(self._layout))
+        except TeamError:
+            return Loss(_uncompared(self._layout))
+        finally:
+            self._archives.forget()
+
+    def _expected(self, now: Generation, ours: Generation | None, released: Released | None) -> Held | None:
+        """What the queue held by our own account; None when there is no account, or the queue is as we left it."""
+        if released is not None and ours is not None and ours.mark == released.queue:
+            return by_id(ours.text.distinct())
+        line = Ledger(self._disk, self._layout.audit).tip().line
+        if line is None or (released is None and now.mark in (line.queue, line.base)):
+            return None
+        trusted = released.queue if released is not None else None
+        prev = self._disk.stat(self._layout.prev) if released is None else None
+        without = released is None and is_cut_short(line, now, prev)
+        return ExpectedQueue(self._disk, self._layout, now, line, trusted=trusted, without=without).expected()
+
+
+def _loss(expected: Held, now: Generation, layout: Layout, archives: Archives) -> Loss:
+    """Read messages are in an archive; of the others that are gone, some may be too when the ledger is damaged."""
+    asked: set[str] = set()
+
+    def is_done(message: Message) -> bool:
+        if message.message_id not in expected or message.status == Status.READ:
+            return message.message_id in expected
+        asked.add(message.message_id)
+        return len(asked) <= _ASKED and archives.keeps(message)
+
+    healing = reconcile(expected, now.text, archived=is_done, taken_out=lambda _: False)
+    missing = frozenset(add.message_id for add in healing.adds)
+    counts = Counter(problem.code for problem in healing.problems)
+    words = [text.format(_count(counts[code])) for code, text in _WORDS.items() if counts[code]]
+    changed = tuple(problem for problem in healing.problems if problem.code == CHANGED)
+    if not words:
+        return Loss(_harmless(layout), changed=changed)
+    text = f"{_WHO} {', '.join(words)}"
+    return Loss(Problem(ROLLED_BACK, "error", layout.queue.name, text, _HEAL), missing, changed)
+
+
+def _count(number: int) -> str:
+    return f"{number:,} message{'' if number == 1 else 's'}"
+
+
+def _uncompared(layout: Layout) -> Problem:
+    text = "the queue was last written by another program"
+    hint = "It cannot be compared with the ledger (audit.jsonl), so it is not known whether messages are missing."
+    return Problem(FOREIGN_WRITE, "notice", str(layout.queue), text, hint)
+
+
+def _harmless(layout: Layout) -> Problem:
+    text = f"{_WHO} wrote the queue last; nothing is missing by the ledger (audit.jsonl)"
+    return Problem("UNLOCKED_WRITE", "notice", str(layout.queue), text, "The next write takes over what it added.")
+
+
+# Messages in `drop/` that no lock holder took in yet, read without a lock and without touching them.
+
+
+class Offers(Struct, frozen=True):
+    """What `drop/` holds.
+
+    Attributes:
+        messages: Those of all files that can be read, in the order in which they will be taken in.
+        problems: The files that cannot, and why.
+        marks: The files, for comparing two looks.
+    """
+
+    messages: tuple[Message, ...] = ()
+    marks: tuple[tuple[str, Mark], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+NOTHING = Offers()
+
+
+class OfferedMessages:
+    """Looks into `drop/`; a file that did not change is read once."""
+
+    def __init__(self, disk: Disk, layout: Layout) -> None:
+        self._disk = disk
+        self._layout = layout
+        self._seen: dict[tuple[str, Mark], tuple[Message, ...] | Problem] = {}
+
+    def look(self) -> Offers:
+        """What is there now; a file that is no message is told of, and left to whoever takes it in."""
+        try:
+            names = self._disk.names(self._layout.drop)
+        except OSError:
+            return NOTHING
+        if not names:
+            return NOTHING
+        from team_console.store.backends.yaml.drop import is_offered
+
+        marks = [(name, mark) for name in names if is_offered(name) and (mark := self._mark(name)) is not None]
+        self._seen = {key: self._seen[key] if key in self._seen else self._read(key[0]) for key in marks}
+        found = [self._seen[key] for key in marks]
+        messages = tuple(message for item in found if not isinstance(item, Problem) for message in item)
+        return Offers(messages, tuple(marks), tuple(item for item in found if isinstance(item, Problem)))
+
+    def _mark(self, name: str) -> Mark | None:
+        try:
+            found = self._disk.stat(self._layout.drop / name)
+        except OSError:
+            return None
+        return found.mark if found is not None else None
+
+    def _read(self, name: str) -> tuple[Message, ...] | Problem:
+        from team_console.store.backends.yaml.drop import read_offered  # see above
+
+        try:
+            return tuple(read_offered(self._disk, self._layout.drop / name))
+        except (CodecError, TeamError, ValueError, OSError) as error:
+            why = getattr(error, "message", None) or getattr(error, "strerror", None) or str(error)
+            hint = "Correct it; as it is, the next write moves it to drop/rejected/, if it can."
+            return Problem(DROP_UNREADABLE, "warning", f"drop/{name}", f"drop/{name} is no message: {why}", hint)

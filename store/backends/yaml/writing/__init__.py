@@ -1,1 +1,0 @@
-"""Writing under the lock: transactions, commits, drop files, retention."""

@@ -1,1 +1,0 @@
-"""The only writer: every action of agents and humans, each one transaction."""

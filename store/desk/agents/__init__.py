@@ -1,1 +1,0 @@
-"""Agents and members: created, ended, told to each other."""

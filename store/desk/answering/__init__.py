@@ -1,1 +1,0 @@
-"""Answers to requests: the question found, the answer made, signed and written once."""

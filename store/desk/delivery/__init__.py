@@ -1,1 +1,0 @@
-"""The router: due messages are pushed, tried again, given up and rescued."""

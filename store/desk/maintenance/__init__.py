@@ -1,1 +1,0 @@
-"""Maintenance: clearing, compaction, repair, and moving a team to another place."""

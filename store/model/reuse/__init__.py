@@ -1,1 +1,0 @@
-"""Values that are made once, when they are first needed, and used again."""

@@ -1,0 +1,674 @@
+"""Checks of a message before it is written: fields, text, summary, secrets, and rules of the team."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import Any
+from unicodedata import category
+
+from msgspec import Struct, field
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.json_text import named
+from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message
+from team_console.store.model.names import USER, canonical, did_you_mean, nearest
+from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
+from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.kinds import CARRIERS, KINDS, PREFIX, SEND, Family, Kind, RequestKind
+from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
+from team_console.store.protocol.parsing import Reading, named_agent
+from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
+from team_console.store.protocol.sprint_plans import BATCH_REPORT, Plan, batch_key, text_of_key, texts_of
+from team_console.store.settings.team_config import TeamConfig
+
+MATRIX: Mapping[str, Mapping[str, bool]] = {
+    "message": {"recipient": True, "request_id": False, "approve": False},
+    "broadcast": {"recipient": False, "request_id": False, "approve": False},
+    "shutdown_request": {"recipient": True, "request_id": False, "approve": False},
+    "shutdown_response": {"recipient": False, "request_id": True, "approve": True},
+    "plan_approval_response": {"recipient": True, "request_id": True, "approve": True},
+}
+"""Seed 001 section 7.1: type -> field -> required (True) or forbidden (False)."""
+
+Check = Callable[[Any], bool]
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value)
+
+
+def _object(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _questions(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and 0 < len(value) == len(questions_of({"questions": value}))
+
+
+def _moment(value: Any) -> bool:
+    return isinstance(value, str) and from_text(value) is not None
+
+
+WANTED: Mapping[Check, str] = {
+    _text: "a text",
+    _list: "a list that is not empty",
+    _object: "an object",
+    _questions: "a list of questions, each with its text in question",
+    _moment: "an ISO 8601 time such as 2026-02-24T10:30:00Z",
+}
+"""What a check of `REQUIRED` wants, in words."""
+
+REQUIRED: Mapping[str, Mapping[str, Check]] = {
+    "handoff": {"artifact_path": _text, "context_summary": _text, "next_actions": _list},
+    "review": {"artifact_path": _text, "review_type": _text},
+    "clarify": {"question": _text, "context": _text},
+    "escalate": {"issue": _text, "severity": _text, "recommendation": _text},
+    "notify": {"message": _text},
+    "collaborate": {"topic": _text, "deadline": _moment},
+}
+"""Payload fields the six messenger kinds need (`REQUIREMENTS.md` B.1)."""
+
+ASKED: Mapping[str, Mapping[str, Check]] = {
+    "permission_request": {"tool": _text, "input": _object},
+    "question_request": {"questions": _questions},
+}
+"""Payload fields of the requests of clients (decision D20)."""
+
+EXPECTED: Mapping[str, tuple[str, ...]] = {
+    "task_assignment": ("task_id", "spec_id", "priority"),
+    "dependency_unblocked": ("task_id", "unblocked_by"),
+}
+"""Payload fields router kinds carry in the source (requirement 205); a lack is a warning."""
+
+
+def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:
+    """The recipients, or the human when an escalation names none (000-c)."""
+    return tuple(to) if to or type != "escalate" else UNADDRESSED[type]
+
+
+_SENDABLE = tuple(
+    kind.name for kind in KINDS.values() if SEND in kind.entry_point.split(", ") or kind.name == "broadcast"
+)
+
+
+def as_written(type: str, payload: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The type and payload to store: a sprint kind given by name travels as `NAME: {json}` in a plain message.
+
+    Raises:
+        TeamError: `INVALID_TYPE` for a sprint kind with a door of its own, `INVALID_FIELD` for a wrong body.
+    """
+    kind = KINDS.get(type)
+    if kind is None or kind.family is not Family.SPRINT:
+        return type, payload
+    _sendable(type)
+    from team_console.store.protocol.bodies import compose
+
+    body = {key: value for key, value in payload.items() if key not in ("summary", "content")}
+    return "message", {"summary": payload.get("summary") or f"{type} for you", "content": compose(type, body)}
+
+
+def check_outgoing(
+    *,
+    type: str,
+    to: Sequence[str],
+    payload: Mapping[str, Any],
+    priority: str | None,
+    own_kinds: Collection[str] = (),
+) -> None:
+    """Refuse a message of `send` that would break its protocol.
+
+    `type` is a kind whose door is `send`, one of the team's `own_kinds`, or `broadcast`: questions with an id made by
+    the desk, and verdicts, have doors of their own. A plain message that carries `NAME: {json}` is checked as that
+    sprint message too.
+
+    Raises:
+        TeamError: `INVALID_TYPE` (with the nearest kind or the right door), `MISSING_RECIPIENT`, `MISSING_CONTENT`,
+            `MISSING_SUMMARY`, `FORBIDDEN_FIELD` or `INVALID_FIELD`, naming the field and the next step.
+    """
+    kind = _sendable(type, own_kinds)
+    if not default_recipients(type, to):
+        raise missing_recipient(type)
+    for name in ("approve", "approved"):
+        if (kind is None or kind.family is not Family.ROUTER) and payload.get(name) is not None:
+            raise forbidden(type, name)
+    if type in CARRIERS:
+        check_text_fields(type, payload)
+        _check_carried(payload["content"])
+    for name, check in REQUIRED.get(type, {}).items():
+        if not check(payload.get(name)):
+            raise _unfit(type, name, payload.get(name), check)
+
+
+def check_asked(type: str, payload: Mapping[str, Any]) -> None:
+    """Refuse a request of a client without what it is about, or with two questions that answers could not tell apart.
+
+    Raises:
+        TeamError: `INVALID_FIELD`.
+    """
+    for name, check in ASKED[type].items():
+        if not check(payload.get(name)):
+            what = "is missing" if payload.get(name) is None else f"must be {WANTED[check]}, not {named(payload[name])}"
+            raise TeamError(Code.INVALID_FIELD, f"{type}: {name} {what}", f"{type} needs {', '.join(ASKED[type])}.")
+    texts = [question.text for question in questions_of(payload)]
+    twice = next((text for text in texts if texts.count(text) > 1), None)
+    if twice is not None:
+        text = f"{type}: two questions ask {named(twice)}"
+        raise TeamError(Code.INVALID_FIELD, text, "Ask each once: answers are kept under the question's text.")
+
+
+def check_verdict(type: str, fields: Mapping[str, Any]) -> None:
+    """A verdict quotes a request, says true or false, and gives its reason when it refuses (requirements 69-78, 93).
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, `APPROVE_MISSING`, `INVALID_FIELD` or `MISSING_REASON`.
+    """
+    request_id, approve, content = (fields.get(name) for name in ("request_id", "approve", "content"))
+    if not isinstance(request_id, str) or not request_id.strip():
+        what = "is missing" if request_id is None else f"{named(request_id)} is not the id of a request"
+        hint = "Check the request_id: quote it exactly as the request gives it."
+        raise TeamError(Code.INVALID_REQUEST_ID, f"{type}: request_id {what}", hint)
+    if approve is None:
+        raise TeamError(Code.APPROVE_MISSING, f"{type}: approve is missing", "Add approve: true or false.")
+    if not isinstance(approve, bool):
+        raise TeamError(Code.INVALID_FIELD, f"approve: {named(approve)} is not a boolean", "Send true or false.")
+    if content is not None and not isinstance(content, str):
+        raise TeamError(Code.INVALID_FIELD, f"content: {named(content)} is not a text", "Send content as a text.")
+    if not approve and not (content and content.strip()):
+        hint = "Add content: why not, and what would be accepted instead."
+        raise TeamError(Code.MISSING_REASON, f"{type}: a refusal needs its reason in content", hint)
+
+
+def check_text_fields(type: str, fields: Mapping[str, Any]) -> None:
+    """A message or broadcast needs content and summary, both texts (requirements 52, 53, 55, 56).
+
+    Raises:
+        TeamError: `MISSING_CONTENT`, `MISSING_SUMMARY` or `INVALID_FIELD`.
+    """
+    for name, code in (("content", Code.MISSING_CONTENT), ("summary", Code.MISSING_SUMMARY)):
+        value = fields.get(name)
+        if value is not None and not isinstance(value, str):
+            raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a text", f"Send {name} as a text.")
+        if not value or not value.strip():
+            wanted = "the full text" if name == "content" else "5-10 words that say the core"
+            raise TeamError(code, f"{type}: {name} is missing", f"Add {name}: {wanted}.")
+
+
+def missing_recipient(type: str) -> TeamError:
+    """The error for a message that names nobody."""
+    return TeamError(Code.MISSING_RECIPIENT, f"{type}: recipient is missing", "Add a recipient: the agent's name.")
+
+
+def forbidden(type: str, name: str) -> TeamError:
+    """The error for a field that seed 001 section 7.1 rules out."""
+    return TeamError(Code.FORBIDDEN_FIELD, f"{type}: {name} does not belong here", f"Remove {name}.")
+
+
+def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
+    """The error for an unknown type word, with the kind it was most likely meant to be."""
+    meant = nearest(type, allowed) if isinstance(type, str) else None
+    guess = f"Did you mean {meant}? " if meant else ""
+    hint = f"{guess}Check the type field; it is one of {', '.join(allowed)}."
+    what = "is missing" if type is None else f"{named(type)} is not a type of message"
+    return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
+
+
+def _sendable(type: str, own_kinds: Collection[str] = ()) -> Kind | None:
+    """The kind that may be sent this way; None for one that only the team's settings know."""
+    kind = KINDS.get(type)
+    if kind is None and type in own_kinds:
+        return None
+    if kind is None:
+        raise invalid_type(type, (*_SENDABLE, *own_kinds))
+    if type not in _SENDABLE:
+        hint = f"Use its own door: {kind.entry_point}." if kind.entry_point else "It is understood on reading only."
+        raise TeamError(Code.INVALID_TYPE, f"type: {type} is not sent this way", hint)
+    return kind
+
+
+def _check_carried(content: str) -> None:
+    match = PREFIX.match(content)
+    kind = KINDS.get(match.group(1)) if match else None
+    if kind is not None and kind.family is Family.SPRINT and kind.entry_point:
+        from team_console.store.protocol.bodies import check_carried
+
+        check_carried(content)
+
+
+def _unfit(type: str, name: str, value: Any, check: Check) -> TeamError:
+    what = "is missing" if value is None else f"must be {WANTED[check]}, not {named(value)}"
+    hint = f"{type} needs {', '.join(REQUIRED[type])} in its payload."
+    return TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
+
+
+# Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.
+
+_VERDICTS = ("shutdown_response", "plan_approval_response", "permission_response", "question_response")
+_NEEDED = {**REQUIRED, **ASKED}
+
+
+def problems_of(read: Reading) -> tuple[Problem, ...]:
+    """Violations by one message of its protocol, with place and next step; remembered per reading."""
+    if read.kind is None:
+        return read.frame_problems
+    if read.kind.family is Family.SPRINT:
+        return read.frame_problems + _body_problems(read)
+    return read.frame_problems + record_problems(read)
+
+
+def record_problems(read: Reading) -> tuple[Problem, ...]:
+    """Violations of their fields by a record of the SendMessage, Messenger and Router kinds."""
+    message, kind = read.message, read.message.type
+    if message.is_letter and kind in CARRIERS:
+        return ()
+    found = [*_unaddressed(message), *_required(message), *_expected(message)]
+    if kind in CARRIERS:
+        found += _texts(message)
+    elif kind in _VERDICTS:
+        found += _verdict(read)
+    elif kind in ASKED:
+        found += _expiry(read)
+    return tuple(found)
+
+
+def self_addressed(message: Message) -> Iterator[Problem]:
+    """A message that goes to its own sender and to nobody else."""
+    if message.recipients == (message.sender,):
+        text = f"{message.sender} writes to itself"
+        yield Problem("SELF_ADDRESSED", "notice", message.message_id, text, "A reaction of one's own needs no message.")
+
+
+@lru_cache(maxsize=8192)
+def _body_problems(read: Reading) -> tuple[Problem, ...]:
+    # Checking a body imports pydantic, about 100 ms that a start without sprint messages must not pay.
+    from team_console.store.protocol.bodies import body_problems
+
+    return body_problems(read.message, read.name, read.body)
+
+
+def _required(message: Message) -> Iterator[Problem]:
+    for name, check in _NEEDED.get(message.type, {}).items():
+        value = message.payload.get(name)
+        if not check(value):
+            yield _departure(message, name, "is missing" if value is None else f"is not {WANTED[check]}", "warning")
+
+
+def _unaddressed(message: Message) -> Iterator[Problem]:
+    if message.type in UNADDRESSED and not any(message.record.get(key) for key in ADDRESS_KEYS):
+        text = f"{message.type} names no recipient; it is taken as one to {', '.join(message.recipients)}"
+        yield Problem("NO_RECIPIENT", "notice", message.message_id, text, "Give it a recipient if another is meant.")
+
+
+def _expected(message: Message) -> Iterator[Problem]:
+    usual = EXPECTED.get(message.type, ())
+    lacking = ", ".join(name for name in usual if message.payload.get(name) is None)
+    if lacking:
+        yield _departure(message, lacking, f"is missing; it usually carries {', '.join(usual)}", "notice")
+
+
+def _texts(message: Message) -> Iterator[Problem]:
+    for name, severity in (("content", "warning"), ("summary", "notice")):
+        if not message.payload.get(name):
+            yield _departure(message, name, "is missing", severity)
+
+
+def _verdict(read: Reading) -> Iterator[Problem]:
+    message = read.message
+    if read.request_id is None:
+        yield _departure(message, "request_id", "is missing, so it answers nothing", "error")
+    if read.approve is None:
+        yield _departure(message, "approve", "is neither true nor false, so it decides nothing", "error")
+    if read.answers is RequestKind.QUESTION and read.approve and not answers_of(read.body):
+        yield _departure(message, "answers", "is missing, so it decides nothing", "error")
+    if read.approve is False and not any(message.payload.get(name) for name in ("content", "reason", "feedback")):
+        yield _departure(message, "content", "gives no reason for the refusal", "warning")
+
+
+def _expiry(read: Reading) -> Iterator[Problem]:
+    if read.body.get("expires") is not None and expiry_of(read.opens, read.body) is None:
+        yield _departure(read.message, "expires", "is not a time, so it never ends by itself", "warning")
+
+
+def _departure(message: Message, name: str, what: str, severity: str) -> Problem:
+    hint = f"Ask {message.sender} to send it again with {name}."
+    return Problem(
+        "BODY_INVALID", severity, f"{message.message_id} payload.{name}", f"{message.type}: {name} {what}", hint
+    )
+
+
+# Text that looks like a secret, so that the sender can think again (requirement 111); the secret is never repeated.
+
+_PATTERNS: tuple[tuple[str, str, str], ...] = (
+    ("PRIVATE KEY", "a private key", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
+    ("AKIA", "an AWS access key", r"\bAKIA[0-9A-Z]{16}\b"),
+    ("ASIA", "an AWS access key", r"\bASIA[0-9A-Z]{16}\b"),
+    ("gh", "a GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{20,255}"),
+    ("github_pat_", "a GitHub token", r"\bgithub_pat_[A-Za-z0-9_]{22,255}"),
+    ("glpat-", "a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
+    ("sk-", "an API key", r"\bsk-[A-Za-z0-9_-]{20,}"),
+    ("k_", "an API key", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    ("AIza", "a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
+    ("xox", "a Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("npm_", "a package registry token", r"\bnpm_[A-Za-z0-9]{36}"),
+    ("pypi-", "a package registry token", r"\bpypi-[A-Za-z0-9_-]{40,}"),
+    # Not \b: in -eyJa-eyJa-eyJa each would be looked at up to the end of the text.
+    ("eyJ", "a signed token", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("earer", "a bearer token", r"\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*"),
+    ("://", "a password in an address", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:(?!\*+@|\$\{|<)[^\s/@]{3,200}@"),
+)
+"""(what the text must contain to be looked at, what it would be, the pattern); compiled only when needed."""
+
+_NAMES = ("pass", "pwd", "secret", "key", "token", "密码", "口令", "密钥")
+_ASSIGNMENT = (
+    r"(?i)(?P<name>(?:passwords?|passwd|passphrase|pwd|secret(?:[_-]?key)?|api[_-]?key|"
+    r"access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|token)|密码|口令|密钥)"
+    r"[\"'`]?\s{0,4}(?:=|:|：|是|为)\s{0,4}(?P<quote>[\"'`]?)(?P<value>[^\s\"'`,;，。；]{4,200})"
+)
+_PLACEHOLDER = (
+    r"(?i)[*x.•_-]+$|[<{\[$(%]|(?:none|null|true|false|required|optional|missing|changeme|example|redacted|secret|password|"
+    r"token|your|env|vault|getenv|os\.environ|process\.env)"
+)
+_ALWAYS_SECRET = r"(?i)pass|pwd|密码|口令"
+
+
+def secret_warnings(text: str) -> list[str]:
+    """One warning for each sort of secret the text seems to hold, with its line; the value is not in it."""
+    found: dict[str, int] = {}
+    for marker, what, pattern in _PATTERNS:
+        match = re.search(pattern, text) if marker in text else None
+        if match:
+            found.setdefault(what, _line(text, match.start()))
+    folded = text.casefold()
+    if any(name in folded for name in _NAMES):
+        secret = next(filter(_is_secret, re.finditer(_ASSIGNMENT, text)), None)
+        if secret:
+            found.setdefault("a password or key", _line(text, secret.start()))
+    return [
+        f"line {line} looks like it holds {what}; messages are stored in plain text" for what, line in found.items()
+    ]
+
+
+def _is_secret(match: re.Match[str]) -> bool:
+    value = match["value"]
+    if re.match(_PLACEHOLDER, value):
+        return False
+    if re.search(_ALWAYS_SECRET, match["name"]):
+        return bool(match["quote"]) or not value.isalpha() or len(value) >= 12
+    has_digit, has_letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
+    return len(value) >= 12 and has_digit and has_letter
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+# How long a summary is in words of any script, and what a reader would miss in it (requirements 86-88).
+
+FEWEST, MOST = 5, 10
+"""Bounds in words."""
+_WORDS_OF_SEVEN_HAN = 5
+"""Chinese does not part its words, and a dictionary would be needed to count them: most have two characters, those that
+join them one. With seven characters for five words the good examples of seed 001 section 4.1 (6 to 11 characters) and
+`请查询今天所有任务的状态` (12 characters, 7 words) pass, and its bad one of 15 characters, which has 11 words, is too
+long (001-f). Too short is only what has fewer than five characters: each can be a word."""
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_ASCII_WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|[-'./:@#][A-Za-z0-9])*")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Thai, Lao, Burmese and Khmer are written without spaces: how many words a text has cannot be seen from it."""
+_JOINERS = "\u200c\u200d"
+"""Persian and Hindi write them between the letters of one word."""
+_GREETINGS = frozenset(
+    (
+        *("hi", "hello", "hey", "dear", "greetings", "good", "morning", "afternoon", "evening", "day", "there"),
+        *("all", "team", "everyone", "everybody", "thanks", "thank", "you", "please"),
+    )
+)
+_CJK_GREETING = "(?:你好|您好|大家好|早上好|下午好|晚上好|各位|谢谢|嗨|哈喽)[啊呀吗了]?"
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    return re.compile(rf"[{_CJK}]|[^\W_{_CJK}](?:[^\W_{_CJK}]|[-'’./:@#][^\W_{_CJK}])*")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
+
+
+@cache
+def _han() -> re.Pattern[str]:
+    return re.compile(f"[{_CJK}]")
+
+
+def words_of(text: str) -> list[str]:
+    """Split `text` into runs of letters and digits (`TASK-001`), and single Han characters and kana.
+
+    Marks upon letters, vowels of Hindi or accents that stand by themselves, belong to the word they are in.
+    """
+    return _ASCII_WORD.findall(text) if text.isascii() else _any_word().findall(_without_marks(text))
+
+
+def count_words(text: str) -> int:
+    """Count the words of `text`; those in Han characters and kana are estimated."""
+    parts = words_of(text)
+    han = 0 if text.isascii() else sum(_han().match(part) is not None for part in parts)
+    return len(parts) - han - (-han * _WORDS_OF_SEVEN_HAN // 7)
+
+
+def _without_marks(text: str) -> str:
+    return "".join(sign for sign in text if sign not in _JOINERS and category(sign)[0] != "M")
+
+
+def summary_warnings(summary: str, *, language: str) -> list[str]:
+    """What is wrong with a summary as a list preview; never a reason to refuse it (decision D9).
+
+    Args:
+        language: The team's: `zh` wants Han characters, `en` wants none, `any` takes both.
+    """
+    has_han = not summary.isascii() and _han().search(summary) is not None
+    words = words_of(summary)
+    found = _length_warnings(summary, len(words))
+    if words and _only_greets(summary, words):
+        found.append("summary: it only greets; say what the message is about")
+    if (language == "zh" and not has_han) or (language == "en" and has_han):
+        found.append(f"summary: it is not in the team's language ({language})")
+    return found
+
+
+def _length_warnings(summary: str, parts: int) -> list[str]:
+    if not summary.isascii() and _unspaced().search(summary) is not None:
+        return []
+    words = count_words(summary)
+    if parts < FEWEST:
+        says = {0: "no words say", 1: "1 word says"}.get(words, f"{words} words say")
+        return [f"summary: {says} too little; use {FEWEST}-{MOST}"]
+    return [f"summary: {words} words are too long for a list; use {FEWEST}-{MOST}"] if words > MOST else []
+
+
+def _only_greets(summary: str, words: list[str]) -> bool:
+    if not summary.isascii():
+        words = words_of(re.sub(_CJK_GREETING, " ", summary))
+    return all(word.casefold() in _GREETINGS for word in words)
+
+
+# Rules that can only be judged by knowing the team: directions, roles, contacts, rosters, who may ask for a stop.
+
+_NOBODY: Mapping[str, Any] = MappingProxyType({})
+
+
+class TeamFacts(Struct, frozen=True):
+    """What is known of a team when one of its messages is judged.
+
+    Attributes:
+        roles: Name -> role of everybody there is or was; empty when nothing is known.
+        report_to: Agent -> whom the assignments it was given name in `report_to`.
+        plans: Session -> its batches, as far as known.
+        expected: Name -> whether the next roster must list it (`expected_on_roster`); empty when no roster is judged.
+    """
+
+    config: TeamConfig
+    roles: Mapping[str, str] = _NOBODY
+    report_to: Mapping[str, frozenset[str]] = _NOBODY
+    plans: Mapping[str, Plan] = _NOBODY
+    expected: Mapping[str, bool] = field(default_factory=dict)
+
+
+def is_judged_by_team(read: Reading) -> bool:
+    """Whether any rule here looks at such a message."""
+    return read.kind is not None and (read.kind.family in DIRECTED or read.name in _RULES)
+
+
+def names_concerned(read: Reading) -> frozenset[str]:
+    """Agents and sessions that these rules look at, so that a change of one judges the message again."""
+    named = (named_agent(read), *_contacts(read).values())
+    spoken_of = (text_of_key(read.body.get(key)) for key in ("report_to", "session_id"))
+    return frozenset({read.message.sender, *read.message.recipients, *named, *spoken_of})
+
+
+def team_problems(read: Reading, facts: TeamFacts) -> tuple[Problem, ...]:
+    """Violations by one message of what its team allows and expects; judged again when the team changes."""
+    if not is_judged_by_team(read):
+        return ()
+    directions = direction_problems(read.message, roles=facts.roles, lead=facts.config.lead)
+    rule = _RULES.get(read.name)
+    return (*directions, *(rule(read, facts) if rule is not None else ()))
+
+
+def report_targets(facts: Iterable[Reading]) -> dict[str, frozenset[str]]:
+    """Agent -> everybody that a TASK_ASSIGNMENT to it names in `report_to` (requirement 143)."""
+    targets: dict[str, frozenset[str]] = {}
+    for read in facts:
+        target = read.body.get("report_to")
+        if read.name == "TASK_ASSIGNMENT" and isinstance(target, str) and target:
+            for agent in read.message.recipients:
+                targets[agent] = targets.get(agent, frozenset()) | {target}
+    return targets
+
+
+def expected_on_roster(config: TeamConfig, facts: Iterable[Entry]) -> dict[str, bool]:
+    """Name -> whether a complete roster after these facts lists it: residents, and who was created or destroyed."""
+    expected = {name: True for name, agent in config.agents.items() if agent.role == "resident"}
+    for entry in facts:
+        name, kind = named_agent(entry.read), entry.read.name
+        if name and kind in (CREATED, DESTROYED) and is_master(config, entry.message.sender):
+            expected[name] = kind == CREATED
+    return expected
+
+
+def roster_gaps(roster: Reading, expected: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
+    """(name, what is wrong) for each agent that a roster wrongly leaves out or still lists (requirement 178)."""
+    lists = roster.body.get("roster")
+    values = lists.values() if isinstance(lists, Mapping) else ()
+    listed = {name for names in values if isinstance(names, list) for name in names if isinstance(name, str)}
+    for name, there in expected.items():
+        if there is not (name in listed):
+            yield name, "is left out" if there else "was destroyed and is still listed"
+
+
+def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> str | None:
+    """What is odd about ending `agent`, as a sentence: it is permanent, or nobody has that name; None when nothing."""
+    role = roles.get(agent)
+    if agent in (config.lead, USER) or role == "master":
+        return f"{agent} leads the team and cannot be ended"
+    if role == "resident":
+        return f"{agent} is a resident"
+    return f"{agent} is on no roster" if role is None and config.declared else None
+
+
+def _report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    targets, message = facts.report_to.get(read.message.sender), read.message
+    for recipient in message.recipients if targets else ():
+        if targets and recipient not in targets:
+            named = " or ".join(sorted(targets))
+            text = f"AGENT_COMPLETE of {message.sender} goes to {named}, whom report_to names, not to {recipient}"
+            yield Problem("WRONG_DIRECTION", "warning", f"{message.message_id} to", text, f"Forward it to {named}.")
+
+
+def _assignment(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    yield from _reported_to(read, facts)
+    if "resident" not in facts.roles.values():
+        return
+    for contact, name in _contacts(read).items():
+        if facts.roles.get(name) != "resident":
+            place = f"{read.message.message_id} resident_contacts.{contact}"
+            text = f"TASK_ASSIGNMENT: resident_contacts.{contact}: {name!s:.80} is no resident of this team"
+            hint = f"Tell {', '.join(read.message.recipients)} whom to ask instead."
+            yield Problem("UNKNOWN_CONTACT", "warning", place, text, hint)
+
+
+def _reported_to(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    """A report goes to a slave, so nobody else can be named for it."""
+    name = canonical(text_of_key(read.body.get("report_to")))
+    if not name or name == read.message.sender or not facts.roles:
+        return
+    if SLAVE not in classes_of(name, roles=facts.roles, lead=facts.config.lead):
+        what = f"{name:.80} is no slave, and AGENT_COMPLETE goes to a slave"
+    elif facts.config.declared and name not in facts.roles:
+        what = f"{name:.80} is on no roster{did_you_mean(name, facts.roles)}"
+    else:
+        return
+    place, text = f"{read.message.message_id} report_to", f"TASK_ASSIGNMENT: report_to: {what}"
+    yield Problem(
+        "UNKNOWN_CONTACT", "warning", place, text, f"Tell {', '.join(read.message.recipients)} whom to report to."
+    )
+
+
+def _batch_report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    """What a report of a batch says of stories, held against the plan."""
+    body = read.body
+    session, batch = text_of_key(body.get("session_id")), batch_key(body.get("batch_id"))
+    plan = facts.plans.get(session)
+    if plan is None:
+        texts = [f"there is no plan of session {session:.80}"] if facts.plans else []
+    elif batch not in dict(plan):
+        texts = [f"the plan of session {session:.80} has no batch {batch:.80}"]
+    else:
+        wanted = dict(plan)[batch]
+        told = [*texts_of(body.get("stories_completed")), *texts_of(body.get("stories_failed"))]
+        left, more = [item for item in wanted if item not in told], [item for item in told if item not in wanted]
+        texts = [f"nothing is said of {', '.join(left)}, which the plan has in batch {batch:.80}"] if left else []
+        texts += [f"the plan has no {', '.join(more)} in batch {batch:.80}"] if more else []
+    for text in texts:
+        hint = f"Ask {read.message.sender} what became of the stories of its batch."
+        place = read.message.message_id
+        yield Problem("STORY_COUNT_MISMATCH", "warning", place, f"{BATCH_REPORT}: {text:.300}", hint)
+
+
+def _destruction(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    agent = read.body.get("agent_name")
+    if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
+        return  # one that was dispatched asks for its own end, and is on no roster
+    odd = ending_problem(facts.config, facts.roles, agent)
+    if odd is not None:
+        hint = "Refuse the request with a reason, unless it is meant so."
+        yield Problem("ODD_DESTRUCTION", "warning", read.message.message_id, f"{read.name}: {odd}", hint)
+
+
+def _roster(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+    for name, wrong in roster_gaps(read, facts.expected):
+        text = f"AGENT_ROSTER_BROADCAST: {name} {wrong}; a roster is complete"
+        yield Problem("ROSTER_DRIFT", "warning", f"{read.message.message_id} {name}", text, "Send it again, complete.")
+
+
+def _contacts(read: Reading) -> Mapping[str, str]:
+    contacts = read.body.get("resident_contacts") if read.name == "TASK_ASSIGNMENT" else None
+    if not isinstance(contacts, Mapping):
+        return {}
+    return {str(key): canonical(name) for key, name in contacts.items() if isinstance(name, str)}
+
+
+_RULES: Mapping[str, Callable[[Reading, TeamFacts], Iterator[Problem]]] = {
+    "TASK_ASSIGNMENT": _assignment,
+    BATCH_REPORT: _batch_report,
+    "AGENT_COMPLETE": _report,
+    "AGENT_DESTROY_REQUEST": _destruction,
+    "AGENT_ROSTER_BROADCAST": _roster,
+}

@@ -1,0 +1,381 @@
+"""Every kind of message of the four sources: name, family, direction, priority, what it opens and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Priority
+from team_console.store.settings.team_config import Route, TeamConfig
+
+
+class Family(StrEnum):
+    """The sources a kind can come from: the four of the field, and the clients that real agents run in."""
+
+    SENDMESSAGE = "SendMessage"
+    MESSENGER = "Messenger"
+    SPRINT = "Sprint"
+    ROUTER = "Router"
+    CLIENTS = "Clients"
+
+
+class RequestKind(StrEnum):
+    """What a request asks for; the `kind` of the requests ledger."""
+
+    PLAN = "plan"
+    SHUTDOWN = "shutdown"
+    CREATE = "create"
+    DESTROY = "destroy"
+    ESCALATION = "escalation"
+    CLARIFICATION = "clarification"
+    DEBUG = "debug"
+    BROWSER = "browser"
+    RESEARCH = "research"
+    PERMISSION = "permission"
+    QUESTION = "question"
+
+
+class Kind(Struct, frozen=True):
+    """One kind of message.
+
+    Attributes:
+        family: Source it comes from.
+        name: The word in `type`, or before the colon for sprint messages.
+        meaning: One plain sentence for help and the README table.
+        direction: Who writes it to whom, as the source says (`Slave -> Master`).
+        entry_point: The command line verb that sends it.
+        priority: Default priority (decision D5).
+        opens: The request it opens, if any.
+        answers: The request it answers, if any.
+        source: Seed and line or section.
+        supersedes: Whether a later question of this kind by the same author replaces an open one.
+        withdraws: Whether it takes back an open request of its own sender, with a reason.
+    """
+
+    family: Family
+    name: str
+    meaning: str
+    direction: str
+    entry_point: str
+    priority: Priority = Priority.MEDIUM
+    opens: RequestKind | None = None
+    answers: RequestKind | None = None
+    source: str = ""
+    supersedes: bool = False
+    withdraws: bool = False
+
+
+# Every kind of message of the four sources by name; what is not listed here travels untouched as unknown.
+
+SEND = "send"
+PLAN = "plan"
+VERDICT = "approve, reject, sendmessage"
+ASK = "ask"
+HOOK = "hook"
+ANSWER = "answer, reject"
+SHUTDOWN = "shutdown, sendmessage"
+READ_ONLY = ""
+"""The door of kinds that are understood on reading and never written by us."""
+
+_HIGH, _LOW, _CRITICAL = Priority.HIGH, Priority.LOW, Priority.CRITICAL
+_ASK = RequestKind
+
+_sendmessage = partial(Kind, Family.SENDMESSAGE)
+_messenger = partial(Kind, Family.MESSENGER, entry_point=SEND, source="000, B.1")
+_sprint = partial(Kind, Family.SPRINT, entry_point=SEND, source="002")
+_client = partial(Kind, Family.CLIENTS, priority=_HIGH, source="D20")
+_router = partial(Kind, Family.ROUTER, entry_point="route, send", source="003 Message Types")
+
+_ALL = (
+    _sendmessage(
+        *("message", "A direct message to one agent.", "Any -> Any", "send, sendmessage"), source="001 section 2.1"
+    ),
+    _sendmessage(
+        *("broadcast", "The same message to every member, one delivery each.", "Any -> All", "broadcast, sendmessage"),
+        source="001 section 2.2",
+    ),
+    _sendmessage(
+        *("shutdown_request", "Asks an agent to stop gracefully.", "Lead -> Agent", SHUTDOWN),
+        source="001 section 2.3",
+        priority=_HIGH,
+        opens=_ASK.SHUTDOWN,
+        supersedes=True,
+    ),
+    _sendmessage(
+        *("shutdown_response", "Agrees to stop, or refuses with a reason.", "Agent -> Lead", VERDICT),
+        source="001 section 2.4",
+        priority=_HIGH,
+        answers=_ASK.SHUTDOWN,
+    ),
+    _sendmessage(
+        *("plan_approval_request", "Hands in a plan and waits for the verdict.", "Agent -> Lead", PLAN),
+        source="001 section 2.5, 5.4",
+        priority=_HIGH,
+        opens=_ASK.PLAN,
+        supersedes=True,
+    ),
+    _sendmessage(
+        *("plan_approval_response", "Approves a plan, or rejects it with feedback.", "Lead -> Agent", VERDICT),
+        source="001 section 2.5",
+        priority=_HIGH,
+        answers=_ASK.PLAN,
+    ),
+    _sendmessage(
+        *("request_withdrawn", "Takes back a request of its own, with the reason.", "Any -> Any", "withdraw"),
+        source="D21",
+        withdraws=True,
+    ),
+    _messenger("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any", priority=_HIGH),
+    _messenger("review", "Asks for a review of an artifact.", "Any -> Any"),
+    _messenger(
+        "clarify", "Asks a question that blocks the asker.", "Any -> Any", priority=_HIGH, opens=_ASK.CLARIFICATION
+    ),
+    _messenger("escalate", "Brings an issue to the human.", "Any -> User", priority=_CRITICAL, opens=_ASK.ESCALATION),
+    _messenger("notify", "Tells a group what happened.", "Any -> Group", priority=_LOW),
+    _messenger("collaborate", "Invites a group to work on a topic until a deadline.", "Any -> Group"),
+    _sprint(
+        *("AGENT_CREATE_REQUEST", "Asks for a temporary agent, without business context.", "Slave -> Master"),
+        priority=_HIGH,
+        opens=_ASK.CREATE,
+    ),
+    _sprint(
+        *("AGENT_CREATED", "Names the temporary agent that was created.", "Master -> Slave"),
+        entry_point="approve",
+        priority=_HIGH,
+        answers=_ASK.CREATE,
+    ),
+    _sprint(
+        *("AGENT_DESTROY_REQUEST", "Asks for the end of a temporary agent.", "Slave -> Master"),
+        opens=_ASK.DESTROY,
+    ),
+    _sprint(
+        *("AGENT_DESTROYED", "Confirms that a temporary agent was ended.", "Master -> Slave"),
+        entry_point="approve",
+        answers=_ASK.DESTROY,
+    ),
+    _sprint(
+        *("AGENT_ROSTER_BROADCAST", "The complete roster: residents, slaves, temps.", "Master -> Residents"),
+        entry_point="approve, send",
+    ),
+    _sprint("TASK_ASSIGNMENT", "Gives a temporary agent its story and contacts.", "Slave -> Temp", priority=_HIGH),
+    _sprint(
+        *("SLAVE_BATCH_COMPLETE", "Reports a batch and asks for the slave's own end.", "Slave -> Master"),
+        opens=_ASK.DESTROY,
+    ),
+    _sprint("BATCH_PLAN_READY", "The batches of a session and their dependencies.", "SM -> Master"),
+    _sprint("COURSE_CORRECTION", "Reports a finished re-plan.", "SM -> Master"),
+    _sprint("CC_TRIGGER", "The user asks for a course correction.", "Master -> SM", priority=_HIGH),
+    _sprint("DEBUG_REQUEST", "Asks for the analysis of a failure.", "Any -> Debugger", opens=_ASK.DEBUG),
+    _sprint("DEBUG_RESULT", "Root cause and fix of a failure.", "Debugger -> Requester", answers=_ASK.DEBUG),
+    _sprint("BROWSER_REQUEST", "Asks for one operation in a browser.", "Any -> E2E Live", opens=_ASK.BROWSER),
+    _sprint("BROWSER_RESULT", "What the browser did.", "E2E Live -> Requester", answers=_ASK.BROWSER),
+    _sprint("AGENT_COMPLETE", "Reports the end of a temporary agent's task.", "Temp -> Slave"),
+    _sprint("RESEARCH_REQUEST", "Asks for answers from documentation.", "Any -> KR", opens=_ASK.RESEARCH),
+    _sprint("RESEARCH_RESULT", "What the research found.", "KR -> Requester", answers=_ASK.RESEARCH),
+    _sprint(
+        *("AGENT_DISPATCH_REQUEST", "Asks for a temporary agent together with its task.", "Slave -> Master"),
+        entry_point=READ_ONLY,
+        priority=_HIGH,
+        opens=_ASK.CREATE,
+        source="B.4",
+    ),
+    *(
+        _sprint(name, meaning, direction, entry_point=READ_ONLY, source="B.4")
+        for name, meaning, direction in (
+            ("SM_PLANNING_REQUEST", "Asks for the batch plan of an epic.", "Master -> SM"),
+            ("SM_SUMMARY_REQUEST", "Asks for the summary of a session.", "Master -> SM"),
+            ("SM_READY_ACK", "The scrum master is ready.", "SM -> Master"),
+            ("CC_REQUEST", "A forwarded course correction trigger.", "Master -> SM"),
+            ("CC_REJECTED", "A course correction that was not made.", "SM -> Master"),
+            ("STATUS_WRITE_REQUEST", "Asks for a change of the status file.", "Slave -> Master"),
+            ("BATCH_ASSIGNMENT", "Gives a slave its batch.", "Master -> Slave"),
+            ("SHUTDOWN_CONFIRMED", "Confirms a shutdown.", "Any -> Master"),
+        )
+    ),
+    _router("task_assignment", "Assigns a task to implement.", "orchestrator -> code_developer"),
+    _router("task_complete", "Reports a finished task.", "code_developer -> orchestrator"),
+    _router("spec_ready", "A specification is ready for implementation.", "architect -> code_developer"),
+    _router("error_report", "Reports a failed task.", "code_developer -> orchestrator", priority=_HIGH),
+    _router("dependency_unblocked", "What a task waited for is there.", "orchestrator -> code_developer"),
+    _client(
+        *("permission_request", "Asks whether a tool may be used: a command, an edit, a page.", "Agent -> Lead", HOOK),
+        opens=_ASK.PERMISSION,
+    ),
+    _client(
+        *("permission_response", "Allows it once or always, or refuses it.", "Lead -> Agent", "approve, reject"),
+        answers=_ASK.PERMISSION,
+    ),
+    _client(
+        *("question_request", "Asks the human one or more questions with options.", "Agent -> Lead", ASK),
+        opens=_ASK.QUESTION,
+    ),
+    _client(
+        *("question_response", "Chooses options, or says it in own words.", "Lead -> Agent", ANSWER),
+        answers=_ASK.QUESTION,
+    ),
+    _client(
+        *("session_state", "Notes that a client's session, or a teammate in it, works, rests or ended."),
+        *("Agent -> itself", HOOK),
+        priority=_LOW,
+    ),
+)
+
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _ALL})
+"""Kind by name, in the order of the sources; names are compared exactly (`task_assignment`, `TASK_ASSIGNMENT`)."""
+
+SUPERSEDING = frozenset(kind.opens for kind in _ALL if kind.supersedes and kind.opens is not None)
+"""Requests of which an author has one open at a time: a later one replaces it."""
+
+CARRIERS = frozenset({"message", "broadcast"})
+"""Types whose content may carry a sprint message, `NAME: {json}`."""
+
+PREFIX = re.compile(r"\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\s*:\s*")
+
+
+def carried_name(type: str, payload: Mapping[str, Any]) -> str | None:
+    """The name before the colon when a plain message carries `NAME: {json}` (requirement 124), else None."""
+    if type not in CARRIERS:
+        return None
+    content = payload.get("content")
+    if not isinstance(content, str):
+        return None
+    match = PREFIX.match(content)
+    if match is None:
+        return None
+    name = match.group(1)
+    kind = KINDS.get(name)
+    return name if content.startswith("{", match.end()) or (kind and kind.family is Family.SPRINT) else None
+
+
+def default_priority(name: str, config: TeamConfig) -> str:
+    """The priority of a message sent without one: the team's for this kind, else the kind's, else medium (D5)."""
+    configured = config.priorities.get(name)
+    if configured:
+        return configured
+    kind = KINDS.get(name)
+    return str(kind.priority if kind else Priority.MEDIUM)
+
+
+# The standard handoffs offered when composing (`REQUIREMENTS.md` B.2).
+
+STANDARD_ROUTES: tuple[Route, ...] = tuple(
+    Route(key, trigger, sender, recipient, tuple(payload.split()))
+    for key, trigger, sender, recipient, payload in (
+        (
+            *("analyst_to_pm", "product brief complete", "analyst", "pm"),
+            "product_brief_path key_insights recommended_priorities",
+        ),
+        (
+            *("pm_to_architect", "PRD complete", "pm", "architect"),
+            "prd_path priority_features technical_constraints timeline_expectations",
+        ),
+        ("pm_to_ux", "PRD with UI complete", "pm", "ux-designer", "prd_path user_personas key_user_flows"),
+        (
+            *("architect_to_sm", "architecture approved", "architect", "sm"),
+            "architecture_path tech_decisions component_boundaries api_contracts",
+        ),
+        (
+            *("ux_to_sm", "UX design complete", "ux-designer", "sm"),
+            "ux_design_path component_library interaction_patterns",
+        ),
+        ("sm_to_dev", "story ready", "sm", "dev", "story_path acceptance_criteria technical_notes dependencies"),
+        (
+            *("dev_to_tea", "implementation complete", "dev", "tea"),
+            "story_path files_changed test_coverage review_request",
+        ),
+        (
+            *("tea_to_dev", "review complete with issues", "tea", "dev"),
+            "review_findings severity_breakdown required_actions",
+        ),
+    )
+)
+
+
+def routes_of(config: TeamConfig) -> tuple[Route, ...]:
+    """The team's handoffs: those of its settings, then the standard ones whose key it does not define.
+
+    A standard route is offered only where the team declares no members or has both of its ends.
+    """
+    own = {route.key for route in config.routes}
+    usable = (
+        route
+        for route in STANDARD_ROUTES
+        if not config.declared or (route.sender in config.agents and route.recipient in config.agents)
+    )
+    return (*config.routes, *(route for route in usable if route.key not in own))
+
+
+# Words the program writes into messages, in the team's language; templates of an answer that cannot wait.
+
+TEMPLATES = ("acknowledge", "delayed")
+"""What an answer may say before the work is done (seed 001 section 4.2)."""
+
+_CHINESE: Mapping[str, str] = {
+    "{}: {}": "{}：{}",
+    "{} {}: {}": "{}{}：{}",
+    "Re": "回复",
+    "Plan": "计划",
+    "Shutdown": "退出请求",
+    "Permission": "权限请求",
+    "Question": "问题",
+    "Escalation": "上报的问题",
+    "Clarification": "澄清请求",
+    "approved": "已批准",
+    "rejected": "被拒绝",
+    "agreed to": "已同意",
+    "refused": "被拒绝",
+    "answered": "已回答",
+    "not answered": "未回答",
+    "Approved.": "已批准。",
+    "Rejected.": "已拒绝。",
+    "Suggestion": "建议",
+    "Needs no answer any more": "无需再回答",
+    "The creation of {} was refused": "创建 {} 的请求被拒绝",
+    "The end of {} was refused": "结束 {} 的请求被拒绝",
+    "Your work is done; {} asked for your end.": "你的工作已完成，{} 请求你退出。",
+    "Your work is done, as you reported.": "如你所报告，你的工作已完成。",
+    "Course correction": "调整方向",
+    "Roster": "成员名单",
+    "{} is ready": "{} 已就绪",
+    "who is in the team now": "当前成员",
+    "{} is in the team now": "{} 已加入团队",
+    "{} left the team": "{} 已离开团队",
+    "{} has left the team": "{} 已离开团队",
+}
+
+
+def phrase(language: str, english: str, *values: object) -> str:
+    """Write a phrase of ours in the team's language: Chinese for `zh`, else as it is; `{}` take the values."""
+    return (_CHINESE.get(english, english) if language == "zh" else english).format(*values)
+
+
+def filled(name: str, *, language: str, reason: str | None = None, expected: str | None = None) -> tuple[str, str]:
+    """Summary and content of a template in the team's language.
+
+    Args:
+        language: `zh` for Chinese, anything else for English.
+        reason: Why the work cannot begin at once; `delayed` needs it.
+        expected: When it will, such as `in 10 minutes`; `delayed` needs it.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for an unknown template, `MISSING_REASON` for a delay without reason or time.
+    """
+    chinese = language == "zh"
+    if name == "acknowledge":
+        if chinese:
+            return "确认收到指令", "已收到指令，正在处理中"
+        return "Received, the work on it has begun", "I have your message and work on it now."
+    if name != "delayed":
+        raise TeamError(Code.INVALID_FIELD, f"template: there is no {name:.40}", f"Use {' or '.join(TEMPLATES)}.")
+    if not (reason and reason.strip() and expected and expected.strip()):
+        text = "a delay needs its reason and the expected time"
+        raise TeamError(Code.MISSING_REASON, text, "Give both: --reason R --expected WHEN.")
+    if chinese:
+        return "延迟处理通知", f"{reason}，预计{expected}开始处理新指令"
+    return "Received, the work begins later", f"I cannot begin at once: {reason}. Expected: {expected}."

@@ -1,0 +1,436 @@
+"""Who is in the team now: settings, the latest complete roster, and the creations and destructions since."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct, field
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL, USER, as_name, is_name
+from team_console.store.protocol.entries import Entry, Order
+from team_console.store.protocol.kinds import CARRIERS, carried_name
+from team_console.store.protocol.parsing import text_in
+from team_console.store.settings.team_config import TeamConfig
+
+SESSION = "session_state"
+"""The kind of these notes."""
+
+
+class Doing(StrEnum):
+    """What whoever a note is about is doing."""
+
+    STARTED = "started"
+    WORKING = "working"
+    IDLE = "idle"
+    ENDED = "ended"
+
+
+class SessionNote(Struct, frozen=True):
+    """What one note says.
+
+    Attributes:
+        member: Who says it: the member whose session it is.
+        session: The client's own id of the session.
+        client: `claude-code`, `codex`, ...; empty when not said.
+        teammate: Whom it is about, where that is not the member itself.
+        last_words: What was said at the end of the turn, perhaps only its beginning.
+    """
+
+    member: str
+    session: str
+    doing: Doing
+    client: str = ""
+    teammate: str | None = None
+    last_words: str = ""
+
+    @property
+    def name(self) -> str:
+        """Whom it is about."""
+        return self.teammate or self.member
+
+
+class AgentSession(Struct, frozen=True):
+    """How one agent stands in one session.
+
+    Attributes:
+        since: When it began to do what it does.
+        sponsor: The member whose session it is, for a teammate.
+    """
+
+    session: str
+    doing: Doing
+    since: Order
+    client: str = ""
+    sponsor: str | None = None
+
+
+def session_note(message: Message) -> SessionNote | None:
+    """What a message says of a session; None for any other message, and for one that makes no sense."""
+    if message.type != SESSION:
+        return None
+    payload = message.payload
+    session, word, teammate = payload.get("session"), payload.get("state"), payload.get("agent")
+    if not isinstance(session, str) or not session or word not in tuple(Doing):
+        return None
+    if teammate is not None and ((teammate := as_name(teammate)) is None or teammate in (ALL, USER)):
+        return None
+    return SessionNote(
+        message.sender, session, Doing(word), text_in(payload, "client"), teammate, text_in(payload, "last_words")
+    )
+
+
+class Sessions(Struct):
+    """Who stands how in which session, as notes are read in order: agent -> session -> how it stands."""
+
+    by_agent: dict[str, dict[str, AgentSession]]
+
+    @classmethod
+    def none(cls) -> Sessions:
+        """Before anything was said."""
+        return cls({})
+
+    def add(self, note: SessionNote, order: Order) -> list[str]:
+        """Take the next note; returns the teammates who are gone by it."""
+        known = self.by_agent.setdefault(note.name, {})
+        known[note.session] = AgentSession(
+            note.session, note.doing, order, note.client, note.member if note.teammate else None
+        )
+        if note.doing is not Doing.ENDED:
+            return []
+        if note.teammate is not None:
+            return [note.teammate]
+        return self._end_teammates(note, order)
+
+    def current(self, name: str) -> AgentSession | None:
+        """How the agent stands: the latest word of its sessions that go on, else the latest of all."""
+        sessions = self.by_agent.get(name, {}).values()
+        return max(sessions, key=lambda session: (session.doing is not Doing.ENDED, session.since), default=None)
+
+    def ended(self) -> dict[str, Order]:
+        """Agents all of whose sessions have ended -> when the last one did."""
+        latest = {name: self.current(name) for name in self.by_agent}
+        return {name: last.since for name, last in latest.items() if last is not None and last.doing is Doing.ENDED}
+
+    def _end_teammates(self, note: SessionNote, order: Order) -> list[str]:
+        gone = []
+        for name, sessions in self.by_agent.items():
+            session = sessions.get(note.session)
+            if session is not None and session.sponsor == note.member and session.doing is not Doing.ENDED:
+                sessions[note.session] = AgentSession(note.session, Doing.ENDED, order, session.client, session.sponsor)
+                gone.append(name)
+        return gone
+
+
+def lasting_notes(messages: Iterable[Message]) -> Iterable[str]:
+    """Ids of the notes that the present state rests on: the newest of each agent in each session, if it goes on.
+
+    Args:
+        messages: In stored order.
+    """
+    newest: dict[tuple[str, str, str], Message] = {}
+    ended: set[tuple[str, str]] = set()
+    last: dict[str, Message] = {}
+    for message in messages:
+        note = session_note(message)
+        if note is None:
+            continue
+        newest[note.member, note.session, note.name] = message
+        last[note.name] = message
+        if note.teammate is None:
+            (ended.add if note.doing is Doing.ENDED else ended.discard)((note.member, note.session))
+    going_on = {message.message_id for key, message in newest.items() if key[:2] not in ended}
+    return going_on | {message.message_id for message in last.values()}
+
+
+def is_end(entry: Entry) -> bool:
+    """Whether a message only says that its sender's session, or a teammate, is gone."""
+    note = session_note(entry.message)
+    return note is not None and note.doing is Doing.ENDED
+
+
+CREATED, DESTROYED, ROSTER = "AGENT_CREATED", "AGENT_DESTROYED", "AGENT_ROSTER_BROADCAST"
+MEMBERSHIP = frozenset({CREATED, DESTROYED, ROSTER, SESSION})
+"""Kinds that change who is in the team: sprint kinds, and notes on the sessions of clients."""
+_LISTS = {"residents": "resident", "slaves": "slave", "temps": "temp"}
+
+
+class Membership(Struct):
+    """Who is in the team and who was.
+
+    Attributes:
+        roles: Name -> role of everybody in the team.
+        arrived: Name -> when its creation was announced.
+        gone: Name -> role of those that were destroyed or left out of the latest roster.
+        left: Name -> when.
+        roster: The latest roster that counts, None when there was none.
+        changed: Whether somebody came or went since.
+        sessions: The sessions of clients that members, and the teammates these brought along, work in.
+    """
+
+    roles: dict[str, str] = field(default_factory=dict)
+    arrived: dict[str, Order] = field(default_factory=dict)
+    gone: dict[str, str] = field(default_factory=dict)
+    left: dict[str, Order] = field(default_factory=dict)
+    roster: Entry | None = None
+    changed: bool = False
+    sessions: Sessions = field(default_factory=Sessions.none)
+
+    def role(self, name: str) -> str | None:
+        """The role it has or had."""
+        return self.roles.get(name) or self.gone.get(name)
+
+    def come(self, name: str, role: str, order: Order) -> None:
+        """It came, or came back."""
+        self.roles[name], self.arrived[name] = role, order
+        self.stay(name)
+
+    def stay(self, name: str) -> None:
+        """It is there, whatever was said of its going before."""
+        self.gone.pop(name, None)
+        self.left.pop(name, None)
+
+    def go(self, name: str, role: str, order: Order) -> None:
+        """It went."""
+        self.gone[name], self.left[name] = role, order
+
+
+def membership(config: TeamConfig, facts: Iterable[Entry]) -> Membership:
+    """Fold the facts of `MEMBERSHIP`, in order, over the settings (requirements 178, 179, 183).
+
+    A roster is complete, so the last one wins. In a team that declares its members only the Master's word counts, but a
+    member vouches for the teammates in its own session: they are temporary and go when it ends.
+    """
+    found = Membership()
+    configured = _configured(config)
+    for entry in facts:
+        name = entry.read.name
+        if name == SESSION:
+            _in_session(found, entry, config, configured)
+        if not is_master(config, entry.message.sender):
+            continue
+        if name == ROSTER:
+            _listed(found, entry, configured)
+        elif name in (CREATED, DESTROYED):
+            _one(found, entry, arrives=name == CREATED)
+    mentioned = found.roles
+    found.gone = {name: configured.get(name, role) for name, role in found.gone.items()}
+    found.roles = {name: role for name, role in configured.items() if name not in found.gone}
+    for name, role in mentioned.items():
+        if found.roles.get(name, "member") == "member":
+            found.roles[name] = role
+    return found
+
+
+def is_master(config: TeamConfig, name: str) -> bool:
+    """Whether `name` speaks as the Master; without declared members anybody may."""
+    return not config.declared or name == config.lead or config.agent(name).role == "master"
+
+
+def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
+    """Name -> role of the live roster: `master`, `resident`, `slave`, `temp` or `member`.
+
+    Configured members stay until they are destroyed, whether or not they agreed to stop (D17). A team that declares
+    no members has those who write and are written to.
+    """
+    found = membership_of(config, messages)
+    if not config.declared:
+        for name in _in_traffic(messages):
+            if name not in found.gone:
+                found.roles.setdefault(name, "member")
+    return found.roles
+
+
+def left_out(config: TeamConfig, messages: Iterable[Message]) -> list[str]:
+    """Return who would be a member, could it be written to: the senders and recipients whose name is none.
+
+    A team that declares its members has none of them.
+    """
+    return [] if config.declared else [name for name in _heard(messages) if not is_name(name)]
+
+
+def known(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
+    """As `members`, with those that were destroyed or left the roster: a stopped agent stays known (D17)."""
+    return {**membership_of(config, messages).gone, **members(config, messages)}
+
+
+def _configured(config: TeamConfig) -> dict[str, str]:
+    roles = {name: agent.role for name, agent in config.agents.items()}
+    if roles.get(config.lead, "member") == "member":
+        roles[config.lead] = "master"
+    return roles
+
+
+def membership_of(config: TeamConfig, messages: Iterable[Message]) -> Membership:
+    """The membership that these messages, live and in stored order, make of the settings."""
+    return membership(config, membership_facts(messages))
+
+
+def membership_facts(messages: Iterable[Message]) -> list[Entry]:
+    """Those of the messages that say who came and went, in order."""
+    return entries_of(messages, _is_membership)
+
+
+def entries_of(messages: Iterable[Message], wanted: Callable[[Message], bool]) -> list[Entry]:
+    """The messages that are `wanted` as entries, in order."""
+    entries = [Entry.of(message, place) for place, message in enumerate(messages) if wanted(message)]
+    return sorted(entries, key=lambda entry: entry.order)
+
+
+def _is_membership(message: Message) -> bool:
+    """A cheap look that lets through every membership message, and few others."""
+    if message.type not in CARRIERS:
+        return message.type in MEMBERSHIP
+    content = message.payload.get("content")
+    return isinstance(content, str) and content.lstrip()[:6] == "AGENT_"
+
+
+def _in_traffic(messages: Iterable[Message]) -> Iterable[str]:
+    return [name for name in _heard(messages) if name not in (ALL, USER) and is_name(name)]
+
+
+def _heard(messages: Iterable[Message]) -> Iterable[str]:
+    names: dict[str, None] = {}
+    for message in messages:
+        names[message.sender] = None
+        for name in message.recipients:
+            names[name] = None
+    return names
+
+
+def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> None:
+    roster = entry.read.body.get("roster")
+    if not isinstance(roster, Mapping):
+        return
+    if found.roster is not None and found.roster.read.body == entry.read.body and not found.changed:
+        found.roster = entry
+        return
+    now: dict[str, str] = {}
+    for key, role in _LISTS.items():
+        names = roster.get(key)
+        for name in names if isinstance(names, list) else ():
+            listed = as_name(name)
+            if listed is not None and listed != ALL:
+                now.setdefault(listed, role)
+    for name, role in found.roles.items():
+        if name in now or name in configured:
+            continue
+        if _is_in_session(found, name):
+            now[name] = role
+        else:
+            found.go(name, role, entry.order)
+    for name in now:
+        found.stay(name)
+    found.roles, found.roster, found.changed = now, entry, False
+
+
+def _in_session(found: Membership, entry: Entry, config: TeamConfig, configured: Mapping[str, str]) -> None:
+    """A note of a member on its session; nobody but a member brings anybody along, and nobody replaces a member."""
+    note = session_note(entry.message)
+    if note is None or note.teammate in configured:
+        return
+    if config.declared and note.member not in configured and note.member not in found.roles:
+        return
+    gone = found.sessions.add(note, entry.order)
+    if note.teammate is not None and note.doing is not Doing.ENDED and note.teammate not in found.roles:
+        found.come(note.teammate, "temp", entry.order)
+    for name in gone:
+        if found.roles.get(name) == "temp" and not _is_in_session(found, name):
+            found.go(name, found.roles.pop(name), entry.order)
+
+
+def _is_in_session(found: Membership, name: str) -> bool:
+    """Whether it is there as a teammate in a session that goes on."""
+    session = found.sessions.current(name)
+    return session is not None and session.sponsor is not None and session.doing is not Doing.ENDED
+
+
+def _one(found: Membership, entry: Entry, *, arrives: bool) -> None:
+    name = as_name(entry.read.body.get("agent_name"))
+    if name is None or name == ALL:
+        return
+    found.changed = True
+    if arrives:
+        kind = entry.read.body.get("agent_type")
+        is_slave = name.startswith("slave") or (isinstance(kind, str) and "slave" in kind)
+        found.come(name, "slave" if is_slave else "temp", entry.order)
+    else:
+        found.go(name, found.roles.pop(name, found.gone.get(name, "temp")), entry.order)
+
+
+# State reports: a broadcast or notice in which an agent says how far it is (seed 001 section 3.3), or last words.
+
+_REPORTING = frozenset({"broadcast", "notify"})
+_LONGEST_READ = 4000
+"""Characters of a text that are looked at; a progress line stands at the beginning or nowhere."""
+_COUNTS: tuple[tuple[str, str], ...] = (
+    ("running", r"(\d{1,6})\s*(?:个|项|tasks?|steps?)?\s*(?:running|in progress|ongoing|进行中|执行中)"),
+    ("done", r"(\d{1,6})\s*(?:个|项|tasks?|steps?)?\s*(?:done|completed|complete|finished|已完成)"),
+    (
+        "to be assigned",
+        r"(\d{1,6})\s*(?:个|项|tasks?|steps?)?\s*(?:to be assigned|unassigned|to come|waiting|open|待分配|等待)",
+    ),
+)
+"""What is counted, and how it is said: `5 running`, `3 tasks done`, `2 个待分配`."""
+
+
+class Report(Struct, frozen=True):
+    """What one message says of its sender's state.
+
+    Attributes:
+        text: In one line, the counts where it gives some (requirement 122).
+        subject: What it is about; a newer report of the same sender about the same replaces this one (85).
+    """
+
+    text: str
+    subject: str
+
+
+def report_of(message: Message) -> Report | None:
+    """The state that a message reports, None for any other message."""
+    return _remembered(message) if message.type in _REPORTING or message.type == SESSION else None
+
+
+@lru_cache(maxsize=8192)
+def _remembered(message: Message) -> Report | None:
+    note = session_note(message)
+    if note is not None:
+        words = note.last_words.strip().partition("\n")[0]
+        return Report(words, SESSION) if words else None
+    if message.type == SESSION or carried_name(message.type, message.payload) is not None:
+        return None
+    text = _counted(message.payload) or _progress(f"{message.summary}\n{_words(message)}"[:_LONGEST_READ])
+    if text:
+        return Report(text, "progress")
+    line = (message.summary or _words(message)).strip().partition("\n")[0]
+    # Figures change from report to report, and `3 of 9 done` is about the same as `4 of 9 done`.
+    subject = " ".join(re.sub(r"[\d%]+", " ", line).casefold().split())
+    return Report(line, subject) if subject else None
+
+
+def reporter_of(message: Message) -> str:
+    """Whose state a message reports: its sender's, or a teammate's in whose name nobody else can speak."""
+    note = session_note(message)
+    return note.name if note is not None else message.sender
+
+
+def _words(message: Message) -> str:
+    return message.content or text_in(message.payload, "message")
+
+
+def _counted(payload: Mapping[str, Any]) -> str:
+    """The counts of a payload that gives them as numbers: `progress: {running: 5, done: 3}`."""
+    progress = payload.get("progress")
+    if not isinstance(progress, Mapping):
+        return ""
+    counts = [(name, value) for name, value in progress.items() if type(value) is int and isinstance(name, str)]
+    return ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in counts[:6])
+
+
+def _progress(text: str) -> str:
+    """The counts that a text gives, empty for fewer than two: `3 done` alone may be about anything."""
+    found = [(name, match[1]) for name, pattern in _COUNTS if (match := re.search(pattern, text, re.IGNORECASE))]
+    return ", ".join(f"{number} {name}" for name, number in found) if len(found) > 1 else ""

@@ -1,0 +1,320 @@
+"""Parsing of a stored message: its kind, its body, its fields, however its writer spelt them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.json_text import json_trouble, named
+from team_console.store.model.message import Message
+from team_console.store.model.names import canonical
+from team_console.store.protocol.kinds import KINDS, PREFIX, Family, Kind, RequestKind, carried_name
+from team_console.store.settings.team_config import Route, TeamConfig
+
+_WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
+"""Families whose questions and answers share a `request_id` in their payload."""
+ID_KEYS = ("request_id", "requestId", "debug_id")
+"""Keys under which a question says an id that is not its own."""
+_NO_BODY: Mapping[str, Any] = MappingProxyType({})
+_QUOTED_BY_OWN_ID = {
+    "DEBUG_REQUEST": "debug_id",
+    "DEBUG_RESULT": "debug_id",
+    "BROWSER_REQUEST": "request_id",
+    "BROWSER_RESULT": "request_id",
+}
+_SUBJECTS = {
+    "AGENT_CREATE_REQUEST": "agent_type",
+    "AGENT_CREATED": "agent_type",
+    "AGENT_DISPATCH_REQUEST": "agent_type",
+    "AGENT_DESTROY_REQUEST": "agent_name",
+    "AGENT_DESTROYED": "agent_name",
+    "RESEARCH_REQUEST": "story_key",
+    "RESEARCH_RESULT": "story_key",
+}
+_LETTERS = frozenset(kind.name for kind in KINDS.values() if kind.family is not Family.SPRINT)
+"""Kinds that may come without anything for a program."""
+_AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+class Reading(Struct, frozen=True, eq=False, gc=False):
+    """One message, understood.
+
+    Attributes:
+        kind: Its kind; None for an unknown name, and for a sprint message whose prefix, `msg_type` and JSON do not
+            fit together: what is ambiguous neither opens nor answers anything.
+        name: The kind's name as written (the prefix of a sprint message, else the type).
+        carried: The JSON of a sprint message, None for any other; values are unchecked.
+        request_id: The id an answer quotes: for a question its own (the message id where the source has none), for
+            an answer the quoted one, None when it quotes none.
+        frame_problems: What is wrong with the frame (prefix, JSON); `message_rules.problems_of` adds the fields.
+        message: The message read.
+    """
+
+    kind: Kind | None
+    name: str
+    carried: Mapping[str, Any] | None
+    request_id: str | None
+    frame_problems: tuple[Problem, ...]
+    message: Message
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """The JSON of a sprint message, the payload of any other; values are unchecked."""
+        return self.message.payload if self.carried is None else self.carried
+
+    @property
+    def opens(self) -> RequestKind | None:
+        """The request this message opens."""
+        return self.kind.opens if self.kind else None
+
+    @property
+    def answers(self) -> RequestKind | None:
+        """The request this message answers by its kind (a plain message may answer by `in_reply_to`)."""
+        return self.kind.answers if self.kind else None
+
+    @property
+    def subject(self) -> str | None:
+        """What question and answer of a sprint kind have in common where neither quotes an id (002-c).
+
+        The agent type of a creation, the agent to be ended, the story of a research.
+        """
+        if self.name == "SLAVE_BATCH_COMPLETE":
+            return self.message.sender
+        key = _SUBJECTS.get(self.name)
+        subject = text_of(self.body.get(key)) if key else None
+        return None if subject is None else canonical(subject)
+
+    @property
+    def approve(self) -> bool | None:
+        """The verdict this message carries, None when it carries none.
+
+        `approve` and `approved` count when they are booleans or the words true, yes, false, no, and do not disagree;
+        an AGENT_CREATED or AGENT_DESTROYED agrees by being there.
+        """
+        if self.kind is not None and self.kind.name in _AGREED:
+            return True
+        if self.message.is_letter:
+            return None
+        payload = self.message.payload
+        said = {_verdict(payload[key]) for key in ("approve", "approved") if payload.get(key) is not None}
+        return said.pop() if len(said) == 1 else None
+
+
+def reading(message: Message) -> Reading:
+    """Read `message`; sprint messages are parsed once and remembered per message object."""
+    if message.is_letter and message.type in _LETTERS:
+        return _letter(message)
+    kind = KINDS.get(message.type)
+    payload = message.payload
+    if kind is not None and kind.family is not Family.SPRINT and carried_name(message.type, payload) is None:
+        return Reading(kind, message.type, None, _own_id(message, kind, payload), (), message)
+    return _remembered(message)
+
+
+@lru_cache(maxsize=64)
+def _letter(message: Message) -> Reading:
+    """A message whose payload says nothing but what people read; asked for several times in a row."""
+    kind = KINDS[message.type]
+    return Reading(kind, message.type, None, message.message_id if kind.opens is not None else None, (), message)
+
+
+def named_agent(read: Reading) -> str:
+    """Return the agent that a creation or an end names, in its one spelling; empty when it names none."""
+    name = read.body.get("agent_name")
+    return canonical(name) if isinstance(name, str) else ""
+
+
+def text_of(value: object) -> str | None:
+    """An id as text, None when the value is no id (missing, empty, a list or a mapping)."""
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "" else None
+
+
+def _verdict(value: object) -> bool | None:
+    if isinstance(value, str):
+        return _WORDS.get(value.strip().lower())
+    return value if isinstance(value, bool) else None
+
+
+def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
+    """Split `NAME: {json}`.
+
+    Raises:
+        ValueError: What stands there is not one JSON object with distinct keys; the text says where.
+    """
+    match = PREFIX.match(content)
+    if match is None:
+        raise ValueError("no name before a colon")
+    try:
+        body = json.loads(content[match.end() :], object_pairs_hook=_distinct, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise ValueError(json_trouble(error)) from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(body, dict):
+        raise ValueError("not a JSON object")
+    return match.group(1), body
+
+
+@lru_cache(maxsize=8192)
+def _remembered(message: Message) -> Reading:
+    name = carried_name(message.type, message.payload)
+    if name is None:
+        return _typed(message)
+    place = f"{message.message_id} content"
+    try:
+        _, body = parse_carried(message.content)
+    except ValueError as error:
+        text = f"{name}: the JSON after the colon cannot be read: {error}"
+        hint = f"Send it again as '{name}: ' followed by one JSON object."
+        return Reading(None, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),), message)
+    return _carried(message, name, body, place)
+
+
+def _typed(message: Message) -> Reading:
+    """A record whose type is unknown, or a sprint name that should have travelled in a plain message."""
+    kind = KINDS.get(message.type)
+    text = f"{message.type} does not travel as a plain message"
+    hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
+    odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),) if kind else ()
+    return Reading(kind, message.type, None, _id_of(message, kind, message.payload), odd, message)
+
+
+def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> Reading:
+    stated = body.get("msg_type", body.get("type"))  # later revisions of the protocol say `type`
+    kind = KINDS.get(name)
+    if stated == name:
+        return Reading(kind, name, body, _id_of(message, kind, body), (), message)
+    hint = "Prefix and msg_type must be the same name; send it again."
+    if stated is None:
+        problem = Problem("PREFIX_MISMATCH", "warning", f"{place}.msg_type", f"{name}: msg_type is missing", hint)
+        return Reading(kind, name, body, _id_of(message, kind, body), (problem,), message)
+    text = f"the prefix says {name}, msg_type says {named(stated)}"
+    problem = Problem("PREFIX_MISMATCH", "error", f"{place}.msg_type", text, hint)
+    return Reading(None, name, body, None, (problem,), message)
+
+
+def _own_id(message: Message, kind: Kind, payload: Mapping[str, Any]) -> str | None:
+    if kind.opens is not None or kind.answers is not None:
+        return _id_of(message, kind, payload)
+    return text_of(payload.get("request_id")) or text_of(payload.get("in_reply_to"))
+
+
+def _id_of(message: Message, kind: Kind | None, body: Mapping[str, Any]) -> str | None:
+    own = _QUOTED_BY_OWN_ID.get(kind.name) if kind else None
+    keys = (own,) if own else ("request_id", "requestId") if kind and kind.family in _WITH_REQUEST_ID else ()
+    quoted = next((found for key in keys if (found := text_of(body.get(key)))), None)
+    if kind is not None and kind.opens is not None:
+        return quoted or message.message_id
+    carried = body.get("in_reply_to", message.payload.get("in_reply_to"))
+    return quoted or text_of(carried)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"the key {named(twice)} stands there twice")
+    return found
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
+def carries(message: Message, request_id: str) -> bool:
+    """Whether `message` belongs to the thread `request_id`: by its own id, its payload or its sprint body."""
+    return request_id in (message.message_id, message.request_id) or reading(message).request_id == request_id
+
+
+# Fields of what others wrote, payloads and JSON: of the type that is expected, else as if they were not there.
+
+
+def text_in(data: Mapping[str, Any], key: str) -> str:
+    """A text; empty for anything else."""
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def texts_in(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """The texts of a list; none for anything else."""
+    value = data.get(key)
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, (list, tuple)) else ()
+
+
+def mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """An object; empty for anything else."""
+    value = data.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def mappings(data: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any], ...]:
+    """The objects of a list; none for anything else."""
+    value = data.get(key)
+    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
+
+
+def flag(data: Mapping[str, Any], key: str) -> bool:
+    """Whether it is true."""
+    return data.get(key) is True
+
+
+# What a team's own settings ask of a message: fields of its kind (`message_types`) and of its handoff (`routing`).
+
+_ENVELOPE = frozenset(
+    {"message_id", "type", "from", "from_agent", "sender", "to", "to_agent", "to_agents", "recipient", "priority"}
+    | {"created", "timestamp", "status"}
+)
+"""Fields that every record we write has, so that settings may require them and nobody has to give them."""
+
+
+def check_configured(
+    config: TeamConfig, *, type: str, sender: str, to: Sequence[str], payload: Mapping[str, Any]
+) -> list[str]:
+    """Refuse a message without a field its kind requires in this team; returns what its handoff lacks as warnings.
+
+    Raises:
+        TeamError: `INVALID_FIELD`, naming the field and where it is required.
+    """
+    for name in missing_fields(config, type, payload):
+        wanted = ", ".join(required_fields(config, type))
+        hint = f"message_types.{type} in the team settings requires {wanted}."
+        raise TeamError(Code.INVALID_FIELD, f"payload.{name} is missing", hint)
+    return [warning for name in to if (warning := _handoff_warning(config, type, sender, name, payload))]
+
+
+def required_fields(config: TeamConfig, type: str) -> tuple[str, ...]:
+    """Payload fields the team's settings require of a kind."""
+    rule = config.kinds.get(type)
+    return tuple(name for name in rule.required_fields if name not in _ENVELOPE) if rule else ()
+
+
+def missing_fields(config: TeamConfig, type: str, payload: Mapping[str, Any]) -> list[str]:
+    """Those of them that a payload has not, or has empty."""
+    return [name for name in required_fields(config, type) if _is_missing(payload.get(name))]
+
+
+def _handoff_warning(
+    config: TeamConfig, type: str, sender: str, recipient: str, payload: Mapping[str, Any]
+) -> str | None:
+    """What a handoff between two members lacks; with several routes between them, by the one it fits best."""
+    routes = [route for route in config.routes if (route.sender, route.recipient) == (sender, recipient)]
+    if type != "handoff" or not routes:
+        return None
+    route = min(routes, key=lambda candidate: len(_lacks(candidate, payload)))
+    lacks = _lacks(route, payload)
+    return f"the handoff {route.key} usually carries {', '.join(lacks)}" if lacks else None
+
+
+def _lacks(route: Route, payload: Mapping[str, Any]) -> list[str]:
+    return [name for name in route.payload if _is_missing(payload.get(name))]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, (str, list, tuple, dict)) and not value)

@@ -1,0 +1,295 @@
+"""Relations between messages: which one is recorded, stops an agent, or rests on another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.message import Message, Status, from_record
+from team_console.store.model.names import USER
+from team_console.store.model.recorded import RecordedFact, RecordedFacts
+from team_console.store.protocol.entries import Entry, Order
+from team_console.store.protocol.judgement import succession_of
+from team_console.store.protocol.kinds import CARRIERS, KINDS, Kind, carried_name
+from team_console.store.protocol.membership import (
+    CREATED,
+    DESTROYED,
+    ROSTER,
+    Membership,
+    entries_of,
+    is_end,
+    is_master,
+    lasting_notes,
+    membership_of,
+)
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.verdicts import objection
+from team_console.store.settings.team_config import TeamConfig
+
+_QUOTING = ("request_id", "requestId", "in_reply_to", "approve", "approved")
+"""Keys by which a message of any kind may belong to a request."""
+
+
+def is_answer(message: Message) -> bool:
+    """Whether a message answers a request or takes one back, so that its content may not change once recorded."""
+    read = reading(message)
+    if read.kind is None or read.opens is not None:
+        return False
+    return read.answers is not None or read.kind.withdraws or (read.request_id is not None and read.approve is not None)
+
+
+def fact_of(
+    raw: bytes, record: Mapping[str, Any], *, line: int, at: datetime | None, by_desk: bool, in_time: bool
+) -> RecordedFact | None:
+    """What a record on the trail tells of a request, None when it belongs to none.
+
+    Args:
+        raw: The record as JSON.
+        line, at, by_desk, in_time: As in `RecordedFact`.
+    """
+    if not _may_belong(record):
+        return None
+    try:
+        message = from_record(record)
+    except ValueError:
+        return None
+    read = reading(message)
+    if read.request_id is None and read.answers is None:
+        return None
+    is_question = read.opens is not None
+    return RecordedFact(
+        message.message_id,
+        line,
+        at,
+        message.created_at,
+        by_desk,
+        None if is_question else read.request_id,
+        b"" if is_question else raw,
+        in_time,
+    )
+
+
+def _may_belong(record: Mapping[str, Any]) -> bool:
+    """A quick look that lets every question and answer through, and few others."""
+    payload = record.get("payload")
+    if not isinstance(payload, dict):
+        return True
+    name = record.get("type")
+    if not isinstance(name, str):
+        return True
+    if name in CARRIERS:
+        name = carried_name(name, payload) or name
+    kind = KINDS.get(name)
+    if kind is not None and _concerns_requests(kind):
+        return True
+    return any(key in payload or key in record for key in _QUOTING)
+
+
+def _concerns_requests(kind: Kind) -> bool:
+    return kind.opens is not None or kind.answers is not None or kind.withdraws
+
+
+# Reliance: which read messages the meaning of others still rests on, so that they may not leave the queue alone.
+
+DONE = frozenset({Status.READ, Status.RECALLED})
+"""What a reader has, and what its writer took back before anybody had it: it leaves once it is archived."""
+
+
+def relied_on(messages: Sequence[Message], *, present: Collection[str]) -> frozenset[str]:
+    """Ids of messages without which those `present` would mean something else: an older plan would be open again.
+
+    These are the rest of their threads, what superseded them, and the newest words on who is in the team.
+
+    Args:
+        messages: In stored order; the present ones among them.
+        present: Ids of messages that are in the queue.
+    """
+    threads = threads_of(messages)
+    kept = {key for key, thread in threads.items() if any(message.message_id in present for message in thread)}
+    chains: dict[object, list[str]] = {}
+    for key, thread in threads.items():
+        for message in thread:
+            if (chain := succession_of(message)) is not None:
+                chains.setdefault(chain, []).append(key)
+    for keys in chains.values():
+        kept.update(keys[next((place for place, key in enumerate(keys) if key in kept), len(keys)) :])
+    members = (message.message_id for key in kept for message in threads[key])
+    return frozenset((*members, *newest_words(messages)))
+
+
+def threads_of(messages: Iterable[Message]) -> dict[str, list[Message]]:
+    """The messages of each request id."""
+    threads: dict[str, list[Message]] = {}
+    for message in messages:
+        request_id = reading(message).request_id
+        if request_id is not None:
+            threads.setdefault(request_id, []).append(message)
+    return threads
+
+
+def newest_words(messages: Sequence[Message]) -> Iterable[str]:
+    """Ids of the newest words on who is in the team, on each agent's end, and on what its sessions do."""
+    yield from lasting_notes(messages)
+    roster_seen = False
+    stops: set[str] = set()
+    for message in reversed(messages):
+        name = reading(message).name
+        if name in (CREATED, DESTROYED, ROSTER) and not roster_seen:
+            yield message.message_id
+            roster_seen = name == ROSTER
+        elif name == "shutdown_response" and message.sender not in stops:
+            stops.add(message.sender)
+            yield message.message_id
+
+
+# Stops: who was asked to stop, who agreed, and whether it fell silent since.
+
+REQUEST, RESPONSE = "shutdown_request", "shutdown_response"
+_SESSION_OVER = "its session has ended"
+_ASKED, _AGREED, _LEFT = "asked to stop, has not answered", "agreed to stop", "ended, or left out of the latest roster"
+
+
+class Stop(Struct, frozen=True):
+    """The latest word on an agent's stop.
+
+    Attributes:
+        ended: It agreed, was destroyed or left the roster; False while its answer is awaited.
+        since: When it was asked or ended.
+        reason: In a few words.
+        asked_again: When it was asked once more after its end, and has not answered that.
+    """
+
+    ended: bool
+    since: Order
+    reason: str
+    asked_again: Order | None = None
+
+    def is_over(self, spoke: Order | None) -> bool:
+        """Whether it is alive all the same: it spoke after its end (D17)."""
+        return self.ended and spoke is not None and spoke > self.since
+
+    def after(self, spoke: Order | None) -> Stop:
+        """The stop as it stands once the agent last `spoke` then: whoever came back may be asked again."""
+        if self.asked_again is None or not self.is_over(spoke):
+            return self
+        return Stop(False, self.asked_again, _ASKED)
+
+
+class _Asked(Struct):
+    """What one agent was asked and said, while the facts are read in order."""
+
+    open: Order | None = None
+    """Of the latest request, which supersedes all before it; None once that is answered."""
+    agreed: Order | None = None
+
+
+def stops(
+    config: TeamConfig, team: Membership, facts: Iterable[Entry], recorded: RecordedFacts | None = None
+) -> dict[str, Stop]:
+    """The standing stop of each agent that has one.
+
+    A request by anybody but the lead, or to the lead or the human, stops nobody, nor does a yes to it (decision D10).
+    An answer counts although its clock says that it came before the question; the first answer to a request counts
+    (D14).
+
+    Args:
+        facts: Shutdown requests and responses, in order; forged ones stop nobody.
+        recorded: The audit trail, for what was said before the team began to sign.
+    """
+    facts = [entry for entry in facts if not objection(config, entry.message, recorded=recorded)]
+    answers = _first_answers(facts)
+    agents: dict[str, _Asked] = {}
+    allowed: dict[tuple[str, str | None], bool] = {}
+    for entry in facts:
+        for name in entry.message.recipients if entry.read.name == REQUEST else ():
+            key = name, entry.read.request_id
+            allowed[key] = allowed.get(key, False) or is_master(config, entry.message.sender)
+    for entry in facts:
+        request_id = entry.read.request_id
+        if entry.read.name == REQUEST and request_id is not None and is_master(config, entry.message.sender):
+            for name in entry.message.recipients:
+                if name not in (config.lead, USER):
+                    answered = (name, request_id) in answers
+                    agents.setdefault(name, _Asked()).open = None if answered else entry.order
+        elif answers.get((entry.message.sender, request_id or "")) is entry and entry.read.approve:
+            if not allowed.get((entry.message.sender, request_id), True):
+                continue
+            agent = agents.setdefault(entry.message.sender, _Asked())
+            agent.open, agent.agreed = None, entry.order
+    standing = {name: stop for name, agent in agents.items() if (stop := _standing(agent)) is not None}
+    for name, order in team.left.items():
+        stop = standing.get(name)
+        if stop is None or not stop.ended or stop.since <= order:
+            standing[name] = Stop(True, order, _LEFT)
+    for name, order in team.sessions.ended().items():
+        stop = standing.get(name)
+        if name not in (config.lead, USER) and (stop is None or (stop.ended and stop.since < order)):
+            standing[name] = Stop(True, order, _SESSION_OVER)
+    return {name: stop for name, stop in standing.items() if not _returned(team, name, stop)}
+
+
+def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
+    """Who does not listen: agreed to stop or destroyed and silent since, or asked to stop without an answer yet."""
+    return frozenset(_standing_now(config, messages))
+
+
+def has_stopped(
+    config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
+) -> frozenset[str]:
+    """Who agreed to stop or was destroyed, and has been silent since."""
+    return frozenset(name for name, stop in _standing_now(config, messages, recorded).items() if stop.ended)
+
+
+def _standing_now(
+    config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
+) -> dict[str, Stop]:
+    messages = list(messages)
+    standing = stops(config, membership_of(config, messages), entries_of(messages, _is_shutdown), recorded)
+    spoken = spoken_since(standing, messages)
+    now = {name: stop.after(spoken.get(name)) for name, stop in standing.items()}
+    return {name: stop for name, stop in now.items() if not stop.is_over(spoken.get(name))}
+
+
+def spoken_since(standing: Mapping[str, Stop], messages: Iterable[Message]) -> dict[str, Order]:
+    """When each of these agents last said anything but that it agrees to stop."""
+    spoken: dict[str, Order] = {}
+    for place, message in enumerate(messages):
+        if message.sender in standing:
+            entry = Entry.of(message, place)
+            if is_speech(entry):
+                spoken[message.sender] = max(entry.order, spoken.get(message.sender, entry.order))
+    return spoken
+
+
+def is_speech(entry: Entry) -> bool:
+    """Whether the sender of this message is alive: all but agreeing to stop, or the end of its session, says so."""
+    if entry.is_mail:
+        return True
+    return not (entry.read.name == RESPONSE and entry.read.approve is True) and not is_end(entry)
+
+
+def _is_shutdown(message: Message) -> bool:
+    return message.type in (REQUEST, RESPONSE)
+
+
+def _first_answers(facts: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
+    """(Agent, request id) -> its first answer with a clear yes or no."""
+    answers: dict[tuple[str, str], Entry] = {}
+    for entry in facts:
+        read = entry.read
+        if read.name == RESPONSE and read.request_id is not None and read.approve is not None:
+            answers.setdefault((entry.message.sender, read.request_id), entry)
+    return answers
+
+
+def _standing(agent: _Asked) -> Stop | None:
+    if agent.agreed is not None:
+        return Stop(True, agent.agreed, _AGREED, agent.open)
+    return Stop(False, agent.open, _ASKED) if agent.open is not None else None
+
+
+def _returned(team: Membership, name: str, stop: Stop) -> bool:
+    arrived = team.arrived.get(name)
+    return arrived is not None and arrived > stop.since and name not in team.gone

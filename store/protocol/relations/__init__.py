@@ -1,1 +1,0 @@
-"""What several messages say together: answers, successions, stops, membership, reports."""

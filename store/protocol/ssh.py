@@ -1,0 +1,459 @@
+"""SSH signatures: the format, the arithmetic of keys, and the program `ssh-keygen`."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import select
+import selectors
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import IO
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAlgorithm
+from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.home import home
+from team_console.store.settings.team_config import Human, key_bytes
+
+_BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
+_MAGIC = b"SSHSIG"
+_LARGEST = 16_384
+_COLUMNS = 70
+_FLAGS_AND_COUNTER = 5
+_TOUCHED = 1
+_HASHES = {b"sha256": hashlib.sha256, b"sha512": hashlib.sha512}
+
+
+class SshSignature(Struct, frozen=True):
+    """A signature, its parts unchecked.
+
+    Attributes:
+        key: The public key that it names.
+        hash: `sha256` or `sha512`, by which the text was shortened before it was signed.
+        form: How it was made, such as `ssh-ed25519` or `rsa-sha2-512`.
+        value: What the key made of the bytes that are signed.
+        rest: What a hardware key adds: its flags and its counter.
+    """
+
+    key: bytes
+    namespace: bytes
+    hash: bytes
+    form: bytes
+    value: bytes
+    rest: bytes
+
+    @property
+    def is_of_hardware(self) -> bool:
+        """Whether a hardware key made it, by its own word."""
+        return self.form.startswith(b"sk-")
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether a hardware key says that somebody was there and touched it (`PROTOCOL.u2f`)."""
+        return len(self.rest) == _FLAGS_AND_COUNTER and bool(self.rest[0] & _TOUCHED)
+
+    def signed(self, text: bytes) -> bytes:
+        """The bytes that are signed when `text` is."""
+        digest = _HASHES[self.hash](text).digest()
+        return _MAGIC + b"".join(_packed(part) for part in (self.namespace, b"", self.hash, digest))
+
+
+def read_signature(armoured: str) -> SshSignature:
+    """The parts of an armoured signature.
+
+    Raises:
+        ValueError: What stands there is none.
+    """
+    words = armoured.split("\n")
+    body = "".join(armoured.strip().removeprefix(_BEGIN).removesuffix(_END).split())
+    if len(armoured) > _LARGEST or words[0].strip() != _BEGIN or not armoured.rstrip().endswith(_END):
+        raise ValueError("it is no SSH signature")
+    try:
+        parts = Parts(base64.b64decode(body, validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise ValueError("it is no SSH signature: its base64 is broken") from error
+    if parts.take(10) != _MAGIC + b"\0\0\0\1":
+        raise ValueError("it is no SSH signature of version 1")
+    key, namespace, _, hash_name, signature = (parts.text() for _ in range(5))
+    if hash_name not in _HASHES or parts.rest:
+        raise ValueError("it is no SSH signature that can be checked")
+    inner = Parts(signature)
+    return SshSignature(key, namespace, hash_name, inner.text(), inner.text(), inner.rest)
+
+
+def armoured(signature: object) -> str:
+    """A signature as OpenSSH writes it, with nothing else in it; empty for what is none."""
+    if not isinstance(signature, str):
+        return ""
+    try:
+        read_signature(signature)
+    except ValueError:
+        return ""
+    body = "".join(signature.strip().removeprefix(_BEGIN).removesuffix(_END).split())
+    lines = [body[start : start + _COLUMNS] for start in range(0, len(body), _COLUMNS)]
+    return "\n".join([_BEGIN, *lines, _END, ""])
+
+
+class Parts:
+    """Bytes in the form of the SSH protocol, taken one part after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self.rest = data
+
+    def take(self, count: int) -> bytes:
+        """So many bytes.
+
+        Raises:
+            ValueError: There are fewer.
+        """
+        if len(self.rest) < count:
+            raise ValueError("it is cut short")
+        taken, self.rest = self.rest[:count], self.rest[count:]
+        return taken
+
+    def text(self) -> bytes:
+        """A string with its length before it.
+
+        Raises:
+            ValueError: It is cut short.
+        """
+        return self.take(int.from_bytes(self.take(4), "big"))
+
+    def number(self) -> int:
+        """A whole number.
+
+        Raises:
+            ValueError: It is cut short.
+        """
+        return int.from_bytes(self.text(), "big")
+
+
+def _packed(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+# The program `ssh-keygen` of OpenSSH: signs with keys in files, agents and hardware, and verifies signatures.
+
+PATIENCE = 60.0
+"""Seconds for a passphrase, a touch or a confirmation; then the verdict is given up."""
+_SHORT = 5.0
+_WHOLE = b"-----END SSH SIGNATURE-----\n"
+_NEXT = "The request is still open."
+_waiting: set[subprocess.Popen[bytes]] = set()
+"""Programs that wait for a human, in whichever thread."""
+
+
+def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
+    """The armoured signature of `text` by the key of this human.
+
+    Args:
+        on_terminal: Whether a passphrase may be asked for on the terminal; else only a program that has a window of
+            its own can ask (`SSH_ASKPASS`), or the agent.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`: there is no key here, or it was not unlocked, touched or confirmed in time.
+    """
+    with signing(human, namespace=namespace, on_terminal=on_terminal) as signed:
+        return signed(text)
+
+
+@contextmanager
+def signing(human: Human, *, namespace: str, on_terminal: bool) -> Iterator[Callable[[str], str]]:
+    """What signs one text within the block, as `sign` does.
+
+    With a key in the agent the program is started at once, so that it is there when the text is made. With a key in a
+    file it would ask for the passphrase before anybody knows that there is something to sign.
+    """
+    start = partial(_started, namespace=namespace, on_terminal=on_terminal)
+    with ExitStack() as stack:
+        public = ready = None
+        if signing_key(human) is None:
+            with suppress(TeamError):  # said when there is something to sign
+                public = stack.enter_context(_public_half(human))
+                ready = stack.enter_context(start(public))
+                stack.callback(_end, ready)
+
+        def signed(text: str) -> str:
+            if ready is not None and public is not None:
+                return _signed(text, public, ready)
+            path = signing_key(human) or stack.enter_context(_public_half(human))
+            process = stack.enter_context(start(path))
+            stack.callback(_end, process)
+            return _signed(text, path, process)
+
+        yield signed
+
+
+def give_up() -> None:
+    """Wait for no key any more: who waits is told that nothing was signed."""
+    for process in tuple(_waiting):
+        process.kill()
+
+
+def signing_key(human: Human) -> Path | None:
+    """The file of the key to sign with: the one in the settings, else one in `~/.ssh` that is among the human's keys.
+
+    None leaves it to the agent.
+    """
+    if human.sign_with:
+        return Path(os.path.expanduser(human.sign_with))
+    wanted = {key_bytes(key) for key in human.keys}
+    for path in sorted((home() / ".ssh").glob("*.pub")):
+        private = path.with_suffix("")
+        if private.is_file() and _key_in(path) in wanted:
+            return private
+    return None
+
+
+def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None:
+    """Whether `ssh-keygen` finds the signature good; None where there is no such program."""
+    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
+        allowed, armoured = Path(folder, "allowed_signers"), Path(folder, "signature")
+        kind = key[4 : 4 + int.from_bytes(key[:4], "big")].decode("ascii", "replace")
+        allowed.write_text(f'human namespaces="{namespace}" {kind} {base64.b64encode(key).decode()}\n')
+        armoured.write_text(signature)
+        files = ("-f", str(allowed), "-s", str(armoured))
+        command = ["ssh-keygen", "-Y", "verify", *files, "-I", "human", "-n", namespace]
+        try:
+            done = subprocess.run(
+                command, input=text.encode("utf-8", "replace"), capture_output=True, timeout=_SHORT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.returncode == 0
+
+
+@contextmanager
+def _public_half(human: Human) -> Iterator[Path]:
+    """A file with the human's first key that the agent has; `ssh-keygen` asks the agent for the private half.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`: the agent has none of them.
+    """
+    line = _held_key(human)
+    number, name = tempfile.mkstemp(prefix="team-console-", suffix=".pub")
+    try:
+        with open(number, "wb", buffering=0) as file:
+            file.write(f"{line}\n".encode())
+        yield Path(name)
+    finally:
+        os.unlink(name)
+
+
+def _held_key(human: Human) -> str:
+    key = human.keys[0]
+    if len(human.keys) > 1 or not os.environ.get("SSH_AUTH_SOCK"):  # else ssh-keygen asks the agent anyway
+        held = _in_agent()
+        key = next((key for key in human.keys if key_bytes(key) in held), "")
+    if not key:
+        text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
+        hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
+        raise TeamError(Code.SIGNATURE_FAILED, text, hint)
+    return key
+
+
+def _in_agent() -> set[bytes]:
+    """The keys that the agent of this session holds; none without an agent."""
+    if not os.environ.get("SSH_AUTH_SOCK"):
+        return set()
+    try:
+        done = subprocess.run(["ssh-add", "-L"], capture_output=True, timeout=_SHORT, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return set()
+    keys: set[bytes] = set()
+    for line in done.stdout.decode("utf-8", "replace").splitlines():
+        try:
+            keys.add(key_bytes(line))
+        except ValueError:
+            continue
+    return keys
+
+
+def _key_in(path: Path) -> bytes:
+    try:
+        return key_bytes(path.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, ValueError):
+        return b""
+
+
+def _started(path: Path, *, namespace: str, on_terminal: bool) -> subprocess.Popen[bytes]:
+    # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
+    try:
+        return subprocess.Popen(
+            ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if on_terminal else subprocess.PIPE,
+            start_new_session=not on_terminal,
+        )
+    except OSError as error:
+        hint = f"Install OpenSSH: verdicts are signed by its ssh-keygen. {_NEXT}"
+        raise TeamError(Code.SIGNATURE_FAILED, f"ssh-keygen: {error.strerror}", hint) from error
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+
+
+def _signed(text: str, path: Path, process: subprocess.Popen[bytes]) -> str:
+    _waiting.add(process)
+    try:
+        out, complaint = _heard(process, text.encode("ascii"))
+    except subprocess.TimeoutExpired as error:
+        why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
+        raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
+    finally:
+        _waiting.discard(process)
+    signature = armoured(out.decode("ascii", "replace"))
+    if signature and not process.returncode:
+        return signature
+    if process.returncode == -signal.SIGKILL:
+        raise TeamError(Code.SIGNATURE_FAILED, "nothing was signed: you gave it up", _NEXT)
+    said = complaint.decode("utf-8", "replace").strip().splitlines()
+    why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"
+    hint = f"Unlock the key with ssh-add, or name its file with sign_with in the settings. {_NEXT}"
+    raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
+
+
+def _heard(process: subprocess.Popen[bytes], text: bytes) -> tuple[bytes, bytes]:
+    """What the program signs and says, until the signature is whole; how it then ends is not waited for.
+
+    Raises:
+        subprocess.TimeoutExpired: There is none after `PATIENCE`.
+    """
+    end, out, complaint = monotonic() + PATIENCE, bytearray(), bytearray()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with selectors.DefaultSelector() as streams:
+        streams.register(process.stdin, selectors.EVENT_WRITE)
+        streams.register(process.stdout, selectors.EVENT_READ, out)
+        if process.stderr is not None:
+            streams.register(process.stderr, selectors.EVENT_READ, complaint)
+        while streams.get_map():
+            ready = streams.select(max(0.0, end - monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired(process.args, PATIENCE)
+            for key, _ in ready:
+                if key.data is None:
+                    text = _told(streams, process.stdin, text)
+                elif not (heard := os.read(key.fd, select.PIPE_BUF)):
+                    streams.unregister(key.fileobj)
+                else:
+                    key.data.extend(heard)
+            if out.endswith(_WHOLE):
+                return bytes(out), b""
+    process.wait(max(0.0, end - monotonic()))
+    return bytes(out), bytes(complaint)
+
+
+def _told(streams: selectors.BaseSelector, stream: IO[bytes], text: bytes) -> bytes:
+    """What is left of a text when as much of it as fits was written; then nothing more comes."""
+    try:
+        text = text[os.write(stream.fileno(), text[: select.PIPE_BUF]) :]
+    except BrokenPipeError:
+        text = b""
+    if not text:
+        streams.unregister(stream)
+        stream.close()
+    return text
+
+
+# Arithmetic of keys: whether a signature over bytes was made with a public key, for every kind OpenSSH has.
+
+_LEAST_RSA_BITS = 2048
+_CURVES: Mapping[bytes, tuple[type[ec.EllipticCurve], type[HashAlgorithm]]] = {
+    b"nistp256": (ec.SECP256R1, SHA256),
+    b"nistp384": (ec.SECP384R1, SHA384),
+    b"nistp521": (ec.SECP521R1, SHA512),
+}
+_RSA: Mapping[bytes, type[HashAlgorithm]] = {b"rsa-sha2-256": SHA256, b"rsa-sha2-512": SHA512}
+
+
+def is_signed(signature: SshSignature, text: bytes) -> bool:
+    """Whether the key that the signature names signed `text`; False for whatever is broken about it."""
+    try:
+        parts = Parts(signature.key)
+        check = _CHECKS.get(parts.text())
+        return check is not None and check(parts, signature, signature.signed(text))
+    except (InvalidSignature, ValueError):
+        return False
+
+
+def _ed25519(key: Parts, signature: SshSignature, data: bytes) -> bool:
+    if signature.form != b"ssh-ed25519" or signature.rest:
+        return False
+    Ed25519PublicKey.from_public_bytes(key.text()).verify(signature.value, data)
+    return True
+
+
+def _rsa(key: Parts, signature: SshSignature, data: bytes) -> bool:
+    exponent, modulus = key.number(), key.number()
+    algorithm = _RSA.get(signature.form)
+    if algorithm is None or signature.rest or modulus.bit_length() < _LEAST_RSA_BITS:
+        return False
+    rsa.RSAPublicNumbers(exponent, modulus).public_key().verify(signature.value, data, padding.PKCS1v15(), algorithm())
+    return True
+
+
+def _ecdsa(key: Parts, signature: SshSignature, data: bytes) -> bool:
+    curve = key.text()
+    kind = Parts(signature.key).text()
+    if not signature.form == kind == b"ecdsa-sha2-" + curve or signature.rest:
+        return False
+    return _on_curve(curve, key.text(), signature.value, data)
+
+
+def _sk_ed25519(key: Parts, signature: SshSignature, data: bytes) -> bool:
+    point, application = key.text(), key.text()
+    if signature.form != b"sk-ssh-ed25519@openssh.com" or not signature.is_touched:
+        return False
+    Ed25519PublicKey.from_public_bytes(point).verify(signature.value, _of_hardware(application, signature, data))
+    return True
+
+
+def _sk_ecdsa(key: Parts, signature: SshSignature, data: bytes) -> bool:
+    curve, point, application = key.text(), key.text(), key.text()
+    is_of_kind = signature.form == b"sk-ecdsa-sha2-nistp256@openssh.com" and curve == b"nistp256"
+    if not is_of_kind or not signature.is_touched:
+        return False
+    return _on_curve(curve, point, signature.value, _of_hardware(application, signature, data))
+
+
+def _on_curve(curve: bytes, point: bytes, value: bytes, data: bytes) -> bool:
+    if curve not in _CURVES:
+        return False
+    made_on, algorithm = _CURVES[curve]
+    numbers = Parts(value)
+    der = encode_dss_signature(numbers.number(), numbers.number())
+    ec.EllipticCurvePublicKey.from_encoded_point(made_on(), point).verify(der, data, ec.ECDSA(algorithm()))
+    return True
+
+
+def _of_hardware(application: bytes, signature: SshSignature, data: bytes) -> bytes:
+    """What a hardware key signs in place of the data (`PROTOCOL.u2f` of OpenSSH)."""
+    return hashlib.sha256(application).digest() + signature.rest + hashlib.sha256(data).digest()
+
+
+_CHECKS: Mapping[bytes, Callable[[Parts, SshSignature, bytes], bool]] = {
+    b"ssh-ed25519": _ed25519,
+    b"ssh-rsa": _rsa,
+    b"ecdsa-sha2-nistp256": _ecdsa,
+    b"ecdsa-sha2-nistp384": _ecdsa,
+    b"ecdsa-sha2-nistp521": _ecdsa,
+    b"sk-ssh-ed25519@openssh.com": _sk_ed25519,
+    b"sk-ecdsa-sha2-nistp256@openssh.com": _sk_ecdsa,
+}

@@ -1,1 +1,0 @@
-"""Verdicts of humans: which messages are some, what is signed of them, and which of them decide."""

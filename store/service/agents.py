@@ -1,0 +1,545 @@
+"""Agents by the Master: created, told to the residents, asked to stop, ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from team_console.store.contract.team import Snapshot
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import named
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.checks import ending_problem
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.judgement import Case, judge, with_bearing
+from team_console.store.protocol.kinds import CARRIERS, phrase
+from team_console.store.protocol.membership import known, members
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.permissions import SM, classes_of
+from team_console.store.protocol.relations import REQUEST, has_stopped
+from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.verdicts import ORDERED, SIGNATURE
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.drafting import Draft, advise, check_known, new_request_id, write
+from team_console.store.service.questions import close_question, open_question
+from team_console.store.settings.team_config import TeamConfig
+
+_LAST_WORDS = 400
+_GRACE = timedelta(seconds=10)
+
+
+def hold(tx: Transaction, question: Message, *, actor: str, seconds: float) -> None:
+    """Note on the question that `actor` is busy with it for `seconds`; the note lapses by itself if it dies."""
+    until = to_text(tx.now + timedelta(seconds=seconds) + _GRACE)
+    tx.replace(question, question.with_changes(claimed_by=actor, lease_until=until))
+
+
+def let_go(tx: Transaction, message_id: str) -> bool:
+    """Take the note off again; whether there was one."""
+    held = tx.get(message_id)
+    if held is None or held.status == Status.CLAIMED or held.envelope("lease_until") is None:
+        return False
+    tx.replace(held, held.with_changes(claimed_by=None, lease_until=None))
+    return True
+
+
+def refuse_held(question: Message, tx: Transaction) -> None:
+    """Refuse a question that somebody is starting an agent for.
+
+    Raises:
+        TeamError: `STORE_LOCKED`, with who and until when.
+    """
+    until = from_text(str(question.envelope("lease_until") or ""))
+    holder = question.envelope("claimed_by")
+    if until is None or holder is None or until <= tx.now or question.status == Status.CLAIMED:
+        return
+    raise TeamError(
+        Code.STORE_LOCKED,
+        f"{holder} is starting the agent for {question.message_id} right now",
+        f"Try again after {to_text(until, milliseconds=False)} if no AGENT_CREATED has come.",
+        held_by=str(holder),
+        held_until=to_text(until),
+    )
+
+
+def start_agent(command: Sequence[str], *, facts: Mapping[str, str], limit: float) -> None:
+    """Run `command` and wait until it has ended well; what it leaves running in the background stays.
+
+    Each fact `agent_name` replaces `{agent_name}` in the arguments and is `TEAM_CONSOLE_AGENT_NAME` in the environment.
+
+    Args:
+        limit: Seconds after which the command and its children are killed.
+
+    Raises:
+        TeamError: `SPAWN_FAILED` with the status and the last line the command wrote to its error output.
+    """
+    words = [_filled(word, facts) for word in command]
+    variables = {f"TEAM_CONSOLE_{key.upper()}": value.replace("\0", "") for key, value in facts.items()}
+    with tempfile.TemporaryFile() as complaints:
+        try:
+            process = subprocess.Popen(
+                words,
+                env={**os.environ, **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _failed(f"the spawn command {words[0]} cannot be run: {error.strerror}") from error
+        status = _wait(process, limit)
+        if status == 0:
+            return
+        complaints.seek(0, os.SEEK_END)
+        complaints.seek(max(0, complaints.tell() - _LAST_WORDS))
+        said = complaints.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+    end = f"did not end within {limit:g} seconds" if status is None else f"ended with status {status}"
+    raise _failed(f"the spawn command {words[0]} {end}" + (f": {safe_line(said)}" if said else ""))
+
+
+_running: set[subprocess.Popen[bytes]] = set()
+"""Commands that are being waited for, in whichever thread."""
+
+
+def end_running() -> None:
+    """Kill the commands that are being waited for, and their children: this process is about to end without waiting."""
+    for process in tuple(_running):
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _wait(process: subprocess.Popen[bytes], limit: float) -> int | None:
+    """The exit status, or None when time was up and the whole process group was killed."""
+    _running.add(process)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        _running.discard(process)
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _filled(word: str, facts: Mapping[str, str]) -> str:
+    for key, value in facts.items():
+        word = word.replace("{" + key + "}", value.replace("\0", ""))
+    return word
+
+
+def _failed(message: str) -> TeamError:
+    return TeamError(Code.SPAWN_FAILED, message, "The request stays open: correct the command (spawn in the settings).")
+
+
+# Who is in the team, as the Master tells the residents, and which names are free.
+
+_LONGEST_BASE = 56
+
+
+def composed(name: str, body: Mapping[str, Any]) -> str:
+    """The content of a sprint message; pydantic is imported only when one is written."""
+    from team_console.store.protocol.bodies import compose
+
+    return compose(name, body)
+
+
+def tell_residents(
+    tx: Transaction, sender: str, *, arrived: str | None = None, left: str | None = None
+) -> list[Message]:
+    """The complete roster, one single message to each resident and to nobody else (requirements 169, 176, 178, 180)."""
+    roles = {name: role for name, role in members(tx.config, tx.everything()).items() if name != left}
+    if arrived is not None:
+        roles[arrived] = "temp"
+    lists = {
+        f"{role}s": [name for name, item in roles.items() if item == role] for role in ("resident", "slave", "temp")
+    }
+    residents = lists["residents"]
+    if not residents:
+        return []
+    body = {"session_id": _session(tx), "roster": lists}
+    say = partial(phrase, tx.config.language)
+    change = say("{} is in the team now", arrived) if arrived else say("{} left the team", left) if left else ""
+    change = change or say("who is in the team now")
+    payload = {"summary": say("{}: {}", say("Roster"), change), "content": composed("AGENT_ROSTER_BROADCAST", body)}
+    draft = Draft("message", sender, tuple(residents), payload)
+    draft.check(tx.config)
+    return write(tx, draft, residents)[0]
+
+
+def send_roster(caller: Caller) -> Receipt:
+    """Send every resident the complete roster as it is now.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND` in a team without residents, `NOT_PERMITTED` for anyone but the lead.
+    """
+    with caller.team.transaction(actor=caller.actor, action="roster", wait=caller.wait) as tx:
+        messages = tell_residents(tx, caller.actor)
+        if not messages:
+            text = f"team {tx.config.name} has no residents to tell the roster"
+            raise TeamError(Code.AGENT_NOT_FOUND, text, "A resident is a member with the role resident.")
+        to = [message.recipients[0] for message in messages]
+        tx.record("roster", ids=[message.message_id for message in messages], to=to)
+    return Receipt("roster", tuple(messages), notices=tuple(tx.notices))
+
+
+def conclude(
+    tx: Transaction,
+    actor: str,
+    question: Message,
+    name: str,
+    outcome: str,
+    agent: str,
+    body: Mapping[str, Any],
+    *,
+    note: str | None,
+    more: Mapping[str, Any] | None = None,
+) -> list[Message]:
+    """Tell the asker in the sprint message `name` that its agent is there or gone, and close the question."""
+    body = {**body, "in_reply_to": question.message_id, **({"note": note} if note else {})}
+    summary, content = f"{name}: {phrase(tx.config.language, outcome, agent)}", composed(name, body)
+    payload = {"request_id": question.message_id, "summary": summary, "content": content, **(more or {})}
+    draft = Draft("message", actor, (question.sender,), payload)
+    draft.check(tx.config)
+    messages, _ = write(tx, draft, draft.to)
+    let_go(tx, question.message_id)
+    close_question(tx, question, actor=actor)
+    return messages
+
+
+def residents_of(config: TeamConfig, messages: Sequence[Message], *, without: str | None = None) -> tuple[str, ...]:
+    """Who is told the roster: every resident but the one that is leaving."""
+    roles = members(config, messages)
+    return tuple(name for name, role in roles.items() if role == "resident" and name != without)
+
+
+def _session(tx: Transaction) -> str:
+    """The sprint session that the newest message speaks of, else the team's name: an empty one tells nobody which."""
+    for message in reversed(tx.everything()):
+        if message.type in CARRIERS:
+            session = reading(message).body.get("session_id")
+            if isinstance(session, str) and session:
+                return session
+    return tx.config.name
+
+
+def scrum_master(tx: Transaction) -> str:
+    """The resident scrum master.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`.
+    """
+    roles = members(tx.config, tx.everything())
+    for name in roles:
+        if classes_of(name, roles=roles, lead=tx.config.lead) == {SM}:
+            return name
+    text = f"team {tx.config.name} has no scrum master"
+    raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
+
+
+def free_name(config: TeamConfig, messages: Sequence[Message], wanted: str | None, *, agent_type: str | None) -> str:
+    """The wanted name when nobody has it, else the agent type with the first free number.
+
+    Raises:
+        TeamError: `INVALID_NAME` for a name that is taken or cannot be a name.
+    """
+    taken = {*members(config, messages), *config.agents}
+    if wanted is not None:
+        wanted = check_name(wanted, field="agent_name")
+        if wanted in taken:
+            raise TeamError(Code.INVALID_NAME, f"agent_name: {wanted} is already in the team", "Choose another name.")
+        refuse_case_twin(wanted, (ALL, USER, *taken), field="agent_name")
+        return wanted
+    base = agent_type or ""
+    if not is_name(base) or len(base) > _LONGEST_BASE:
+        text = f"agent_type: {named(base)} cannot become a name"
+        raise TeamError(Code.INVALID_NAME, text, "Refuse the request, or name the agent yourself.")
+    taken |= {name for message in messages for name in (message.sender, *message.recipients)}
+    number = 1
+    while f"{base}-{number}" in taken:
+        number += 1
+    return f"{base}-{number}"
+
+
+# Creation of agents by the Master: the answer, the name, the roster told; and the trigger of a course correction.
+
+CORRECTION_REASONS = ("user_request", "repeated_failures", "new_requirements")
+"""Why a course correction may be triggered (`REQUIREMENTS.md` B.4)."""
+
+
+def announce(
+    tx: Transaction,
+    actor: str,
+    question: Message,
+    *,
+    agent_name: str | None = None,
+    started: str | None = None,
+    note: str | None = None,
+) -> tuple[str, list[Message]]:
+    """Create the agent that was asked for: AGENT_CREATED to the asker, the full roster to every resident.
+
+    Args:
+        agent_name: A free name; without it the agent type and a number.
+        started: The name under which a spawn command has started it already.
+
+    Returns:
+        The agent's name and what was written.
+
+    Raises:
+        TeamError: `INVALID_NAME` for a name that is taken, `STORE_LOCKED` while another console starts the agent.
+    """
+    read = reading(question)
+    if started is None:
+        refuse_held(question, tx)
+    name = started or free_name(tx.config, tx.everything(), agent_name, agent_type=read.subject)
+    body = {"agent_name": name, "agent_type": read.subject or name}
+    told = conclude(tx, actor, question, "AGENT_CREATED", "{} is ready", name, body, note=note)
+    return name, [*told, *tell_residents(tx, actor, arrived=name)]
+
+
+def start(caller: Caller, *, request_id: str, agent_name: str | None = None, seen: Seen | str | None = None) -> str:
+    """Hold the question, run the spawn command without the lock, and give back the agent's name.
+
+    Two consoles never start two agents for one request.
+
+    Raises:
+        TeamError: As for `announce`, or `SPAWN_FAILED` with the request still open.
+    """
+    config = caller.team.config()
+    if config.distrust:
+        hint = "The request stays open: let nobody else write the settings and their folder."
+        raise TeamError(Code.SPAWN_FAILED, f"the spawn command is not run: {config.distrust}", hint)
+    limit = config.overdue_seconds.get("create", 60.0)
+    with caller.team.transaction(actor=caller.actor, action="spawn", wait=caller.wait) as tx:
+        question = open_question(tx, request_id, actor=caller.actor, seen=seen).question.message
+        refuse_held(question, tx)
+        name = free_name(tx.config, tx.everything(), agent_name, agent_type=reading(question).subject)
+        facts = _facts(caller, question, name)
+        hold(tx, question, actor=caller.actor, seconds=limit)
+        tx.record("spawn", request_id=request_id, agent=name)
+    try:
+        start_agent(config.spawn, facts=facts, limit=limit)
+    except BaseException as error:
+        with caller.team.transaction(actor=caller.actor, action="spawn", wait=caller.wait) as tx:
+            if let_go(tx, question.message_id):
+                tx.record("spawn_failed", request_id=request_id, agent=name, error=str(error))
+        raise
+    return name
+
+
+def told(config: TeamConfig, messages: Sequence[Message], question: Message, agent_name: str | None) -> tuple[str, ...]:
+    """What an approval of this creation will do, as sentences.
+
+    Raises:
+        TeamError: `INVALID_NAME` for a name that is taken or cannot be one.
+    """
+    name = free_name(config, messages, agent_name, agent_type=reading(question).subject)
+    residents = residents_of(config, messages)
+    roster = f", the roster to {', '.join(residents)}" if residents else "; there are no residents to tell the roster"
+    return (f"{name} is created; AGENT_CREATED goes to {question.sender}{roster}",)
+
+
+def trigger_course_correction(
+    caller: Caller,
+    *,
+    user_input: str,
+    reason: str = "user_request",
+    current_batch_id: str | int | None = None,
+    added_stories: Sequence[str] = (),
+    dropped_stories: Sequence[str] = (),
+) -> Receipt:
+    """Send CC_TRIGGER to the scrum master (requirement 185).
+
+    Raises:
+        TeamError: `INVALID_FIELD` for an unknown reason or a text above 2,000 characters, `MISSING_CONTENT` for an
+            empty one, `AGENT_NOT_FOUND` when the team has no scrum master, `NOT_PERMITTED` for anyone but the lead.
+    """
+    if reason not in CORRECTION_REASONS:
+        text = f"reason: {named(reason)} is none of {', '.join(CORRECTION_REASONS)}"
+        raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
+    if not user_input.strip():
+        raise TeamError(Code.MISSING_CONTENT, "the course correction says nothing", "Say what should change.")
+    body: dict[str, Any] = {"reason": reason, "user_input": user_input, "current_batch_id": current_batch_id}
+    given = {"added_stories": list(added_stories), "dropped_stories": list(dropped_stories)}
+    body.update({key: value for key, value in given.items() if value})
+    with caller.team.transaction(actor=caller.actor, action="course_correction", wait=caller.wait) as tx:
+        summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
+        payload = {"summary": summary[:120], "content": composed("CC_TRIGGER", body)}
+        draft = Draft("message", caller.actor, (scrum_master(tx),), payload)
+        warnings = draft.check(tx.config)
+        messages, _ = write(tx, draft, draft.to)
+        warnings += advise(tx, messages)
+        tx.record(
+            "course_correction", ids=[message.message_id for message in messages], to=list(draft.to), reason=reason
+        )
+    return Receipt("course_correction", tuple(messages), tuple(warnings), notices=tuple(tx.notices))
+
+
+def _facts(caller: Caller, question: Message, name: str) -> Mapping[str, str]:
+    body = reading(question).body
+    return {
+        "agent_name": name,
+        "agent_type": check_name(body.get("agent_type"), field="agent_type"),
+        "role_hint": str(body.get("role_hint", "")),
+        "requested_by": question.sender,
+        "team": caller.team.location,
+    }
+
+
+# Endings: an agent whose end was approved is asked to stop, and whoever must know hears of it once it has stopped.
+
+
+def doomed(config: TeamConfig, question: Message) -> str:
+    """The agent whose end is asked for.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when the request names none that could be ended.
+    """
+    agent = reading(question).subject
+    if agent is None or not is_name(agent) or agent in (ALL, USER, config.lead):
+        text = f"agent_name: {named(agent)} is no agent that could be ended"
+        raise TeamError(Code.INVALID_FIELD, text, "Refuse the request with a reason.")
+    return agent
+
+
+def approve_ending(tx: Transaction, actor: str, question: Message, note: str | None) -> list[Message]:
+    """Ask the agent to stop, or confirm its end where it has stopped already; what was written.
+
+    Raises:
+        TeamError: `INVALID_FIELD` or `AGENT_NOT_FOUND`.
+    """
+    agent = doomed(tx.config, question)
+    check_known(tx, [agent])
+    if agent in has_stopped(tx.config, tx.everything(), tx.recorded):
+        return confirm(tx, actor, question, agent, note)
+    return [_order(tx, actor, question, agent, note)]
+
+
+def finish_endings(tx: Transaction) -> list[Message]:
+    """Confirm every approved ending whose agent has stopped or did not answer in time; what was written.
+
+    Written in the name of whoever approved it, and on record as such; nothing when nothing has come to its end.
+    """
+    if not any(_is_for_end(order) for order in tx.select(types=(REQUEST,))):
+        return []
+    written: list[Message] = []
+    for case, order, due in _unconfirmed(tx.everything(), tx.config, tx.recorded, tx.now):
+        if due <= tx.now:
+            question, agent = case.question.message, doomed(tx.config, case.question.message)
+            messages = confirm(tx, order.sender, question, agent, None, order=order)
+            ids = [message.message_id for message in messages]
+            tx.record("confirm_end", request_id=question.message_id, agent=agent, by=order.sender, ids=ids)
+            written += messages
+    return written
+
+
+def finish_due(caller: Caller, snapshot: Snapshot) -> bool:
+    """Confirm approved endings that have come to their end; the lock is taken only for one. Whether there was one."""
+    due = next_ending(snapshot)
+    if due is None or due > caller.team.clock() or caller.team.read_only:
+        return False
+    with caller.team.transaction(actor=caller.actor, action="confirm_end", wait=caller.wait) as tx:
+        return bool(finish_endings(tx))
+
+
+def next_ending(snapshot: Snapshot) -> datetime | None:
+    """When the next approved ending is to be confirmed; None when none waits.
+
+    A moment of the past where the agent has agreed already and nobody has confirmed it.
+    """
+    if not any(message.type == REQUEST and _is_for_end(message) for message in snapshot.messages):
+        return None
+    waiting = _unconfirmed(snapshot.messages, snapshot.config, snapshot.recorded, snapshot.taken_at)
+    return min((due for _, _, due in waiting), default=None)
+
+
+def endings_told(
+    config: TeamConfig, messages: Sequence[Message], question: Message, recorded: RecordedFacts | None
+) -> tuple[str, ...]:
+    """What an approval of this ending will do, as sentences: whose end, who hears of it and when."""
+    agent = doomed(config, question)
+    residents = residents_of(config, messages, without=agent)
+    seconds = config.overdue_seconds["shutdown"]
+    odd = ending_problem(config, known(config, messages), agent)
+    roster = f", the roster to {', '.join(residents)}," if residents else ""
+    follows = f"AGENT_DESTROYED goes to {question.sender}{roster}"
+    if agent in has_stopped(config, messages, recorded):
+        does = f"{agent} has stopped already; {follows} at once"
+    else:
+        does = f"{agent} is asked to stop; {follows} when it has answered, or after {seconds:g} s"
+    return (*((odd,) if odd else ()), does)
+
+
+def confirm(
+    tx: Transaction, actor: str, question: Message, agent: str, note: str | None, *, order: Message | None = None
+) -> list[Message]:
+    """AGENT_DESTROYED to the asker, the roster without the agent to every resident, and the question is closed.
+
+    Args:
+        order: What a human signed to have the agent stopped; whoever comes by after it writes the confirmation.
+    """
+    more, outcome = _ordered(order) if order is not None else {}, "{} has left the team"
+    body = {"agent_name": agent}
+    told = conclude(tx, actor, question, "AGENT_DESTROYED", outcome, agent, body, note=note, more=more)
+    return [*told, *tell_residents(tx, actor, left=agent)]
+
+
+def _ordered(order: Message) -> dict[str, Any]:
+    """The signed order, as it says what was decided; nothing of one that is not signed."""
+    said = {key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")}
+    return {ORDERED: said} if SIGNATURE in order.payload else {}
+
+
+def _order(tx: Transaction, actor: str, question: Message, agent: str, note: str | None) -> Message:
+    payload = {
+        "request_id": new_request_id(tx, "shutdown", agent),
+        "in_reply_to": question.message_id,
+        "content": note or _because(tx.config.language, question, agent),
+        **({"note": note} if note else {}),
+    }
+    messages, _ = write(tx, Draft("shutdown_request", actor, (agent,), payload), [agent])
+    return messages[0]
+
+
+def _because(language: str, question: Message, agent: str) -> str:
+    if question.sender == agent:
+        return phrase(language, "Your work is done, as you reported.")
+    return phrase(language, "Your work is done; {} asked for your end.", question.sender)
+
+
+def _unconfirmed(
+    messages: Sequence[Message], config: TeamConfig, recorded: RecordedFacts | None, now: datetime
+) -> Iterator[tuple[Case, Message, datetime]]:
+    """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
+    ended = {reading(message).request_id for message in messages if _confirms(message)}
+    orders = [item for item in messages if item.type == REQUEST and _is_for_end(item)]
+    agents = {item.recipients[0] for item in orders if item.payload["in_reply_to"] not in ended}
+    if not agents:
+        return
+    about = with_bearing(orders, lambda: messages)
+    for case in judge(about, config, recorded, now).values():
+        if case.ending is not None and case.ends in agents:
+            has_agreed = case.ending.verdict is not None
+            yield case, case.ending.question.message, EARLIEST if has_agreed else case.ending.due_at or EARLIEST
+
+
+def _is_for_end(order: Message) -> bool:
+    """Whether an order to stop was given because of a request for the agent's end."""
+    return isinstance(order.payload.get("in_reply_to"), str)
+
+
+def _confirms(message: Message) -> bool:
+    return message.type in CARRIERS and message.content.startswith("AGENT_DESTROYED")

@@ -1,0 +1,281 @@
+"""Asking: permissions and questions of agents put to the lead, and every request taken back by its asker (D20, D21).
+
+Any number of permissions and questions of one agent may be open. Nothing here waits: `store.views.requests.verdicts`
+does. A request that expired, or was withdrawn, is never answered any more and never shown as approved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.protocol.answering import WITHDRAWN
+from team_console.store.protocol.checks import check_asked
+from team_console.store.protocol.client_requests import Excerpt, headline_of, permission_of, questions_of
+from team_console.store.protocol.kinds import phrase
+from team_console.store.protocol.verdicts import ORDER
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.compaction import confirm_ends, tidy
+from team_console.store.service.drafting import Draft, advise, check_known, new_request_id, not_listening, write
+from team_console.store.service.questions import find_question, refuse_decided
+from team_console.store.service.signing import Made, put_signed, signer
+from team_console.store.settings.team_config import TeamConfig
+
+LARGEST_BEFORE = 262_144
+"""Bytes of the file as it was that go on record with a permission; a larger one is left out, and said to be unknown."""
+_LONGEST_SUMMARY = 200
+Linked = Callable[[Transaction], Message | None]
+"""Finds, under the lock, an open request that the new one supersedes."""
+
+
+def ask_permission(
+    caller: Caller,
+    *,
+    tool: str,
+    input: Mapping[str, Any],
+    directory: str | None = None,
+    session: str | None = None,
+    client: str | None = None,
+    suggestions: Sequence[Any] = (),
+    before: str | Excerpt | UnsetType | None = UNSET,
+    is_private: bool = False,
+    expires: datetime | str | None = None,
+    summary: str | None = None,
+    asker: str | None = None,
+    denied: str | None = None,
+) -> Receipt:
+    """Ask the lead whether a tool may be used; `Receipt.request_id` names what was asked.
+
+    Args:
+        tool, input: What is to be used and with what, as the client gives it.
+        directory: The folder it would work in.
+        session, client: The client's own session, and its name: `claude-code`, `codex`, `mcp`, ...
+        suggestions: What the client offers to allow from now on; the very object comes back when it is chosen.
+        before: The file that would change, as it is now, or what has to be known of it; None when there is none yet.
+        is_private: Whether the file is left out because others than its owner may not read it.
+        expires: When the asker stops waiting; from then on the request is withdrawn as timed out.
+        summary: One line; made from tool and input when left out.
+        asker: The name under which the process that waits for the answer is present (`Team.announce`): once it is
+            gone, the request is withdrawn.
+        denied: Why the client denied it by itself already: nobody waits, and a yes lets the agent try once more.
+
+    Raises:
+        TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
+    """
+    asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied}
+    body: dict[str, Any] = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
+    text = before.text if isinstance(before, Excerpt) else before
+    if text is not UNSET and len((text or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
+        body |= before.as_recorded if isinstance(before, Excerpt) else {"before": text}
+    if is_private:
+        body["before_private"] = True
+    check_asked("permission_request", body)
+    line = summary or headline_of(permission_of(body), directory or "")
+    return _ask(caller, "ask_permission", "permission_request", "permission", body, line)
+
+
+def ask_question(
+    caller: Caller,
+    *,
+    questions: Sequence[Mapping[str, Any]],
+    directory: str | None = None,
+    session: str | None = None,
+    client: str | None = None,
+    expires: datetime | str | None = None,
+    summary: str | None = None,
+    asker: str | None = None,
+) -> Receipt:
+    """Ask the lead one or more questions; `Receipt.request_id` names what was asked.
+
+    Args:
+        questions: Each with `question`, and as far as wanted `header`, `options` (each with `label` and
+            `description`) and `multiSelect`. No two may ask the same: answers are told apart by their text.
+        directory, session, client, expires, summary, asker: As for `ask_permission`.
+
+    Raises:
+        TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
+    """
+    body: dict[str, Any] = {
+        "questions": [dict(item) if isinstance(item, Mapping) else item for item in questions],
+        **origin(client, session, directory, asker),
+        **expiry(expires),
+    }
+    check_asked("question_request", body)
+    line = summary or "; ".join(question.text for question in questions_of(body))
+    return _ask(caller, "ask_question", "question_request", "question", body, line)
+
+
+def withdraw(caller: Caller, *, request_id: str, reason: str) -> Receipt:
+    """Take back an open request of the actor's own, of any kind; doing it again writes nothing (`repeated`).
+
+    A question that nobody has got yet is recalled with it, so that it waits in no inbox. After `ALREADY_ANSWERED` the
+    answer counts: a client whose time is over finds out here whether a verdict came in time all the same.
+
+    Args:
+        reason: Why it needs no answer; hooks say `answered in the session`, `session ended`, `timed out` or
+            `nobody was there`.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED` for a request of
+            somebody else, `MISSING_REASON`.
+    """
+    return end_request(caller, request_id=request_id, asker=caller.actor, reason=reason)
+
+
+def end_request(caller: Caller, *, request_id: str, asker: str, reason: str) -> Receipt:
+    """Withdraw a request in the name of its asker; by anybody else only for an asker that is known to be gone.
+
+    Raises:
+        TeamError: As for `withdraw`.
+    """
+    if not reason.strip():
+        raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
+    by = {"by": caller.actor} if caller.actor != asker else {}
+    with caller.team.transaction(actor=caller.actor, action="withdraw", wait=caller.wait) as tx:
+        case, _ = find_question(tx, request_id, asker=asker)
+        question = case.question.message
+        if question.sender != asker:
+            text = f"{request_id} was asked by {question.sender}, so {asker} cannot take it back"
+            raise TeamError(Code.NOT_PERMITTED, text, "Only its asker can.", request_id=request_id)
+        refuse_decided(case)
+        if case.taken_back is not None:
+            return Receipt("withdraw", (case.taken_back.message,), (), request_id, repeated=True)
+        notice = _take_back(tx, question, request_id, reason)
+        tx.record(
+            "withdraw",
+            ids=[notice.message_id],
+            request_id=request_id,
+            kind=str(case.kind),
+            question=question.message_id,
+            reason=reason,
+            **by,
+        )
+        tidy(tx)
+    return Receipt("withdraw", (notice,), (), request_id, notices=tuple(tx.notices))
+
+
+def put_request(
+    caller: Caller,
+    *,
+    action: str,
+    type: str,
+    to: str,
+    payload: Mapping[str, Any],
+    id_parts: Sequence[str],
+    linked: Linked | None = None,
+    unchecked: Iterable[str] = (),
+    message_id: str | None = None,
+) -> Receipt:
+    """Write a request under an id of its own.
+
+    Args:
+        linked: Finds what it supersedes; what that one quotes, this one quotes too.
+        unchecked: Fields made here, which no advice to the writer is about.
+        message_id: Id of the message that asks; None to make one.
+
+    Raises:
+        TeamError: As for a send.
+    """
+
+    def put(tx: Transaction) -> tuple[Message, Message | None]:
+        """The request written, and what it supersedes."""
+        check_known(tx, [to, caller.actor])
+        older = linked(tx) if linked is not None else None
+        quoted = older.payload.get("in_reply_to") if older is not None else None
+        more = {"in_reply_to": quoted} if quoted is not None else {}
+        body = {"request_id": new_request_id(tx, *id_parts), **payload, **more}
+        messages, _ = write(tx, Draft(type, caller.actor, (to,), body, message_id=message_id), [to])
+        return messages[0], older
+
+    signed = _signed(caller, action, put) if type == ORDER else None
+    config = caller.team.config()
+    told = {key: value for key, value in payload.items() if key not in unchecked}
+    warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}, message_id=message_id).check(config)
+    with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+        quiet = not_listening(tx, [to]) if type == ORDER else []
+        message, older = put(tx)
+        if signed is not None:
+            message = put_signed(tx, Made(message), signed)
+        request_id = message.request_id
+        warnings += [*advise(tx, [message]), *(quiet if older is None else ())]
+        tx.record(action, ids=[message.message_id], to=[to], request_id=request_id)
+        confirm_ends(tx)
+    notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
+    return Receipt(action, (message,), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
+
+
+def _signed(
+    caller: Caller, action: str, put: Callable[[Transaction], tuple[Message, Message | None]]
+) -> Message | None:
+    """An order as its signature makes it, where verdicts are signed."""
+    with signer(caller, action=action) as sign:
+        return sign(lambda tx: Made(put(tx)[0]))
+
+
+def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:
+    """Refuse what only makes sense for somebody who is led.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`.
+    """
+    if caller.actor == config.lead:
+        raise TeamError(Code.NOT_PERMITTED, f"{caller.actor} leads the team and answers {what}", "Use --as AGENT.")
+
+
+def expiry(expires: datetime | str | None) -> dict[str, str]:
+    """The field that says when a request ends by itself.
+
+    Raises:
+        TeamError: `INVALID_FIELD`.
+    """
+    if expires is None:
+        return {}
+    moment = from_text(expires) if isinstance(expires, str) else expires
+    if moment is None:
+        text = f"expires: {expires!s:.60} is not a time"
+        raise TeamError(Code.INVALID_FIELD, text, "Write it as 2026-02-24T10:30:00Z.")
+    return {"expires": to_text(moment)}
+
+
+def _ask(caller: Caller, action: str, type: str, prefix: str, body: Mapping[str, Any], line: str) -> Receipt:
+    config = caller.team.config()
+    refuse_lead(caller, config, f"{prefix} requests")
+    payload = {"summary": line.strip()[:_LONGEST_SUMMARY], **body}
+    return put_request(
+        caller,
+        action=action,
+        type=type,
+        to=config.lead,
+        payload={key: value for key, value in payload.items() if value is not None or key == "before"},
+        id_parts=(prefix, caller.actor, config.name),
+        unchecked=("summary",),
+    )
+
+
+def origin(client: str | None, session: str | None, directory: str | None, asker: str | None = None) -> dict[str, str]:
+    """The fields that say where a request comes from, those that are known; a folder's name need not be UTF-8."""
+    named = {"client": client, "session": session, "directory": directory, "asker": asker}
+    return {key: value.encode("utf-8", "replace").decode() for key, value in named.items() if value}
+
+
+def _take_back(tx: Transaction, question: Message, request_id: str, reason: str) -> Message:
+    """The notice of a withdrawal. Where nobody has got the question, nobody needs to get the notice either."""
+    to = question.recipients[0]
+    at = to_text(tx.now)
+    unseen = next((live for live in tx.named(question.message_id) if live.is_pending_for(to)), None)
+    gone = {"status": Status.RECALLED.value, "recalled_at": at} if unseen is not None and not unseen.is_group else {}
+    summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Needs no answer any more"), reason)
+    payload = {"summary": summary[:120], "request_id": request_id, "reason": reason}
+    (notice,), _ = write(tx, Draft(WITHDRAWN, question.sender, (to,), payload), [to], **gone)
+    if gone and unseen is not None:
+        recalled = unseen.with_changes(**gone, next_attempt_at=None)
+        tx.replace(unseen, recalled)
+        for message in (recalled, notice):
+            tx.archive(to, message)
+    return notice

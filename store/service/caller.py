@@ -1,0 +1,114 @@
+"""Who acts on which team, and what comes back: the first argument and the result of every desk action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Problem
+from team_console.store.model.message import Message
+
+
+class Caller(Struct, frozen=True):
+    """An identity at a team.
+
+    Attributes:
+        actor: The name that writes (`from` of what is sent).
+        wait: Seconds to wait for the lock: 2 in the console, 10 on the command line (decision D7).
+        on_terminal: Whether a key may ask for its passphrase on the terminal of this process.
+        tell: Is told what is waited for that may take a human's time, and what gives it up.
+    """
+
+    team: Team
+    actor: str
+    wait: float = 10.0
+    on_terminal: bool = False
+    tell: Callable[[str, Callable[[], None]], None] = lambda words, give_up: None
+
+
+class Receipt(Struct, frozen=True):
+    """What a write action did; made only after the store has it.
+
+    Attributes:
+        action: The verb.
+        messages: The records written, one per recipient.
+        warnings: What the writer should know (decision D9), as sentences.
+        request_id: The request opened or answered.
+        repeated: The same id with the same content was already there; nothing was written.
+        notices: Healings and repairs made on the way.
+        notes: What follows from it, as sentences: who will be told, and when.
+    """
+
+    action: str
+    messages: tuple[Message, ...]
+    warnings: tuple[str, ...] = ()
+    request_id: str | None = None
+    repeated: bool = False
+    notices: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The result object of `send`, `broadcast`, `plan`, `shutdown`, `approve`, `reject`."""
+        rows = [_delivery(message) for message in self.messages]
+        result: dict[str, Any] = {"success": True, "action": self.action, **(rows[0] if rows else {})}
+        if self.request_id is not None:
+            result["request_id"] = self.request_id
+        if len(rows) > 1:
+            result["deliveries"] = rows
+        if self.repeated:
+            result["repeated"] = True
+        if self.notes:
+            result["notes"] = list(self.notes)
+        result["warnings"] = [*self.warnings, *(notice.message for notice in self.notices)]
+        return result
+
+
+class Received(Struct, frozen=True):
+    """What `receive` hands out.
+
+    Attributes:
+        messages: Most urgent first, oldest first within a priority, as stored after the change; `trust` in a record
+            says what is wrong with it.
+        status_message: The sentence of seed 000 for the way it ended.
+        delivered: Messages the router pushed and the agent did not acknowledge, left where they are (D19).
+        damaged: Entries of the queue that could not be read, so that nobody knows whom they are for.
+        may_change_by_itself: Whether something can come to wait without anybody writing: a lease that ends, or
+            what is not known because it took a lock to look.
+        is_complete: Whether that look showed, too, that no message is missing or damaged.
+    """
+
+    agent: str
+    messages: tuple[Message, ...]
+    status_message: str
+    notices: tuple[Problem, ...] = ()
+    delivered: tuple[Message, ...] = ()
+    damaged: int = 0
+    may_change_by_itself: bool = True
+    is_complete: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many messages there are."""
+        return len(self.messages)
+
+    def as_json(self) -> dict[str, Any]:
+        """Exactly the three keys of seed 000 (requirement 40)."""
+        return {
+            "messages": [dict(message.record) for message in self.messages],
+            "count": self.count,
+            "status_message": self.status_message,
+        }
+
+
+def _delivery(message: Message) -> dict[str, Any]:
+    row = {
+        "message_id": message.message_id,
+        "sender": message.sender,
+        "recipient": ", ".join(message.recipients),
+        "message_type": message.type,
+        "status": message.status,
+        "created_at": message.created,
+    }
+    return row if message.request_id is None else {**row, "request_id": message.request_id}

@@ -1,0 +1,101 @@
+"""Keeps the queue small by itself: read messages whose archive copy is proven leave it (decision D18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.message import Message
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.judgement import judge, thread_of
+from team_console.store.protocol.relations import DONE, REQUEST, newest_words, threads_of
+from team_console.store.settings.team_config import TeamConfig
+
+
+def tidy(tx: Transaction, *, keep: Collection[str] = ()) -> None:
+    """Confirm the ends that are due, and take out what is done: what every write does on its way out."""
+    confirm_ends(tx)
+    compact(tx, keep=keep)
+
+
+def confirm_ends(tx: Transaction) -> None:
+    """Confirm approved ends whose agent has stopped or did not answer in time (steps 10 and 11 of seed 002)."""
+    if any("in_reply_to" in order.payload for order in tx.select(types=(REQUEST,))):
+        from team_console.store.service.agents import finish_endings  # loads all that writing needs, for few
+
+        finish_endings(tx)
+
+
+def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
+    """Take out read messages beyond the configured number or age; returns how many left.
+
+    What was only just read has an id in `keep` and stays until the next write, so that everybody sees it as read.
+
+    A message stays while something live depends on it: its request is unanswered, another message of its
+    thread is unread, it is the newest word on who is in the team, or no archive proves to hold it.
+    """
+    config = tx.config
+    just_read = frozenset(keep)
+    done = [message for message in tx.everything() if message.status in DONE and message.message_id not in just_read]
+    if not done:
+        return 0
+    limit = tx.now - timedelta(days=config.archive_after_days)
+    too_many = max(0, len(done) - config.active_messages_max)
+    leaving = [message for number, message in enumerate(done) if number < too_many or _older(message, limit)]
+    if not leaving:
+        return 0
+    ids = [message.message_id for message in leaving]
+    stay = bound(tx.everything(), config=config, now=tx.now, recorded=lambda: tx.recorded, leaving=ids)
+    gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
+    for missing in gone:
+        tx.remove(missing)
+    if gone:
+        tx.record("compact", ids=[message.message_id for message in gone])
+    return len(gone)
+
+
+def bound(
+    messages: Sequence[Message],
+    *,
+    config: TeamConfig,
+    now: datetime,
+    recorded: Callable[[], RecordedFacts | None] = lambda: None,
+    leaving: Iterable[str] = (),
+) -> frozenset[str]:
+    """Ids of messages that the present state still rests on, whatever their own status is.
+
+    A request stays with everything said about it while it is open, and so does what superseded a request that stays:
+    without it the older one would be open again.
+
+    Args:
+        recorded: Reads the audit trail, which may be long: only what was decided before `signed_since` needs it.
+        leaving: Ids of messages that go unless they are bound.
+    """
+    threads = threads_of(messages)
+    cases = judge(messages, config, recorded() if config.signed_since is not None else None, now).values()
+    newer: dict[str, list[str]] = {}
+    for case in cases:
+        if case.superseded_by is not None:
+            newer.setdefault(case.request_id, []).append(thread_of(case.superseded_by))
+        if case.ending is not None:
+            newer.setdefault(case.request_id, []).append(case.ending.request_id)
+    gone = set(leaving)
+    kept = {key for key, thread in threads.items() if any(message.status not in DONE for message in thread)}
+    kept |= {case.request_id for case in cases if not case.is_finished}
+    kept |= {
+        key for case in cases if (key := case.request_id) in newer and case.question.message.message_id not in gone
+    }
+    waiting = list(kept)
+    while waiting:
+        for key in newer.get(waiting.pop(), ()):
+            if key not in kept:
+                kept.add(key)
+                waiting.append(key)
+    members = (message.message_id for key in kept for message in threads.get(key, ()))
+    return frozenset((*members, *newest_words(messages)))
+
+
+def _older(message: Message, limit: datetime) -> bool:
+    moment = message.created_at
+    return moment is not None and moment < limit

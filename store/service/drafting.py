@@ -1,0 +1,546 @@
+"""Advice to a sender: whatever `check` would report of the message is told before anybody else reads it.
+
+The rules themselves stand in `store.protocol.checks` (`message_rules`, `team_rules`), where `check` has them from too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.clock import epoch_ms, to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import named
+from team_console.store.model.message import Message, Priority, Status, from_record, new_message_id, new_record
+from team_console.store.model.names import ALL, USER, check_name, did_you_mean, nearest
+from team_console.store.model.safe import counted
+from team_console.store.protocol.answering import already_answered
+from team_console.store.protocol.checks import (
+    TeamFacts,
+    expected_on_roster,
+    is_judged_by_team,
+    problems_of,
+    report_targets,
+    secret_warnings,
+    self_addressed,
+    summary_warnings,
+    team_problems,
+)
+from team_console.store.protocol.judgement import judge
+from team_console.store.protocol.kinds import CARRIERS, KINDS, RequestKind, carried_name, default_priority
+from team_console.store.protocol.membership import SESSION, known, members, membership_facts
+from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.permissions import check_permission, check_settings
+from team_console.store.protocol.relations import silent
+from team_console.store.protocol.sprint_plans import BATCH_REPORT, plans_of
+from team_console.store.protocol.team_signature import sign
+from team_console.store.settings.team_config import TeamConfig
+
+_OFTEN, _MANY = timedelta(minutes=1), 4
+"""From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""
+_RESULTS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER, RequestKind.RESEARCH})
+
+
+def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
+    """What is odd about messages that were just put into `tx`, as sentences, each once.
+
+    Raises:
+        TeamError: `ALREADY_ANSWERED` for a second result, the same or another (decision D14), `NOT_PERMITTED`
+            for a result by anybody but the one who was asked (D17).
+    """
+    reads = [reading(message) for message in messages]
+    facts = _facts(tx, reads) if any(map(is_judged_by_team, reads)) else TeamFacts(tx.config)
+    told: dict[str, None] = {}
+    for read in reads:
+        problems = (*problems_of(read), *self_addressed(read.message), *team_problems(read, facts))
+        told.update(dict.fromkeys(problem.message for problem in problems))
+        told.update(dict.fromkeys(_of_name(tx, read)))
+        told.update(dict.fromkeys(_of_answers(tx, read, reads)))
+    return list(told)
+
+
+def broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iterable[str]) -> Iterator[str]:
+    """What is odd about a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
+    first = messages[0]
+    reached = {name for message in messages for name in message.recipients}
+    left_out = [name for name in members if name not in reached and name != first.sender]
+    if left_out and ALL not in reached:
+        some = counted(len(reached), "agent")
+        yield f"a broadcast goes to every member, this one reaches {some}; use type message for some"
+    ours = {message.message_id for message in messages}
+    earlier = {
+        message.broadcast_id or message.message_id: message
+        for message in tx.select(types=("broadcast",))
+        if message.sender == first.sender and message.message_id not in ours and _is_recent(tx, message)
+    }
+    same = sum(dict(message.payload) == dict(first.payload) for message in earlier.values())
+    if same:
+        times = "once" if same == 1 else f"{same} times"
+        yield f"the same broadcast went out {times} in the last minute; each is a delivery to every member"
+    elif len(earlier) + 1 >= _MANY:
+        number = len(earlier) + 1
+        yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
+
+
+def _is_recent(tx: Transaction, message: Message) -> bool:
+    return message.created_at is not None and tx.now - message.created_at <= _OFTEN
+
+
+def _facts(tx: Transaction, reads: Iterable[Reading]) -> TeamFacts:
+    """The facts these messages are judged by; what only some kinds need is looked for only for them."""
+    names, live = {read.name for read in reads}, tx.everything()
+    carried = map(reading, (message for message in live if message.type in CARRIERS))
+    return TeamFacts(
+        tx.config,
+        known(tx.config, live),
+        report_targets(carried) if "AGENT_COMPLETE" in names else {},
+        plans_of(map(reading, live)) if BATCH_REPORT in names else {},
+        expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},
+    )
+
+
+def _of_name(tx: Transaction, read: Reading) -> Iterator[str]:
+    """A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever."""
+    if read.kind is None and read.name != read.message.type and read.name not in tx.config.kinds:
+        yield f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"
+
+
+def _of_answers(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Iterator[str]:
+    """An answer to nothing, and a quoted message that nobody has."""
+    if read.answers in _RESULTS:
+        yield from _of_results(tx, read, reads)
+        return
+    quoted = read.message.payload.get("in_reply_to") or read.message.payload.get("request_id")
+    if read.opens is None and isinstance(quoted, str) and quoted and not _is_there(tx, quoted, reads):
+        field = "in_reply_to" if read.message.payload.get("in_reply_to") else "request_id"
+        yield f"{field}: no message or request {quoted:.120} is known, so this answers nothing"
+
+
+def _is_there(tx: Transaction, quoted: str, reads: Sequence[Reading]) -> bool:
+    ours = {read.message.message_id for read in reads}
+    return tx.known(quoted) is not None or any(message.message_id not in ours for message in tx.thread(quoted))
+
+
+def _of_results(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Iterator[str]:
+    kind, message = read.answers, read.message
+    ours = {read.message.message_id for read in reads}
+    shared = read.request_id or read.subject or ""
+    asker = message.recipients[0]
+    about = [item for item in _same_matter(tx, read) if item.message_id not in ours]
+    cases = judge(about, tx.config, tx.recorded, tx.now).values()
+    mine = sorted((case for case in cases if case.kind is kind and case.asker == asker), key=lambda case: case.order)
+    waiting = next((case for case in mine if case.is_open), None)
+    if waiting is not None:
+        recipients = waiting.question.message.recipients
+        if message.sender not in recipients:
+            text = f"{message.sender} may not answer {shared}; it is for {', '.join(recipients)}"
+            raise TeamError(Code.NOT_PERMITTED, text, "Only the addressee of a request answers it.", request_id=shared)
+        return
+    answered = next((case.verdict.message for case in reversed(mine) if case.verdict is not None), None)
+    if answered is None:
+        yield f"{read.name} answers {shared or 'nothing'}, which {asker} has not asked as far as is known"
+    else:
+        raise already_answered(shared, answered)
+
+
+def _same_matter(tx: Transaction, read: Reading) -> Iterable[Message]:
+    """Questions and answers that share the id, or where no id is quoted the story, oldest first."""
+    if read.request_id is not None:
+        return tx.thread(read.request_id)
+    carried = (message for message in tx.everything() if message.type in CARRIERS)
+    return [message for message in carried if reading(message).subject == read.subject]
+
+
+# Who may receive, and what becomes of a message that was read; a slip of the keyboard takes nothing.
+
+
+def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], Sequence[Message]]) -> None:
+    """Refuse a name that nobody has in a team that declares its members.
+
+    `messages` gives the live ones; it is only asked where the settings do not tell.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
+    """
+    if not config.declared or name in config.agents or name in (USER, config.lead):
+        return
+    live = messages()
+    if any(name == message.sender or name in message.recipients for message in live):
+        return
+    from team_console.store.protocol.membership import known
+
+    refuse_not_among(known(config, live), config, live, name)
+
+
+def refuse_not_among(met: Collection[str], config: TeamConfig, live: Sequence[Message], name: str) -> None:
+    """Refuse a name that is not among those the team has `met`.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
+    """
+    from team_console.store.protocol.membership import members
+
+    if name in met:
+        return
+    meant = nearest(name, met)
+    hint = f"Did you mean {meant}? " if meant else ""
+    raise TeamError(
+        Code.AGENT_NOT_FOUND,
+        f"no agent {name!r} in team {config.name}",
+        f"{hint}Members: {', '.join(members(config, live))}.",
+    )
+
+
+_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
+
+
+def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
+    """Read for `agent`: archived in its history, then changed in the queue (archive first, decision D7).
+
+    A message to several is archived as its reader sees it, read, whatever the others have yet to do.
+    """
+    at = to_text(tx.now)
+    own = message.with_changes(status=Status.READ.value, read_at=at, **_NO_CLAIM)
+    changed = own
+    if message.is_group:
+        read_by = {**message.read_by, agent: at}
+        others = [name for name in _addressees(tx, message) if name not in read_by]
+        changed = message.with_changes(read_by=read_by, status=message.status if others else Status.READ.value)
+        own = own.with_changes(read_by=read_by)
+    tx.archive(agent, own)
+    tx.replace(message, changed)
+    return changed
+
+
+def _addressees(tx: Transaction, message: Message) -> list[str]:
+    from team_console.store.protocol.membership import members
+
+    names = members(tx.config, tx.everything()) if ALL in message.recipients else message.recipients
+    return [name for name in names if name != message.sender]
+
+
+# A message on its way to being written: checked, addressed, sized, signed.
+
+_MAX_DEPTH = 32
+_PREVIEW_CHARACTERS = 2000
+
+
+class Draft(Struct, frozen=True):
+    """What is to be sent, before it is known to whom exactly.
+
+    Attributes:
+        to: Recipients as given; `("all",)` for everybody but the sender.
+        message_id: Id given by the caller, which makes a repeated send a no-op; None to make one.
+    """
+
+    type: str
+    sender: str
+    to: tuple[str, ...]
+    payload: Mapping[str, Any]
+    priority: str | None = None
+    message_id: str | None = None
+
+    def check(self, config: TeamConfig) -> list[str]:
+        """Refuse what can be refused without looking at the queue; returns the warnings of decision D9.
+
+        Raises:
+            TeamError: The first structural error, with its own code.
+        """
+        check_name(self.sender, field="sender")
+        for name in self.to:
+            if name != ALL:
+                check_name(name, field="recipient")
+        if self.message_id is not None:
+            _check_id(self.message_id)
+        check_priority(self.priority)
+        check_payload(self.payload)
+        warnings = check_size(self.payload, config)
+        if config.key_trouble:
+            warnings.append(f"not signed: key_file {config.key_trouble}")
+        summary = self.payload.get("summary")
+        if isinstance(summary, str):
+            warnings += summary_warnings(summary, language=config.language)
+        found = [warning for text in _texts(self.payload) for warning in secret_warnings(text)]
+        return warnings + list(dict.fromkeys(found))
+
+
+def _check_id(message_id: str) -> None:
+    if not message_id.strip():
+        raise TeamError(Code.INVALID_FIELD, "id: it is empty", "Name an id, or leave it out to have one made.")
+    _check_text(message_id, "id")
+    if "\0" in message_id:  # it ends a text in most programs, and no database takes it
+        raise TeamError(Code.INVALID_FIELD, "id: it holds a NUL", "Name an id of letters and digits.")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _texts(each)
+
+
+def check_size(payload: Mapping[str, Any], config: TeamConfig) -> list[str]:
+    """Refuse a payload above the limit, warn above the soft one (requirement 108).
+
+    Raises:
+        TeamError: `CONTENT_TOO_LARGE`.
+    """
+    size = len(json.dumps(payload, ensure_ascii=False).encode())
+    if size > config.content_max_bytes:
+        raise TeamError(
+            Code.CONTENT_TOO_LARGE,
+            f"the message has {size:,} bytes, the limit is {config.content_max_bytes:,}",
+            "Put the content into a file and send its path.",
+        )
+    large = size > config.content_soft_bytes
+    return [f"large message: {size:,} bytes; consider a file and its path"] if large else []
+
+
+def check_priority(priority: str | None) -> None:
+    """Refuse a priority word outside the four.
+
+    Raises:
+        TeamError: `INVALID_FIELD`.
+    """
+    if priority is not None and priority not in tuple(Priority):
+        words = ", ".join(Priority)
+        raise TeamError(Code.INVALID_FIELD, f"priority: {named(priority)} is none of {words}", "Use one of them.")
+
+
+def check_payload(payload: Mapping[str, Any]) -> None:
+    """Refuse what could not be read back: values that are not JSON, deep nesting, lone surrogates.
+
+    Raises:
+        TeamError: `INVALID_FIELD` naming the place.
+    """
+    _check_value(payload, "payload", 0)
+
+
+def _check_value(value: Any, place: str, depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        raise TeamError(Code.INVALID_FIELD, f"{place}: nesting deeper than {_MAX_DEPTH}", "Flatten it.")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            _check_text(key, f"{place} key")
+            _check_value(item, f"{place}.{key}", depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for number, each in enumerate(value):
+            _check_value(each, f"{place}[{number}]", depth + 1)
+    elif isinstance(value, str):
+        _check_text(value, place)
+    elif isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        raise TeamError(Code.INVALID_FIELD, f"{place}: {value} is not a JSON number", "Send it as text.")
+    elif value is not None and not isinstance(value, (bool, int, float)):
+        raise TeamError(Code.INVALID_FIELD, f"{place}: {type(value).__name__} is not a JSON value", "Send it as text.")
+
+
+def _check_text(value: Any, place: str) -> None:
+    if not isinstance(value, str):
+        raise TeamError(Code.INVALID_FIELD, f"{place}: {value!r} is not a text", "Use text keys.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise TeamError(
+            Code.INVALID_FIELD, f"{place}: a lone surrogate at character {error.start} is not text", "Remove it."
+        ) from error
+
+
+def resolve(tx: Transaction, *, sender: str, to: Sequence[str]) -> list[str]:
+    """The recipients one by one: `all` becomes every live member but the sender (decision D1).
+
+    Raises:
+        TeamError: `MISSING_RECIPIENT`, or `AGENT_NOT_FOUND` with the nearest name.
+    """
+    if ALL in to:
+        names = [name for name in current_members(tx) if name not in (sender, USER)]
+        if not names:
+            raise TeamError(Code.MISSING_RECIPIENT, "the team has no other members", "Add agents to its settings.")
+        check_known(tx, [sender])
+        return names
+    names = list(dict.fromkeys(to))
+    check_known(tx, [*names, sender])
+    return names
+
+
+def current_members(tx: Transaction) -> list[str]:
+    """Names of the members now: settings, roster messages, creations and destructions."""
+    return list(members(tx.config, tx.everything()))
+
+
+def check_known(tx: Transaction, names: Iterable[str]) -> None:
+    """Refuse names that are on no roster. A team that declares none has nothing to check against.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`.
+    """
+    refuse_unknown(tx.config, tx.everything, names)
+
+
+def refuse_unknown(config: TeamConfig, messages: Callable[[], Sequence[Message]], names: Iterable[str]) -> None:
+    """As `check_known`, with the live messages asked for only when the settings do not know a name.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`.
+    """
+    unknown = [name for name in names if name not in config.agents and name not in (USER, config.lead)]
+    if not unknown or not config.declared:
+        return
+    live = messages()
+    met = known(config, live)
+    for name in unknown:
+        refuse_not_among(met, config, live, name)
+
+
+def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
+    """Warnings for recipients that stopped, left or were asked to stop: what they are sent waits unread (D17)."""
+    wanted = set(names)
+    asked = {name for message in tx.select(types=(*_STOPS, SESSION)) for name in (message.sender, *message.recipients)}
+    announced = {name for name in wanted if name not in tx.config.agents}
+    if not (wanted & asked or announced):
+        return []
+    quiet = silent(tx.config, tx.everything()) & wanted
+    return [f"{name} has stopped or was asked to; the message waits until it reads again" for name in sorted(quiet)]
+
+
+_STOPS = ("shutdown_request", "shutdown_response")
+
+
+def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: Any) -> tuple[list[Message], bool]:
+    """Add one record per recipient; returns them and whether they were all there already.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`, or `DUPLICATE_ID` when the id stands for another message or a request.
+    """
+    if len(recipients) > 1 and draft.sender == tx.config.lead:
+        check_settings(tx.config, "write to several agents as their lead")
+    group = f"{draft.message_id or new_message_id(tx.now)}" if len(recipients) > 1 else None
+    payload = shrink(tx, draft.type, draft.payload)
+    written: list[Message] = []
+    repeated = 0
+    for name in recipients:
+        wanted_id = draft.message_id if group is None else draft.message_id and f"{draft.message_id}.{name}"
+        earlier = tx.known(wanted_id) if wanted_id else None
+        if earlier is not None:
+            written.append(_same(earlier, draft, name, payload))
+            repeated += 1
+            continue
+        if wanted_id:
+            _refuse_id_of_request(tx, wanted_id)
+        message = _message(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
+        is_answer = partial(_is_answer, tx, message)
+        kind = reading(message).name
+        check_permission(tx.config, sender=draft.sender, recipient=name, type=kind, is_answer=is_answer)
+        tx.add(message)
+        written.append(message)
+    return written, repeated == len(written)
+
+
+def _is_answer(tx: Transaction, message: Message) -> bool:
+    """Whether its recipient asked its sender for it; checked only for senders whose rights are narrowed."""
+    read = reading(message)
+    asked = tx.thread(read.request_id) if read.opens is None and read.request_id is not None else ()
+    return any(
+        reading(item).opens is not None and item.sender in message.recipients and item.is_addressed_to(message.sender)
+        for item in asked
+    )
+
+
+def _refuse_id_of_request(tx: Transaction, message_id: str) -> None:
+    """A message under the id of a request would be taken for it, and what it asks could not be answered.
+
+    Raises:
+        TeamError: `DUPLICATE_ID`.
+    """
+    for item in tx.asking(message_id):
+        if reading(item).opens is not None and reading(item).request_id == message_id:
+            text = f"{message_id} is the id of the {reading(item).opens} request of {item.sender}"
+            raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")
+
+
+def _same(earlier: Message, draft: Draft, recipient: str, payload: Mapping[str, Any]) -> Message:
+    same = (earlier.type, earlier.sender, earlier.recipients) == (draft.type, draft.sender, (recipient,))
+    if same and dict(earlier.payload) == dict(payload):
+        return earlier
+    raise duplicate_id(earlier)
+
+
+def duplicate_id(earlier: Message) -> TeamError:
+    """Make the error for an id that `earlier` has, which says something else."""
+    return TeamError(
+        Code.DUPLICATE_ID,
+        f"message id {earlier.message_id} already stands for another message "
+        f"({earlier.type} from {earlier.sender} to {', '.join(earlier.recipients)})",
+        "Use another id, or leave it out to have one made.",
+    )
+
+
+def _message(
+    tx: Transaction,
+    draft: Draft,
+    recipient: str,
+    payload: Mapping[str, Any],
+    *,
+    message_id: str | None,
+    **envelope: Any,
+) -> Message:
+    while message_id is None:
+        fresh = new_message_id(tx.now)
+        message_id = None if tx.known(fresh) else fresh
+    return sealed(
+        new_record(
+            message_id=message_id,
+            type=draft.type,
+            sender=draft.sender,
+            to=recipient,
+            created=to_text(tx.now),
+            priority=draft.priority or default_priority(carried_name(draft.type, payload) or draft.type, tx.config),
+            payload=payload,
+            **envelope,
+        ),
+        tx.config.key,
+    )
+
+
+def sealed(message: Message, key: bytes) -> Message:
+    """The message with its signature when the team has a key (requirement 110)."""
+    return from_record({**message.record, "signature": sign(message.record, key)}) if key else message
+
+
+def shrink(tx: Transaction, type: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Move a large content beside the queue and leave its beginning and its reference (requirement 108).
+
+    A sprint message stays whole: cut JSON would be no message at all.
+    """
+    content = payload.get("content")
+    if not isinstance(content, str) or len(content) <= tx.config.attachment_bytes // 4:
+        return payload
+    if carried_name(type, payload) is not None:
+        return payload
+    data = content.encode()
+    if len(data) <= tx.config.attachment_bytes:
+        return payload
+    reference = tx.attach(data)
+    digest = hashlib.sha256(data).hexdigest()
+    return {
+        **payload,
+        "content": content[:_PREVIEW_CHARACTERS] + "…",
+        "attachment": {"path": reference, "bytes": len(data), "sha256": digest},
+    }
+
+
+def new_request_id(tx: Transaction, prefix: str, *names: str) -> str:
+    """A request id in the form of decision D8 that no other request has: `prefix-{epoch_ms}@name[@name]`."""
+    moment = epoch_ms(tx.now)
+    while tx.thread(request_id := "@".join([f"{prefix}-{moment}", *names])):
+        moment += 1
+    return request_id

@@ -1,0 +1,436 @@
+"""Receiving: an agent pulls what waits for it, a lease holds it until it is acknowledged (seed 000, decision D3)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.contract.team import LOG_LOST, OUTCOME_UNKNOWN, PROCESS_LOST, Addressed, Snapshot, Team
+from team_console.store.contract.transaction import Enough, Transaction
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import canonical, check_name
+from team_console.store.model.safe import counted, first_of
+from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held
+from team_console.store.protocol.parsing import reading
+from team_console.store.service.caller import Caller, Receipt, Received
+from team_console.store.service.compaction import tidy
+from team_console.store.service.drafting import mark_as_read, refuse_unknown_reader
+from team_console.store.service.handing_on import marked, marked_as_taken
+from team_console.store.service.slices import MOST, slices, still
+from team_console.store.settings.team_config import TeamConfig
+
+_ON_ITS_WAY = tuple(status for status in Status if status not in (Status.PENDING, Status.READ))
+
+
+class Wanted(Struct, frozen=True):
+    """Which messages an agent asks for; a `type` is the record's or the kind a sprint message carries."""
+
+    agent: str
+    type: str | None = None
+    delivered: bool = False
+
+    def among(self, messages: Iterable[Message], now: datetime, ranks: Mapping[str, int]) -> list[Message]:
+        """Messages `receive` would hand out now, in its order (requirements 13-20; leases that ended count).
+
+        Args:
+            ranks: The places of priorities by the team's own settings.
+        """
+        waiting = [message for message in messages if self.is_one(message, now)]
+        return sorted(waiting, key=lambda message: message.order_by(ranks))
+
+    def is_one(self, message: Message, now: datetime) -> bool:
+        """Whether `receive` would hand it out now."""
+        return self._waits(message, now) and self._fits(message)
+
+    def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+        """Those of them that the router delivered and the agent did not acknowledge, urgent ones first."""
+        pushed = [message for message in messages if message.is_delivered_to(self.agent) and self._fits(message)]
+        return tuple(sorted(pushed, key=lambda message: message.order))
+
+    def _waits(self, message: Message, now: datetime) -> bool:
+        if is_waiting(message, self.agent, now):
+            return True
+        return self.delivered and message.is_delivered_to(self.agent)
+
+    def _fits(self, message: Message) -> bool:
+        return self.type is None or self.type in (message.type, reading(message).name)
+
+
+def is_waiting(message: Message, agent: str, now: datetime) -> bool:
+    """Whether nobody has it yet, or whoever had it did not acknowledge it in time."""
+    return message.is_pending_for(agent) or _lease_ended(message, agent, now)
+
+
+def _lease_ended(message: Message, agent: str, now: datetime) -> bool:
+    if message.status != Status.CLAIMED or not message.is_addressed_to(agent):
+        return False
+    return not is_held(message, now)
+
+
+def reserve_waiting(
+    tx: Transaction, wanted: Wanted, limit: int | None = None, seen: Iterable[Message] | None = None
+) -> list[Message]:
+    """What waits for the agent, most urgent first, kept from everybody else until the end of the transaction.
+
+    Args:
+        limit: At most so many.
+        seen: What was for the agent a moment ago. Without it a limit spares nobody else's waiting: which messages
+            are the most urgent shows only in all of them.
+    """
+    ranks = tx.config.ranks
+    enough = None
+    if limit is not None and seen is not None:
+        ids = [message.message_id for message in wanted.among(seen, tx.now, ranks)]
+        enough = Enough(limit, ids, partial(wanted.is_one, now=tx.now))
+    statuses = (Status.PENDING, *(_ON_ITS_WAY if wanted.delivered else (Status.CLAIMED,)))
+    return wanted.among(tx.reserve(wanted.agent, statuses, enough=enough), tx.now, ranks)[:limit]
+
+
+# Receive of which nobody could tell whether it counts, as when the line is cut in its commit: found out, not
+# guessed.
+
+_PAUSE = 0.1
+"""Seconds from one try to find out to the next."""
+_NAMED = 5
+
+
+class UnsureError(TeamError):
+    """What was to be taken may be read by now, or not: the store has to say which.
+
+    Args:
+        cause: What the write ended with.
+        received: What is handed out if it counts.
+        config: The settings when it was taken.
+    """
+
+    def __init__(self, cause: TeamError, received: Received, config: TeamConfig) -> None:
+        ids = [message.message_id for message in received.messages]
+        hint = f"Look whether {received.agent} has read it before you go on: team-console show {ids[0]}"
+        super().__init__(
+            cause.code, f"{cause.message}; it was to take {first_of(ids, _NAMED)}", hint, **cause.facts | {"ids": ids}
+        )
+        self._received, self._config = received, config
+
+    def found(self, caller: Caller) -> Received | None:
+        """What is handed out, when it is on record as taken by this receive; else None. Nothing is written.
+
+        What the lost connection may still be about is waited for: it has the rows until it is over.
+
+        Raises:
+            TeamError: The store's own, `STORE_LOCKED` among it.
+        """
+        agent, taken = self._received.agent, self._received.messages
+        with caller.team.claims(actor=agent, action="receive", wait=caller.wait) as tx:
+            tx.prefetch([message.message_id for message in taken])
+            if not any(_is_on_record(tx, agent, message) for message in taken):
+                return None
+        return replace(self._received, messages=tuple(marked_as_taken(caller.team, taken, self._config)))
+
+
+def found_out(caller: Caller, unsure: UnsureError) -> Received:
+    """What was taken, once the store says so; it is asked for as long as the caller waits for a lock.
+
+    Raises:
+        UnsureError: It could not be asked.
+        TeamError: `STORE_UNREADABLE` when nothing was taken.
+    """
+    end = time.monotonic() + caller.wait
+    while True:
+        try:
+            found = unsure.found(caller)
+            break
+        except TeamError:
+            if time.monotonic() >= end:
+                raise unsure from None
+            time.sleep(_PAUSE)
+    if found is not None:
+        return found
+    text = f"{caller.team.location}: the connection was lost; nothing was taken"
+    raise TeamError(Code.STORE_UNREADABLE, text, "Try again.")
+
+
+def _is_on_record(tx: Transaction, agent: str, taken: Message) -> bool:
+    stored = tx.current(taken)
+    if stored is None:
+        return tx.archived_for(agent, taken)
+    if taken.is_group:
+        return agent in taken.read_by and stored.read_by.get(agent) == taken.read_by[agent]
+    keys: Sequence[str] = ("token",) if taken.status == Status.CLAIMED else ("status", "read_at")
+    return all(stored.record.get(key) == taken.record.get(key) for key in keys)
+
+
+def receive(
+    caller: Caller,
+    *,
+    agent: str,
+    type: str | None = None,
+    mark_read: bool = True,
+    lease: float | None = None,
+    limit: int | None = None,
+    delivered: bool = False,
+) -> Received:
+    """Hand `agent` its pending messages; each goes to exactly one caller (requirements 6-48).
+
+    Where nothing waits for it, and the store can tell so without a lock, none is taken.
+
+    Args:
+        mark_read: False only looks: no lock, no change (requirement 25).
+        lease: Seconds to hold the messages as `claimed` until `acknowledge`, instead of reading them.
+        limit: At most so many, for several workers on one inbox; where they can, they are served side by side,
+            and a message another worker is just being given is left out.
+        delivered: Whether to hand out, too, what the router pushed and the agent did not acknowledge (D19).
+
+    Raises:
+        TeamError: `INVALID_NAME`, `AGENT_NOT_FOUND` for a name that a team with declared members does not know,
+            `INVALID_FIELD` for a lease or limit that is not above 0, or the store's own.
+    """
+    agent = check_name(agent, field="agent")
+    longest = MAX_LEASE.total_seconds()
+    if lease is not None and not 0 < lease <= longest:
+        what = f"is longer than {longest:.0f} seconds" if lease > longest else "is not a number of seconds above 0"
+        raise TeamError(Code.INVALID_FIELD, f"lease: {lease} {what}", "Give --lease 60.")
+    if limit is not None and limit < 1:
+        raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
+    wanted = Wanted(agent, type, delivered)
+    if not mark_read:
+        peeked = _peek(caller.team, wanted, limit)
+        return replace(peeked, messages=marked(caller.team, peeked.messages)) if peeked.messages else peeked
+    look = None if caller.team.read_only else _look(caller.team, wanted)
+    nothing = None if look is None else _nothing(caller.team, wanted, look)
+    return nothing or _receive(caller, wanted, lease, limit, look)
+
+
+def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
+    """What would be handed out now."""
+    look = _look(team, wanted)
+    nothing = None if look is None else _nothing(team, wanted, look)
+    if nothing is not None:
+        return nothing
+    snapshot = readable(team.snapshot())
+    refuse_unknown_reader(snapshot.config, wanted.agent, lambda: snapshot.messages)
+    waiting = wanted.among(snapshot.messages, snapshot.taken_at, snapshot.config.ranks)
+    return _received(
+        wanted,
+        waiting[:limit],
+        snapshot.messages,
+        is_empty=not snapshot.messages,
+        notices=(snapshot.doubt,) if snapshot.doubt else (),
+        damaged=sum(problem.code == "DAMAGED_ENTRY" for problem in snapshot.problems),
+    )
+
+
+def _look(team: Team, wanted: Wanted) -> Addressed | None:
+    """What is for the agent, where that can be told without a lock."""
+    look = team.addressed(wanted.agent)
+    if look is None or len(wanted.among(look.messages, team.clock(), {})) > MOST:
+        team.read_ahead()
+    return look
+
+
+def _nothing(team: Team, wanted: Wanted, look: Addressed) -> Received | None:
+    """The result without a message, when the look proves that nothing waits; else None."""
+    if wanted.among(look.messages, team.clock(), {}):
+        return None
+    named = any(wanted.agent in message.recipients for message in look.messages)
+    if not named:
+        refuse_unknown_reader(team.config(), wanted.agent, lambda: readable(team.snapshot()).messages)
+    result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged)
+    changing = any(message.status == Status.CLAIMED for message in look.messages)
+    return replace(result, may_change_by_itself=changing, is_complete=look.is_complete)
+
+
+def _receive(
+    caller: Caller, wanted: Wanted, lease: float | None, limit: int | None, look: Addressed | None
+) -> Received:
+    agent = wanted.agent
+    seen = look.messages if look is not None else None
+    taken: list[Message] = []
+    fresh: list[Message] = []
+    waiting: Sequence[Message] = ()
+    part: Sequence[Message] = ()
+    rest: Sequence[Message] = ()
+    claims = partial(caller.team.claims, actor=agent, action="claim" if lease else "receive", wait=caller.wait)
+
+    def clean(tx: Transaction) -> None:
+        if part[-1:] == waiting[-1:]:  # once, behind the last slice
+            tidy(tx, keep=[message.message_id for message in (*taken, *fresh)])
+
+    try:
+        with claims(tidy=clean) as tx:
+            refuse_unknown_reader(tx.config, agent, tx.everything)
+            waiting = reserve_waiting(tx, wanted, limit, seen)
+            rest = seen if waiting and seen is not None else tx.everything()
+            parts = slices(waiting)
+            part = next(parts, ())
+            taken += _hand_out(tx, agent, part, lease)
+    except TeamError as error:
+        if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
+            raise
+        return found_out(caller, UnsureError(error, _received(wanted, taken, rest, is_empty=False), tx.config))
+    notices, damaged, config = list(tx.notices), tx.damaged, tx.config
+    for part in parts:
+        fresh = []
+        try:
+            with claims(tidy=clean) as tx:
+                fresh = _hand_out(tx, agent, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease)
+            taken += fresh
+        except TeamError as error:
+            # Of a slice that was not written, everything would be handed out again. Where nobody can tell whether it
+            # was, twice is better than never.
+            taken += fresh if error.facts.get(OUTCOME_UNKNOWN) else []
+            notices.append(_cut_short(caller.team, taken, error))
+            break
+        notices += tx.notices
+    taken = marked_as_taken(caller.team, taken, config)
+    return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(notices), damaged=damaged)
+
+
+def _cut_short(team: Team, taken: Sequence[Message], error: TeamError) -> Problem:
+    """What is read already must reach its reader, so the rest waits for the next receive."""
+    what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
+    return Problem(error.code, "warning", team.location, what, error.hint)
+
+
+def _hand_out(tx: Transaction, agent: str, waiting: Sequence[Message], lease: float | None) -> list[Message]:
+    """One slice of what waits, read or claimed."""
+    taken = [_claim(tx, message, agent, lease) if lease else mark_as_read(tx, message, agent) for message in waiting]
+    if taken:
+        tx.record("claim" if lease else "receive", agent=agent, ids=[message.message_id for message in taken])
+    return taken
+
+
+def read_message(caller: Caller, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
+    """Mark one message as read by `agent`, because a human looked at it; a no-op when it was read already.
+
+    Args:
+        seen: The message that was looked at, where others may have its id.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when there is no such message for this agent.
+    """
+    with caller.team.transaction(actor=agent, action="read", wait=caller.wait) as tx:
+        message = (tx.current(seen) if seen is not None else None) or _addressed(tx, message_id, agent)[0]
+        if message.is_unread_by(agent):
+            message = mark_as_read(tx, message, agent)
+            tidy(tx, keep=[message_id])
+            tx.record("read", agent=agent, ids=[message_id])
+    return Receipt("read", (message,), notices=tuple(tx.notices))
+
+
+def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None) -> Receipt:
+    """Delivered or claimed -> read, all or none; acknowledging twice is a no-op (case 56).
+
+    Raises:
+        TeamError: `INVALID_FIELD` for an unknown id; `NOT_PERMITTED` when it is pending, or another holds it.
+    """
+    done: list[Message] = []
+    changed: list[str] = []
+    with caller.team.claims(actor=caller.actor, action="ack", wait=caller.wait, tidy=partial(tidy, keep=changed)) as tx:
+        tx.prefetch(ids)
+        for message_id in dict.fromkeys(ids):
+            for message in _addressed(tx, message_id, caller.actor):
+                if _needs_acknowledgement(message, caller.actor, token):
+                    message = mark_as_read(tx, message, caller.actor)
+                    changed.append(message_id)
+                done.append(message)
+        if changed:
+            tx.record("ack", agent=caller.actor, ids=changed)
+    return Receipt("ack", tuple(done), repeated=not changed, notices=tuple(tx.notices))
+
+
+def readable(snapshot: Snapshot) -> Snapshot:
+    """The snapshot when its messages can be trusted to be all there are.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` with the place: an unreadable queue is not an empty one (decision D16).
+    """
+    if snapshot.is_known:
+        return snapshot
+    errors = [problem for problem in snapshot.problems if problem.severity == "error"]
+    first = errors[0] if errors else Problem("", "error", "the queue", str(snapshot.condition), "")
+    facts = {PROCESS_LOST: True} if first.code == LOG_LOST else {}
+    raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint, **facts)
+
+
+def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Message:
+    if message.is_group:
+        return mark_as_read(tx, message, agent)
+    changed = message.with_changes(
+        status=Status.CLAIMED.value,
+        claimed_by=agent,
+        claimed_at=to_text(tx.now),
+        lease_until=to_text(tx.now + timedelta(seconds=lease)),
+        token=os.urandom(8).hex(),
+        attempts=attempts_of(message) + 1,
+    )
+    tx.replace(message, changed)
+    return changed
+
+
+def _addressed(tx: Transaction, message_id: str, agent: str) -> list[Message]:
+    """The messages of this id that are for `agent`, what still waits first: the archived one only without a live.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when there is none; `NOT_PERMITTED` when it left the queue before it was read.
+    """
+    live = sorted(tx.named(message_id), key=lambda message: not is_waiting(message, agent, tx.now))
+    mine = [message for message in live if message.is_addressed_to(agent)]
+    if mine:
+        return mine
+    known = tx.known(message_id) if not live else None
+    if known is None or not known.is_addressed_to(agent):
+        text = f"no message {message_id} for {agent}"
+        raise TeamError(Code.INVALID_FIELD, text, f"List them with: team-console inbox {agent}")
+    if known.status != Status.READ and agent not in known.read_by:
+        text = f"{message_id} was taken out of the queue before {agent} had read it"
+        raise TeamError(Code.NOT_PERMITTED, text, f"It is in the history: team-console history --grep {message_id}")
+    return [known]
+
+
+def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> bool:
+    facts: Mapping[str, Any] = message.record
+    if message.status == Status.READ or agent in message.read_by:
+        return False
+    if message.status == Status.DELIVERED or agent in message.delivered_to:
+        return True
+    if message.status == Status.CLAIMED and canonical(str(facts.get("claimed_by"))) == agent:
+        if token is None or token == facts.get("token"):
+            return True
+        raise TeamError(
+            Code.NOT_PERMITTED,
+            f"{message.message_id}: the lease ended and the message was handed out again",
+            "Do not act on it twice; whoever holds it now will acknowledge it.",
+        )
+    raise TeamError(
+        Code.NOT_PERMITTED,
+        f"{message.message_id} is {message.status}, so {agent} has nothing to acknowledge",
+        f"Receive it first: team-console receive --agent {agent}",
+    )
+
+
+def _received(
+    wanted: Wanted,
+    taken: Sequence[Message],
+    live: Sequence[Message],
+    *,
+    is_empty: bool,
+    notices: tuple[Problem, ...] = (),
+    damaged: int = 0,
+) -> Received:
+    """The result, with the sentence of seed 000; `live` holds at least what was for the agent before."""
+    agent = wanted.agent
+    if taken:
+        status = f"Messages for {agent}: {len(taken)}"
+    else:
+        status = "No messages in queue" if is_empty else f"No pending messages for {agent}"
+    ids = {message.message_id for message in taken}
+    left = tuple(message for message in wanted.pushed(live) if message.message_id not in ids)
+    return Received(agent, tuple(taken), status, notices, left, damaged)

@@ -1,0 +1,242 @@
+"""Rights of a member that name nobody, or no kind of message: a slip there silences it, and nothing else says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.names import ALL, USER, canonical, did_you_mean, nearest, refuse_case_twin
+from team_console.store.protocol.kinds import KINDS
+from team_console.store.protocol.permissions import check_settings
+from team_console.store.service.caller import Caller
+from team_console.store.service.drafting import current_members
+from team_console.store.settings.editing import NotEditable, add_member, change_member, fields_of, remove_member
+from team_console.store.settings.settings_file import parse, settings_text
+from team_console.store.settings.team_config import Agent, TeamConfig
+
+
+def rights_of_nobody(config: TeamConfig, agents: Sequence[Agent], now: Iterable[str]) -> list[str]:
+    """Warnings, one for each name and kind that the rights of these members name and the team does not know.
+
+    Args:
+        now: Who is a member now, temporary agents included.
+    """
+    members = [*now, *config.agents, config.lead, USER, *(agent.name for agent in agents)]
+    kinds = [*KINDS, *config.kinds]
+    return [
+        warning
+        for agent in agents
+        for warning in (
+            *_unknown(f"{agent.name} may write to", agent.may_message, members, "no member"),
+            *_unknown(f"{agent.name} may send", agent.may_send, kinds, "no kind of message"),
+        )
+    ]
+
+
+def _unknown(right: str, allowed: Iterable[str] | None, known: Sequence[str], what: str) -> Iterator[str]:
+    for word in sorted(set(allowed or ()) - set(known)):
+        yield f"{right} {word}, which is {what}{did_you_mean(word, known)}"
+
+
+# Members of the team in its settings: added, changed and removed, with the file's own words and style kept.
+
+ABSENT: Mapping[str, Any] = {
+    "role": "member",
+    "plan_mode_required": False,
+    "deliver": (),
+    "deliver_timeout": Agent("x").deliver_timeout,
+    "may_message": None,
+    "may_send": None,
+}
+"""What each field of a member is when the settings do not name it."""
+
+
+class MembersChanged(Struct, frozen=True):
+    """What a change of the members did.
+
+    Attributes:
+        action: `member_add`, `member_set` or `member_remove`.
+        members: Those that were added or changed, as they are now; removed ones as they were.
+        warnings: What the caller should know, as sentences.
+        notices: Healings and repairs made on the way.
+    """
+
+    action: str
+    team: str
+    members: tuple[Agent, ...]
+    warnings: tuple[str, ...] = ()
+    notices: tuple[Problem, ...] = ()
+
+
+def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
+    """Put new members into the settings.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` for a member that is there, for an actor who does not lead, or for settings that
+            have to be changed by hand.
+    """
+    with caller.team.transaction(actor=caller.actor, action="member_add", wait=caller.wait) as tx:
+        config = tx.config
+        _check_lead(caller, config)
+        for agent in agents:
+            if agent.name in config.agents:
+                hint = f"Change it with: team-console member set {agent.name}"
+                raise TeamError(Code.NOT_PERMITTED, f"{agent.name} is a member already", hint)
+        refuse_case_twins([agent.name for agent in agents], config)
+        warnings = [] if config.declared else _now_strangers(tx, agents)
+        warnings += rights_of_nobody(config, agents, current_members(tx))
+        for agent in agents:
+            _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
+        tx.record("member_add", members=[_facts(agent) for agent in agents])
+    return MembersChanged("member_add", config.name, tuple(agents), tuple(warnings), tuple(tx.notices))
+
+
+def refuse_case_twins(names: Sequence[str], config: TeamConfig) -> None:
+    """Refuse new members whose names differ from each other's or a known one's in upper and lower case only.
+
+    Raises:
+        TeamError: `INVALID_NAME` naming both.
+    """
+    known = [ALL, USER, config.lead, *config.agents, *names]
+    for name in names:
+        refuse_case_twin(name, known, field="name")
+
+
+def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersChanged:
+    """Change fields of a member; a field with its default leaves the settings.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name, or as for `add_members`.
+    """
+    with caller.team.transaction(actor=caller.actor, action="member_set", wait=caller.wait) as tx:
+        _check_lead(caller, tx.config)
+        before = member_in_settings(tx.config, name)
+        after = replace(before, **fields)
+        if after != before:
+            changes = {key: _written(key, value) for key, value in fields.items()}
+            _edit(tx, partial(change_member, name=name, fields=changes), {name: after})
+            tx.record("member_set", member=_facts(after), before=_facts(before))
+        named = replace(after, **{key: None for key in ("may_message", "may_send") if key not in fields})
+        warnings = rights_of_nobody(tx.config, [named], current_members(tx))
+    return MembersChanged("member_set", tx.config.name, (after,), tuple(warnings), tuple(tx.notices))
+
+
+def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
+    """Take members out of the settings; their messages and archives stay.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name; `NOT_PERMITTED` for the lead, or as for `add_members`.
+    """
+    with caller.team.transaction(actor=caller.actor, action="member_remove", wait=caller.wait) as tx:
+        _check_lead(caller, tx.config)
+        gone = [member_in_settings(tx.config, name) for name in names]
+        for agent in gone:
+            if agent.name == tx.config.lead:
+                hint = "Make somebody else the lead in the settings first."
+                raise TeamError(Code.NOT_PERMITTED, f"{agent.name} leads the team", hint)
+            _edit(tx, partial(remove_member, name=agent.name), {agent.name: None})
+        tx.record("member_remove", members=[_facts(agent) for agent in gone])
+        warnings = _left_behind(tx, [agent.name for agent in gone])
+    return MembersChanged("member_remove", tx.config.name, tuple(gone), tuple(warnings), tuple(tx.notices))
+
+
+def _check_lead(caller: Caller, config: TeamConfig) -> None:
+    check_settings(config, "change the members")
+    if caller.actor in (config.lead, USER) or config.agent(caller.actor).role == "master":
+        return
+    raise TeamError(
+        Code.NOT_PERMITTED,
+        f"{caller.actor} does not lead team {config.name}",
+        f"Only {config.lead} changes the members.",
+    )
+
+
+def member_in_settings(config: TeamConfig, name: str) -> Agent:
+    """The member called `name`.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
+    """
+    name = canonical(name)
+    if name in config.agents:
+        return config.agents[name]
+    meant = nearest(name, config.agents)
+    hint = f"Did you mean {meant!r}?" if meant else "team-console member list shows them."
+    raise TeamError(Code.AGENT_NOT_FOUND, f"{name} is not a member in the settings of team {config.name}", hint)
+
+
+def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Agent | None]) -> None:
+    """Make the change in the text, and only if it means exactly that.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`: by hand only.
+    """
+    before = tx.settings()
+    config = parse(before.encode(), _NOWHERE)
+    expected = {name: agent for name, agent in config.agents.items() if wanted.get(name, agent) is not None}
+    expected |= {name: agent for name, agent in wanted.items() if agent is not None}
+    try:
+        after = change(before)
+    except NotEditable as error:
+        raise _by_hand(str(error)) from error
+    result = parse(after.encode(), _NOWHERE)
+    # The lead is a member without being listed, as soon as anybody is.
+    made = {name: agent for name, agent in result.agents.items() if name in expected or name != result.lead}
+    if made != {name: agent for name, agent in expected.items() if name in made or name != config.lead}:
+        raise _by_hand("the members would not be what was asked for")
+    if config.lead != result.lead:
+        raise _by_hand(f"the lead would change from {config.lead} to {result.lead}; name the lead first")
+    if _rest(config) != _rest(result):
+        raise _by_hand("more than the members would change")
+    tx.configure(after)
+
+
+_NOWHERE = Path("/nonexistent/messenger-config.yaml")
+"""No key and no place of the queue is looked for while two texts are compared."""
+
+
+def _rest(config: TeamConfig) -> str:
+    """Everything but the members."""
+    return settings_text(replace(config, agents={}, declared=False))
+
+
+def _by_hand(reason: str) -> TeamError:
+    hint = "Change the settings in an editor; 'team-console help settings' explains them."
+    return TeamError(Code.NOT_PERMITTED, f"the settings cannot be changed here: {reason}", hint)
+
+
+def _written(key: str, value: Any) -> Any:
+    """A value for the settings' text, None to leave the field out."""
+    if value == ABSENT[key]:
+        return None
+    return sorted(value) if isinstance(value, frozenset) else value
+
+
+def _facts(agent: Agent) -> dict[str, Any]:
+    return {"name": agent.name, **{key: _plain(value) for key, value in fields_of(agent).items()}}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _now_strangers(tx: Transaction, agents: Sequence[Agent]) -> list[str]:
+    """The first listed member closes the team: whoever only wrote so far is no member any more."""
+    listed = {tx.config.lead, USER, *(agent.name for agent in agents)}
+    others = [name for name in current_members(tx) if name not in listed]
+    if not others:
+        return []
+    return [f"the team lists its members from now on; not on the list: {', '.join(others)}"]
+
+
+def _left_behind(tx: Transaction, names: Sequence[str]) -> list[str]:
+    counts = {name: sum(message.is_pending_for(name) for message in tx.everything()) for name in names}
+    return [
+        f"{name} leaves {count} unread message{'s' * (count != 1)} behind" for name, count in counts.items() if count
+    ]

@@ -1,0 +1,298 @@
+"""Copies a team to another place with its history: queue, archives, attachments and audit trail.
+
+Every step can be repeated: what is there already is not copied again, so a run that was stopped is simply run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct, field
+from team_console.store.attachments import attachment_of
+from team_console.store.backends.locations import absolute, redact
+from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
+from team_console.store.contract.team import AuditLine, Team
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.clock import Clock, utc_now
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import ALL, USER, is_name
+from team_console.store.model.recorded import CARRIED, RecordedFacts
+from team_console.store.model.safe import counted
+from team_console.store.service.inbox import readable
+from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
+
+_CHUNK = 500
+_PAGE = 1000
+_EVERYTHING = 10**9
+_FOR_GOOD = frozenset({"AUDIT_LOST", "AUDIT_BROKEN", "SETTINGS_TAKEN_UNSIGNED", "KEY_TAKEN_UNSIGNED"})
+"""Codes of findings that nothing anybody does takes away."""
+Progress = Callable[[str, int], None]
+"""Told what was just copied and how many of it so far."""
+
+
+class Migrated(Struct):
+    """What a migration did.
+
+    Attributes:
+        live, archived, attachments, audit: Copied in this run: messages, archive entries, contents, audit lines.
+        updated: Live messages that had moved on at the source since an earlier run.
+        already: Messages and archive entries that were there.
+        differing: Ids that the target has with another state; they were left alone.
+        warnings: What could not be copied, as sentences.
+    """
+
+    live: int = 0
+    archived: int = 0
+    attachments: int = 0
+    audit: int = 0
+    updated: int = 0
+    already: int = 0
+    differing: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) -> Team:
+    """The team at `location`, made with these settings when there is none.
+
+    Raises:
+        TeamError: `TEAM_NOT_FOUND` for a place that cannot become a team, or what the store says.
+    """
+    from team_console.store.settings.settings_file import settings_text
+
+    if "://" in location or location.endswith(DATABASE_SUFFIXES):
+        from team_console.store.backends.sql.team import create_database
+
+        create_database(location, settings_text(config))
+        return open_team(location, clock=clock)
+    folder = absolute(location)
+    if not is_team(folder):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with (folder / CONFIG_NAME).open("x", encoding="utf-8") as file:
+                file.write(settings_text(config))
+        except OSError as error:
+            text = f"{redact(str(folder))}: {error.strerror or error}"
+            raise TeamError(Code.TEAM_NOT_FOUND, text, "Name another folder, or PATH.db.") from error
+    return open_team(str(folder), clock=clock)
+
+
+def migrate(
+    source: Team,
+    target: Team,
+    *,
+    actor: str,
+    wait: float = 10.0,
+    progress: Progress = lambda what, number: None,
+    found: Sequence[Problem] = (),
+) -> Migrated:
+    """Copy everything, then compare. Messages written to the source meanwhile are copied by the next run.
+
+    As long as nobody but a migration has written to the target, a repeated run also brings changed states over.
+
+    Args:
+        found: What is found on the trail of the source; what of it is told for good goes onto the target's own.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`, `NOT_PERMITTED` when both are the same team, however it is spelt, `STORE_FAILED`
+            when something of the source is missing in the target afterwards.
+    """
+    if source.location == target.location:
+        raise TeamError(Code.NOT_PERMITTED, f"{source.location} is both source and target", "Name two teams.")
+    migration = _Migration(source, target, actor, wait, progress)
+    migration.carry([problem for problem in found if problem.code in _FOR_GOOD])
+    return migration.run()
+
+
+class _Migration:
+    def __init__(self, source: Team, target: Team, actor: str, wait: float, progress: Progress) -> None:
+        self._source = source
+        self._target = target
+        self._actor = actor
+        self._wait = wait
+        self._progress = progress
+        self._done = Migrated()
+        self._recorded: RecordedFacts | None = None
+        self._trail = list(reversed(target.audit(limit=_EVERYTHING)))
+        if self._trail and self._trail == list(reversed(source.audit(limit=_EVERYTHING))):
+            text = f"{source.location} and {target.location} have one audit trail: they are the same team, or copies"
+            raise TeamError(Code.NOT_PERMITTED, text, "Name two teams; between copies there is nothing to do.")
+        self._untouched = all(line.action == "migrate" for line in self._trail)
+
+    def run(self) -> Migrated:
+        """Queue first: an id that is only archived in the target could not be added any more."""
+        snapshot = readable(self._source.snapshot())
+        stay = [problem for problem in snapshot.problems if problem.code == "DAMAGED_ENTRY"]
+        self._done.warnings += [f"not copied: {problem.place}: {problem.message}" for problem in stay]
+        self._done.warnings += [f"the settings: not copied: {problem.message}" for problem in snapshot.config.problems]
+        if _has_comments(self._source):
+            self._done.warnings.append("comments in the settings are not copied")
+        if snapshot.config.key:
+            self._done.warnings.append("the team key is not copied: set key_file in the settings of the target")
+        pushed = sum(message.status == Status.DELIVERED or bool(message.delivered_to) for message in snapshot.messages)
+        if pushed:
+            text = f"delivered and not acknowledged: {pushed}; inboxes are not copied, so that agents find these in"
+            self._done.warnings.append(f"{text} the inbox of {self._source.location}")
+        self._recorded = snapshot.recorded
+        live = (*snapshot.messages, *snapshot.dropped)
+        self._copy_live(live)
+        names = self._names(snapshot.config, live)
+        archives = {name: list(_history(self._source, name)) for name in names}
+        for name, messages in archives.items():
+            self._copy_archive(name, messages)
+        if self._untouched:
+            self._drop_gone({message.message_id for message in live})
+        self._copy_audit()
+        self._compare(live, archives)
+        return self._done
+
+    def carry(self, found: Sequence[Problem]) -> None:
+        """Put on the target's trail what the source's says for good; the copy of its lines does not say it."""
+        recorded = readable(self._target.snapshot()).recorded
+        there = {(code, text) for _, code, text in recorded.carried} if recorded is not None else set()
+        new = [pair for problem in found if (pair := (problem.code, problem.sentence)) not in there]
+        if new:
+            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+                tx.record("migrate", source=self._source.location, **{CARRIED: [list(pair) for pair in new]})
+
+    def _copy_live(self, messages: Sequence[Message]) -> None:
+        with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+            for message in messages:
+                there = tx.known(message.message_id)
+                if there is None:
+                    self._copy_attachment(tx, message)
+                    tx.add(message)
+                    self._done.live += 1
+                elif dict(there.record) == dict(message.record):
+                    self._done.already += 1
+                elif self._untouched and tx.get(message.message_id) is there:
+                    tx.replace(there, message)
+                    self._done.updated += 1
+                else:
+                    self._done.differing.append(message.message_id)
+            if self._done.live or self._done.updated:
+                facts = {"live": self._done.live, "updated": self._done.updated, **self._vouched(messages)}
+                tx.record("migrate", source=self._source.location, **facts)
+        self._progress("messages", self._done.live)
+
+    def _copy_archive(self, name: str, messages: Sequence[Message]) -> None:
+        """Oldest first, so that the target's history is in order; a chunk is a transaction."""
+        there = {record.message_id for record in _history(self._target, name)}
+        missing = [message for message in reversed(messages) if message.message_id not in there]
+        self._done.already += len(messages) - len(missing)
+        for start in range(0, len(missing), _CHUNK):
+            chunk = missing[start : start + _CHUNK]
+            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+                for message in chunk:
+                    self._copy_attachment(tx, message)
+                    tx.archive(name, message)
+                tx.record(
+                    "migrate", source=self._source.location, archive=name, entries=len(chunk), **self._vouched(chunk)
+                )
+            self._done.archived += len(chunk)
+            self._progress("archive entries", self._done.archived)
+
+    def _vouched(self, messages: Iterable[Message]) -> dict[str, list[str]]:
+        """Which requests and answers the source's audit trail has as written by team-console."""
+        recorded = self._recorded
+        ids = [
+            message.message_id
+            for message in messages
+            if recorded is not None and recorded.is_by_desk(message.message_id)
+        ]
+        return {"by_desk": ids} if ids else {}
+
+    def _copy_attachment(self, tx: Transaction, message: Message) -> None:
+        reference = attachment_of(message)
+        if reference is None:
+            return
+        try:
+            data = self._source.attachment(reference)
+        except TeamError as error:
+            self._done.warnings.append(f"{message.message_id}: {error.message}")
+            return
+        if tx.attach(data) != reference:
+            self._done.warnings.append(f"{message.message_id}: the content behind {reference} is not what it was")
+        self._done.attachments += 1
+
+    def _drop_gone(self, live: set[str]) -> None:
+        """What left the source's queue since an earlier run leaves the target's, once its archive is there."""
+        with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+            gone = [
+                message for message in tx.everything() if message.message_id not in live and tx.is_archived(message)
+            ]
+            for missing in gone:
+                tx.remove(missing)
+            if gone:
+                tx.record("migrate", source=self._source.location, removed=len(gone))
+
+    def _copy_audit(self) -> None:
+        """The source's trail as facts of the target's own, which stays one chain."""
+        known = max((_last_line(line, self._source.location) for line in self._trail), default=0)
+        lines = [line for line in reversed(self._source.audit(limit=_EVERYTHING)) if line.seq > known]
+        for start in range(0, len(lines), _CHUNK):
+            chunk = lines[start : start + _CHUNK]
+            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+                tx.record("migrate", source=self._source.location, audit=[_told(line) for line in chunk])
+            self._done.audit += len(chunk)
+            self._progress("audit lines", self._done.audit)
+
+    def _names(self, config: TeamConfig, live: Iterable[Message]) -> list[str]:
+        """Everybody who can have an archive: members, and whoever a message was for or read by."""
+        names = {config.lead, USER, *config.agents}
+        for message in (*live, *_history(self._source, None)):
+            names.update(message.recipients, message.read_by)
+        return sorted(name for name in names if is_name(name) and name != ALL)
+
+    def _compare(self, live: Sequence[Message], archives: Mapping[str, Sequence[Message]]) -> None:
+        target = {message.message_id for message in readable(self._target.snapshot()).messages}
+        archived = {record.message_id for record in _history(self._target, None)}
+        missing = [message.message_id for message in live if message.message_id not in target | archived]
+        for name, messages in archives.items():
+            there = {record.message_id for record in _history(self._target, name)}
+            missing += [message.message_id for message in messages if message.message_id not in there]
+        if missing:
+            text = f"{counted(len(missing), 'message')} missing in {self._target.location}, {missing[0]} among them"
+            raise TeamError(Code.STORE_FAILED, text, "Run the migration again; nothing is copied twice.")
+
+
+def _has_comments(team: Team) -> bool:
+    """Whether the file with the settings, where there is one, has comments; every setting starts a line."""
+    if team.root is None:
+        return False
+    try:
+        text = (team.root if team.root.is_dir() else team.root.parent).joinpath(CONFIG_NAME).read_text(errors="replace")
+    except OSError:
+        return False
+    return any(line.lstrip().startswith("#") or " #" in line for line in text.splitlines())
+
+
+def _history(team: Team, name: str | None) -> Iterator[Message]:
+    """All archived messages, newest first."""
+    cursor: str | None = None
+    while True:
+        page = team.history(agent=name, cursor=cursor, limit=_PAGE)
+        yield from page.messages
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _told(line: AuditLine) -> dict[str, object]:
+    return {
+        "seq": line.seq,
+        "at": line.at,
+        "actor": line.actor,
+        "action": line.action,
+        "facts": dict(line.facts),
+        "intact": line.intact,
+    }
+
+
+def _last_line(line: AuditLine, location: str) -> int:
+    """The last line of the source that this line of the target tells of, 0 for none."""
+    told = line.facts.get("audit")
+    if line.action != "migrate" or line.facts.get("source") != location or not isinstance(told, list) or not told:
+        return 0
+    seq = told[-1].get("seq") if isinstance(told[-1], Mapping) else 0
+    return seq if isinstance(seq, int) else 0

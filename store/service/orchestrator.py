@@ -1,0 +1,325 @@
+"""The orchestrator's door: seed 003's JSON in, exactly its fields out; every action leaves a trace (193-256)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import named, parse_json
+from team_console.store.model.message import Message, Priority, Status
+from team_console.store.model.names import check_name, nearest
+from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
+from team_console.store.service.caller import Caller
+from team_console.store.service.delivery_state import Delivered
+from team_console.store.service.drafting import refuse_unknown
+from team_console.store.service.inbox import readable
+from team_console.store.service.maintenance import DEFAULT_DAYS, FREED_MB, clear
+from team_console.store.service.router import deliver
+from team_console.store.service.sending import send
+
+COMMAND = "route-inter-agent-messages"
+"""The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""
+_CALL = re.compile(r"\s*invoke_command\s*\((.*)\)\s*(?:;\s*)?", re.DOTALL)
+_PARAMETERS = (
+    *("ACTION", "RECIPIENT", "SENDER", "MESSAGE_TYPE", "PAYLOAD", "MESSAGE_ID", "BATCH_SIZE"),
+    *("DELIVERY_TIMEOUT_SECONDS", "OLDER_THAN_DAYS", "ORCHESTRATOR_INSTANCE_ID"),
+)
+_HINT = 'Give {"ACTION": "poll", "RECIPIENT": "AGENT"}, or deliver, deliver_all, send, clear or clear_old.'
+
+
+def read_document(text: str) -> Any:
+    """The JSON in `text`, or the arguments of `invoke_command("route-inter-agent-messages", {...})`.
+
+    Raises:
+        TeamError: `INVALID_FIELD` with line and column.
+    """
+    call = _CALL.fullmatch(text)
+    return parse_json(f"[{call[1]}]" if call else text, what="the document", hint=_HINT)
+
+
+def route(
+    caller: Caller, document: Any, *, check_sender: Callable[[str], None] = lambda sender: None
+) -> dict[str, Any]:
+    """Do what an orchestrator document asks and answer with seed 003's fields.
+
+    A message that could not be handed over on request of its id is answered with the error object `delivery_timeout`.
+
+    Args:
+        document: `{"ACTION": ...}`, `{"command": ..., "parameters": {...}}` or `["route-...", {...}]`.
+        check_sender: Refuses, by raising, a SENDER in whose name the caller may not send.
+
+    Raises:
+        TeamError: For a document that is not understood, an unknown agent, or the store's own.
+    """
+    asked = _understand(document)
+    sender = asked.text("SENDER")
+    if sender is not None:
+        check_sender(sender)
+    if asked.only is not None:
+        config = caller.team.config()
+        refuse_unknown(config, lambda: readable(caller.team.snapshot()).messages, [asked.only])
+    return _ACTIONS[asked.action](caller, asked)
+
+
+class _Asked(Struct, frozen=True):
+    """One request with its parameters read."""
+
+    action: str
+    parameters: Mapping[str, Any]
+
+    def text(self, name: str) -> str | None:
+        value = self.parameters.get(name)
+        if value is None or (isinstance(value, str) and value.strip()):
+            return value
+        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a text", "Give a text or leave it out.")
+
+    def number(self, name: str, default: float, *, least: float) -> float:
+        value = self.parameters.get(name, default)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value < 1e7:
+            return value
+        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a number from {least:g}", "Correct it.")
+
+    def whole(self, name: str, default: int | None) -> int | None:
+        value = self.parameters.get(name, default)
+        if value is default or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 1e7):
+            return value
+        raise TeamError(Code.INVALID_FIELD, f"{name}: {named(value)} is not a whole number from 1", "Correct it.")
+
+    @property
+    def recipient(self) -> str:
+        name = self.text("RECIPIENT")
+        if name is None:
+            raise TeamError(Code.MISSING_RECIPIENT, "RECIPIENT is missing", "Name the agent.")
+        return check_name(name, field="RECIPIENT")
+
+    @property
+    def only(self) -> str | None:
+        """The recipient where it may be left out."""
+        return None if self.text("RECIPIENT") is None else self.recipient
+
+    @property
+    def trace(self) -> dict[str, Any]:
+        """Facts for the audit trail (parameter ORCHESTRATOR_INSTANCE_ID, requirement 210)."""
+        instance = self.text("ORCHESTRATOR_INSTANCE_ID")
+        return {} if instance is None else {"orchestrator_instance_id": instance}
+
+
+def _understand(document: Any) -> _Asked:
+    parameters = _parameters(document)
+    parameters_by_name = {str(key).upper(): value for key, value in parameters.items()}
+    for name in parameters_by_name:
+        if name not in _PARAMETERS:
+            meant = nearest(name, _PARAMETERS)
+            hint = f"Did you mean {meant}?" if meant else f"Known: {', '.join(_PARAMETERS)}."
+            raise TeamError(Code.INVALID_FIELD, f"unknown parameter {name}", hint)
+    action = str(parameters_by_name.get("ACTION", "")).lower()
+    if action not in _ACTIONS:
+        given = parameters_by_name.get("ACTION")
+        what = "is missing" if given is None else f"{named(given)} is not an action of the router"
+        raise TeamError(Code.INVALID_FIELD, f"ACTION: {what}", _HINT)
+    return _Asked(action, parameters_by_name)
+
+
+def _parameters(document: Any) -> Mapping[str, Any]:
+    command: Any = COMMAND
+    if isinstance(document, list) and len(document) == 2:
+        command, document = document
+    elif isinstance(document, dict) and "parameters" in document:
+        command, document = document.get("command", COMMAND), document["parameters"]
+    if str(command).removeprefix("orchestrator.") != COMMAND:
+        raise TeamError(Code.INVALID_FIELD, f"{named(command)} is not {COMMAND}", _HINT)
+    if not isinstance(document, dict):
+        raise TeamError(Code.INVALID_FIELD, "the document is not a JSON object with parameters", _HINT)
+    return document
+
+
+def _poll(caller: Caller, asked: _Asked) -> dict[str, Any]:
+    """What waits for one agent, oldest first, without changing it (operation 1)."""
+    recipient = asked.recipient
+    size = asked.whole("BATCH_SIZE", 10)
+    waiting = _waiting(caller, recipient, asked)
+    return {
+        "success": True,
+        "action": asked.action,
+        "recipient": recipient,
+        "messages_pending": len(waiting),
+        "messages": [_polled(message) for message in waiting[:size]],
+        "timestamp": _moment(caller.team.clock()),
+    }
+
+
+def _waiting(caller: Caller, recipient: str, asked: _Asked) -> list[Message]:
+    """A poll is put on record where that needs no more than a line."""
+    if not caller.team.read_only and caller.team.has_trail:
+        try:
+            with caller.team.transaction(actor=caller.actor, action="poll", wait=caller.wait) as tx:
+                waiting = _on_their_way(tx.everything(), recipient)
+                tx.record("poll", recipient=recipient, pending=len(waiting), **asked.trace)
+            return waiting
+        except TeamError as error:
+            if error.code not in (Code.READ_ONLY, Code.NOT_PERMITTED):
+                raise
+    return _on_their_way(readable(caller.team.snapshot()).messages, recipient)
+
+
+def _on_their_way(messages: Any, recipient: str) -> list[Message]:
+    found = [
+        message
+        for message in messages
+        if message.status in ON_ITS_WAY
+        and message.is_addressed_to(recipient)
+        and recipient not in message.read_by
+        and recipient not in message.delivered_to
+    ]
+    return sorted(found, key=lambda message: message.order[1])
+
+
+def _polled(message: Message) -> dict[str, Any]:
+    return {
+        "message_id": message.message_id,
+        "sender": message.sender,
+        "message_type": message.type,
+        "payload": message.handed_on,
+        "created_at": _created(message),
+    }
+
+
+def _deliver(caller: Caller, asked: _Asked) -> dict[str, Any]:
+    """Push what is due for everybody or for RECIPIENT (operation 2), or only MESSAGE_ID."""
+    limit = asked.number("DELIVERY_TIMEOUT_SECONDS", 300, least=0.001)
+    message_id = asked.text("MESSAGE_ID")
+    done = deliver(
+        caller,
+        only=None if asked.only is None else [asked.only],
+        ids=None if message_id is None else [message_id],
+        limit=limit if "DELIVERY_TIMEOUT_SECONDS" in asked.parameters else None,
+        most=asked.whole("BATCH_SIZE", None),
+    )
+    _trace(caller, asked, delivered=len(done.delivered), failed=len(done.failed))
+    if message_id is not None:
+        return _delivered_one(caller, asked, message_id, done)
+    return {
+        "success": True,
+        "action": asked.action,
+        "messages_delivered": len(done.delivered),
+        "messages_failed": len(done.failed),
+        "delivery_summary": done.summary_json(),
+        # Nothing where nothing was left, which leaves exactly the source's fields.
+        **(done.skipped_json() if done.skipped else {}),
+        "timestamp": _moment(caller.team.clock()),
+    }
+
+
+def _delivered_one(caller: Caller, asked: _Asked, message_id: str, done: Delivered) -> dict[str, Any]:
+    for attempt in done.failed:
+        raise _not_delivered(attempt.message, attempt.recipient, str(attempt.error))
+    message = next(
+        (message for message in readable(caller.team.snapshot()).messages if message.message_id == message_id), None
+    )
+    if message is None:
+        raise TeamError(Code.INVALID_FIELD, f"no message {message_id} in the queue", "It may have been archived.")
+    if message.status != Status.DELIVERED:
+        hint = "The router does not push what is read, put off, held by somebody, or meant for the human or the lead."
+        raise TeamError(Code.NOT_PERMITTED, f"{message_id} is {message.status} and not due", hint)
+    return {
+        "success": True,
+        "action": asked.action,
+        "message_id": message_id,
+        "recipient": ", ".join(message.recipients),
+        "status": message.status,
+        "delivered_at": message.envelope("delivered_at"),
+    }
+
+
+def _not_delivered(message: Message, recipient: str, error: str) -> TeamError:
+    """The error object of seed 003; `retry_count` is the number of retries made or ordered so far (003-b)."""
+    attempts = attempts_of(message)
+    times = "attempt" if attempts == 1 else "attempts"
+    given_up = message.status == Status.FAILED
+    return TeamError(
+        Code.DELIVERY_TIMEOUT,
+        f"Failed to deliver message after {attempts} {times}: {error}",
+        f"team-console retry {message.message_id} tries again." if given_up else "It will be tried again.",
+        message_id=message.message_id,
+        recipient=recipient,
+        retry_count=retries_of(message),
+    )
+
+
+def _send(caller: Caller, asked: _Asked) -> dict[str, Any]:
+    """One new pending message (operation 3). A priority in the payload is also the message's."""
+    payload = asked.parameters.get("PAYLOAD", {})
+    if not isinstance(payload, dict):
+        raise TeamError(Code.INVALID_FIELD, "PAYLOAD is not a JSON object", "Give the message's fields.")
+    kind = asked.text("MESSAGE_TYPE")
+    if kind is None and not payload.get("content"):
+        hint = "Name the kind, such as task_assignment; only a plain message with content may leave it out."
+        raise TeamError(Code.INVALID_TYPE, "MESSAGE_TYPE is missing", hint)
+    urgency = payload.get("priority")
+    sender = asked.text("SENDER") or caller.actor
+    receipt = send(
+        Caller(caller.team, sender, caller.wait),
+        to=asked.recipient,
+        type=kind or "message",
+        payload=payload,
+        priority=urgency if urgency in tuple(Priority) else None,
+        message_id=asked.text("MESSAGE_ID"),
+    )
+    message = receipt.messages[0]
+    if asked.trace:
+        _trace(caller, asked, ids=[message.message_id])
+    return {
+        "success": True,
+        "action": asked.action,
+        "message_id": message.message_id,
+        "sender": message.sender,
+        "recipient": ", ".join(message.recipients),
+        "message_type": message.type,
+        "status": message.status,
+        "created_at": _created(message),
+        **({"warnings": list(receipt.warnings)} if receipt.warnings else {}),
+    }
+
+
+def _clear(caller: Caller, asked: _Asked) -> dict[str, Any]:
+    """Archive and remove what ended long ago (operation 4)."""
+    days = asked.number("OLDER_THAN_DAYS", DEFAULT_DAYS, least=0)
+    cleared = clear(caller, older_than_days=days, recipient=asked.only)
+    _trace(caller, asked, removed=cleared.deleted)
+    return {
+        "success": True,
+        "action": asked.action,
+        "messages_deleted": cleared.deleted,
+        "disk_space_freed_mb": FREED_MB,
+        "deleted_statuses": dict(cleared.statuses),
+    }
+
+
+def _trace(caller: Caller, asked: _Asked, **facts: Any) -> None:
+    """That an orchestrator asked, and which, even when there was nothing to do (requirement 254)."""
+    with caller.team.transaction(actor=caller.actor, action="route", wait=caller.wait) as tx:
+        tx.record("route", asked=asked.action, **facts, **asked.trace)
+
+
+def _created(message: Message) -> str | None:
+    moment = message.created_at
+    return None if moment is None else to_text(moment, milliseconds=moment.microsecond != 0)
+
+
+def _moment(moment: datetime) -> str:
+    return to_text(moment, milliseconds=False)
+
+
+_ACTIONS = {
+    "poll": _poll,
+    "deliver": _deliver,
+    "deliver_all": _deliver,
+    "send": _send,
+    "clear": _clear,
+    "clear_old": _clear,
+}

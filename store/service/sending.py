@@ -1,0 +1,167 @@
+"""Sending: to one, to several, to everybody; and the preview a sender sees first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import named
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL, USER, canonical, did_you_mean
+from team_console.store.model.safe import counted, first_of
+from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
+from team_console.store.protocol.membership import left_out, members
+from team_console.store.protocol.parsing import check_configured, reading
+from team_console.store.protocol.relations import silent
+from team_console.store.protocol.verdicts import is_verdict, may_be_verdict, must_be_signed
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.compaction import confirm_ends
+from team_console.store.service.drafting import (
+    Draft,
+    advise,
+    broadcast_advice,
+    current_members,
+    not_listening,
+    refuse_unknown,
+    resolve,
+    write,
+)
+
+_NAMED = 5
+"""Names in a sentence, at most."""
+
+
+class Preview(Struct, frozen=True):
+    """Who a message would reach.
+
+    Attributes:
+        recipients: One delivery each.
+        not_listening: Those of them that are stopped or about to stop.
+        left_out: Those who get none of what goes to all, because their name is none that could be written to.
+        strangers: Names given that are on no roster; sending to them is refused.
+        warnings: What the sender should know first.
+    """
+
+    recipients: tuple[str, ...]
+    not_listening: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def send(
+    caller: Caller,
+    *,
+    to: Sequence[str] | str = (),
+    type: str = "message",
+    content: str | None = None,
+    summary: str | None = None,
+    priority: str | None = None,
+    payload: Mapping[str, Any] | None = None,
+    message_id: str | None = None,
+    in_reply_to: str | None = None,
+) -> Receipt:
+    """Write one message per recipient (`to="all"`: every member but the sender), all in one transaction.
+
+    An escalation without a recipient goes to the human. Repeating a `message_id` with the same content
+    writes nothing and says so (case 60).
+
+    Raises:
+        TeamError: A structural error, an unknown recipient, a missing permission, or the store's own.
+    """
+    body = dict(payload or {})
+    given = {"content": content, "summary": summary, "in_reply_to": in_reply_to}
+    body.update({key: value for key, value in given.items() if value is not None})
+    names = default_recipients(type, tuple(map(canonical, (to,) if isinstance(to, str) else to)))
+    written_type, written = as_written(type, body)
+    draft = Draft(written_type, caller.actor, names, written, priority, message_id)
+    return submit(caller, draft, action="send")
+
+
+def broadcast(caller: Caller, *, summary: str, content: str, message_id: str | None = None) -> Receipt:
+    """Write one message for every member but the sender (requirements 55-58)."""
+    body = {"summary": summary, "content": content}
+    return submit(caller, Draft("broadcast", caller.actor, (ALL,), body, None, message_id), action="broadcast")
+
+
+def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
+    """Check `draft` and write it in one transaction of its own."""
+    config = caller.team.config()
+    kind, to, payload = draft.type, draft.to, draft.payload
+    check_outgoing(type=kind, to=to, payload=payload, priority=draft.priority, own_kinds=config.kinds)
+    warnings = check_configured(config, type=kind, sender=draft.sender, to=to, payload=payload)
+    warnings += draft.check(config)
+    with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+        recipients = resolve(tx, sender=draft.sender, to=draft.to)
+        messages, repeated = write(tx, draft, recipients)
+        _refuse_unsigned(tx, messages)
+        warnings += not_listening(tx, recipients)
+        if ALL in draft.to:
+            warnings += left_out_words(left_out(tx.config, tx.everything()))
+        if not repeated:
+            warnings += advise(tx, messages)
+            warnings += _group_advice(tx, draft, messages)
+            tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
+        confirm_ends(tx)
+    return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
+
+
+def _refuse_unsigned(tx: Transaction, messages: Sequence[Message]) -> None:
+    """Refuse a verdict that would decide nothing because it is not signed.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`, with the verbs that sign.
+    """
+    signed = [item for item in messages if must_be_signed(tx.config, item.sender) and may_be_verdict(tx.config, item)]
+    if any(is_verdict(tx.config, item) or _is_words_about_request(tx, item) for item in signed):
+        text = "this is a verdict, and verdicts of this team are signed"
+        raise TeamError(Code.NOT_PERMITTED, text, "Give it with approve, reject, answer or shutdown, which sign it.")
+
+
+def _is_words_about_request(tx: Transaction, message: Message) -> bool:
+    quoted = reading(message).request_id or ""
+    return any(reading(item).opens is not None and reading(item).request_id == quoted for item in tx.thread(quoted))
+
+
+def _group_advice(tx: Transaction, draft: Draft, messages: Sequence[Message]) -> Iterator[str]:
+    """What a sender to many should know: how many deliveries it was, and what is odd about a broadcast."""
+    if draft.type == "broadcast":
+        members = () if ALL in draft.to else current_members(tx)
+        yield from broadcast_advice(tx, messages, members)
+    elif ALL in draft.to:
+        yield f"sent to all: {counted(len(messages), 'delivery')}, one for each member"
+
+
+def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
+    """Who would be reached, without a lock and without writing.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` for the settings; `MISSING_RECIPIENT` when nobody would be reached;
+            `AGENT_NOT_FOUND` when a broadcast would be refused because the team does not know its sender.
+    """
+    snapshot = caller.team.snapshot()
+    known = members(snapshot.config, snapshot.messages)
+    names = tuple(map(canonical, (to,) if isinstance(to, str) else to))
+    unnamed: list[str] = []
+    if ALL in names:
+        unnamed = left_out(snapshot.config, snapshot.messages)
+        refuse_unknown(snapshot.config, lambda: snapshot.messages, [caller.actor])
+        names = tuple(name for name in known if name not in (caller.actor, USER))
+    if not names:
+        raise TeamError(Code.MISSING_RECIPIENT, "nobody would be reached", "Name a recipient.")
+    quiet = silent(snapshot.config, snapshot.messages)
+    allowed = {*known, USER, snapshot.config.lead}
+    strangers = tuple(name for name in names if name not in allowed) if snapshot.config.declared else ()
+    warnings = [f"{name} is on no roster{did_you_mean(name, known)}" for name in strangers]
+    warnings += left_out_words(unnamed)
+    silenced = tuple(name for name in names if name in quiet)
+    return Preview(tuple(names), silenced, tuple(unnamed), strangers, tuple(warnings))
+
+
+def left_out_words(names: Sequence[str]) -> list[str]:
+    """A warning that names those whom what goes to all does not reach, if there are any."""
+    listed = first_of([named(name) for name in names], _NAMED)
+    return [f"left out, because it is no name that could be written to: {listed}"] if names else []

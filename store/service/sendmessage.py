@@ -1,0 +1,144 @@
+"""The SendMessage door: takes a document as seed 001 writes it, gives the success reply of the field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import named
+from team_console.store.model.message import Message
+from team_console.store.model.names import check_name
+from team_console.store.model.safe import counted
+from team_console.store.protocol.kinds import KINDS, RequestKind
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.seen import Face, Seen
+from team_console.store.protocol.sendmessage_form import Form, read_form
+from team_console.store.service import requests
+from team_console.store.service import sending as mail
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.drafting import check_known, duplicate_id
+
+TEAM_TARGET = "@team"
+"""What `routing.target` says for a broadcast."""
+
+
+def submit(caller: Caller, document: object) -> dict[str, Any]:
+    """Send `document` as the caller's actor.
+
+    Returns:
+        `success`, `message` (a sentence), `routing` {`sender`, `target`, `summary`, `content`}, `message_id`,
+        `message_type`, `status`, `created_at`, `warnings`; `request_id` where one is opened or answered; `recipients`
+        and `deliveries` for a broadcast.
+
+    Raises:
+        TeamError: The codes of seed 001 section 7.2 and our own (`store.model.errors`), before anything is written.
+    """
+    form = read_form(document)
+    receipt = _sent(caller, form)
+    return _reply(caller, form, receipt)
+
+
+def _sent(caller: Caller, form: Form) -> Receipt:
+    content, message_id = form.content, form.message_id
+    if form.type == "message":
+        return mail.send(
+            caller,
+            to=form.recipient,
+            content=content,
+            summary=form.summary,
+            message_id=message_id,
+            in_reply_to=form.in_reply_to,
+        )
+    if form.type == "broadcast":
+        return mail.broadcast(caller, summary=form.summary or "", content=content or "", message_id=message_id)
+    earlier = _repeated(caller, form)
+    if earlier is not None:
+        return Receipt(form.type, (earlier,), request_id=earlier.request_id, repeated=True)
+    if form.type == "shutdown_request":
+        return requests.request_shutdown(caller, agent=form.recipient, reason=content, message_id=message_id)
+    _check_quoted(caller, form)
+    quoted, seen = form.request_id, Seen(face=Face.NAMED)
+    if form.approve:
+        return requests.approve(caller, request_id=quoted, note=content, seen=seen, message_id=message_id)
+    return requests.reject(caller, request_id=quoted, reason=content or "", seen=seen, message_id=message_id)
+
+
+def _repeated(caller: Caller, form: Form) -> Message | None:
+    """The order or verdict already written under the id that the sender gave it.
+
+    Raises:
+        TeamError: `DUPLICATE_ID` when that id stands for anything else.
+    """
+    if not form.message_id:
+        return None
+    with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
+        earlier = tx.known(form.message_id)
+    if earlier is None:
+        return None
+    same = (earlier.type, earlier.sender, earlier.content) == (form.type, caller.actor, form.content or "")
+    if form.recipient:
+        same = same and earlier.recipients == (form.recipient,)
+    if form.request_id:
+        same = same and (earlier.request_id, reading(earlier).approve) == (form.request_id, form.approve)
+    if same:
+        return earlier
+    raise duplicate_id(earlier)
+
+
+def _check_quoted(caller: Caller, form: Form) -> None:
+    """The quoted id must be a request of the kind this verdict answers, by the agent it names, who must be known."""
+    wanted = KINDS[form.type].answers
+    recipient = check_name(form.recipient, field="recipient") if wanted is RequestKind.PLAN else ""
+    with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
+        check_known(tx, filter(None, [recipient]))
+        question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
+    if question is None:
+        raise _invalid_id(form, "there is no such request")
+    kind = reading(question).opens
+    if kind is not wanted:
+        raise _invalid_id(form, f"it is a request of kind {kind}, {form.type} answers {wanted}")
+    if wanted is RequestKind.PLAN and question.sender != recipient:
+        raise _invalid_id(form, f"that plan was handed in by {question.sender}, not by {recipient}")
+
+
+def _asks(message: Message, request_id: str) -> bool:
+    seen = reading(message)
+    return seen.opens is not None and seen.request_id == request_id
+
+
+def _invalid_id(form: Form, why: str) -> TeamError:
+    hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
+    text = f"{form.type}: request_id {named(form.request_id)}: {why}"
+    return TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
+
+
+def _reply(caller: Caller, form: Form, receipt: Receipt) -> dict[str, Any]:
+    reached = [name for message in receipt.messages for name in message.recipients]
+    target = TEAM_TARGET if form.type == "broadcast" else reached[0]
+    ignored = [f"{name} is not a field of SendMessage and was left out" for name in form.ignored]
+    reply = {
+        **receipt.as_json(),
+        "action": "sendmessage",
+        "message": _sentence(form, receipt, reached),
+        "routing": {"sender": caller.actor, "target": target, "summary": form.summary, "content": form.content},
+    }
+    if form.type == "broadcast":
+        reply["recipients"] = reached
+        reply.pop("recipient", None)
+    if receipt.request_id is not None:
+        reply["target"] = target
+    reply["routing"] = {key: value for key, value in reply["routing"].items() if value is not None}
+    reply["warnings"] = [*reply["warnings"], *ignored]
+    return reply
+
+
+def _sentence(form: Form, receipt: Receipt, reached: list[str]) -> str:
+    """What happened, and no more: written to an inbox is not delivered (decision D15)."""
+    if form.type == "broadcast":
+        return f"Broadcast written to {counted(len(reached), 'inbox')}: {', '.join(reached)}"
+    if form.type == "shutdown_request":
+        return f"Shutdown request written to {reached[0]}'s inbox. Request ID: {receipt.request_id}"
+    if form.type == "message":
+        return f"Message written to {reached[0]}'s inbox"
+    word = "approval" if form.approve else "refusal"
+    return f"The {word} of {receipt.request_id} is written to {reached[0]}'s inbox"

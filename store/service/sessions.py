@@ -1,0 +1,306 @@
+"""Sessions of clients: mail handed to them, what they said of themselves, and requests they left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from team_console.store.contract.team import OUTCOME_UNKNOWN, Presence, Snapshot, Team, is_presence_name
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Priority, Status, new_message_id, new_record
+from team_console.store.model.reuse import LastResult
+from team_console.store.protocol.client_requests import asker_of, origin_of
+from team_console.store.protocol.judgement import Case, RequestState, judge
+from team_console.store.protocol.kinds import KINDS
+from team_console.store.protocol.membership import SESSION, Doing, SessionNote, session_note
+from team_console.store.protocol.parsing import reading
+from team_console.store.service.asking import end_request
+from team_console.store.service.caller import Caller
+from team_console.store.service.compaction import tidy
+from team_console.store.service.delivery_state import Job, addressees, with_outcome
+from team_console.store.service.drafting import check_known, current_members, sealed
+from team_console.store.service.inbox import Wanted, reserve_waiting
+from team_console.store.settings.team_config import TeamConfig
+
+SESSION_ENDED = "session ended"
+"""Why a request of a process that is gone needs no answer."""
+_OVER = (Code.ALREADY_ANSWERED, Code.INVALID_REQUEST_ID)
+"""Errors that say that somebody else ended the request first."""
+
+
+def left_behind(team: Team, questions: Mapping[str, Message]) -> Mapping[str, Message]:
+    """Those of the open requests (request id -> question) whose asker has certainly ended; takes no lock."""
+    named = {key: asker for key, question in questions.items() if is_presence_name(asker := asker_of(question.payload))}
+    if not named:
+        return {}
+    attendance = team.attendance(Presence.ASKER)
+    return {key: questions[key] for key, asker in named.items() if attendance.is_gone(asker)}
+
+
+def end_left_behind(caller: Caller, questions: Mapping[str, Message]) -> tuple[str, ...]:
+    """Withdraw what is left behind, in the name of its askers; the ids of the requests that were ended by this.
+
+    Args:
+        questions: Request id -> question of the open requests, as of a look without a lock.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    return tuple(
+        request_id
+        for request_id, question in left_behind(caller.team, questions).items()
+        if end_if_open(caller, request_id, asker=question.sender, reason=SESSION_ENDED)
+    )
+
+
+def end_if_open(caller: Caller, request_id: str, *, asker: str, reason: str) -> bool:
+    """Withdraw a request unless it has been answered or withdrawn meanwhile; whether this did it.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    try:
+        return not end_request(caller, request_id=request_id, asker=asker, reason=reason).repeated
+    except TeamError as error:
+        if error.code not in _OVER:
+            raise
+        return False
+
+
+def refuse_left_behind(caller: Caller, snapshot: Snapshot, request_id: str) -> None:
+    """Refuse to answer a request whose asker is gone: a yes would be on record that nobody carries out.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`.
+    """
+    question = left_behind(caller.team, open_requests(snapshot)).get(request_id)
+    if question is None:
+        return
+    end_if_open(caller, request_id, asker=question.sender, reason=SESSION_ENDED)
+    text = f"{request_id} needs no answer any more: {SESSION_ENDED}"
+    raise TeamError(
+        Code.INVALID_REQUEST_ID, text, f"{question.sender} asks again if it matters.", request_id=request_id
+    )
+
+
+def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[str, Message]:
+    """Request id -> question of every request of a client, or of one session, that nothing has ended yet.
+
+    A look at the live messages alone: an answer that left the queue took its question along.
+    """
+    questions = {
+        request_id: message
+        for request_id, message in _asked(snapshot.messages)
+        if session is None or origin_of(message.payload).session == session
+    }
+    if not questions:
+        return {}
+    about = [item for item in snapshot.messages if not item.is_letter and reading(item).request_id in questions]
+    cases = judge(about, snapshot.config, snapshot.recorded, snapshot.taken_at)
+    return {key: question for key, question in questions.items() if _is_waited_for(cases.get(question))}
+
+
+def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
+    for message in messages:
+        kind = KINDS.get(message.type)
+        if kind is not None and kind.opens is not None and origin_of(message.payload).client:
+            read = reading(message)
+            if read.opens is not None and read.request_id is not None:
+                yield read.request_id, message
+
+
+_asked = LastResult[Sequence[Message], tuple[tuple[str, Message], ...]](lambda messages: tuple(_questions(messages)))
+"""The questions of clients in a queue that did not change since, for those who answer many one after the other."""
+
+
+def _is_waited_for(case: Case | None) -> bool:
+    """Whether nothing ended it; a superseded plan would be open again once the later one is withdrawn."""
+    return case is not None and (case.is_open or case.state is RequestState.SUPERSEDED)
+
+
+# Mail for agents that do not ask: handed to their client's session, once, and read when that session goes on.
+
+_URGENT = (Priority.CRITICAL, Priority.HIGH)
+
+
+def is_urgent(message: Message, config: TeamConfig) -> bool:
+    """Whether a message is for the middle of the work: high or critical, by the team's own order if it has one."""
+    least = max((config.ranks.get(word, number) for number, word in enumerate(_URGENT, start=1)), default=0)
+    return config.ranks.get(message.priority, message.rank) <= least
+
+
+def mail_waiting(caller: Caller) -> tuple[Message, ...] | None:
+    """What waits for the actor, most urgent first, without a lock; None when that takes a lock to tell."""
+    team = caller.team
+    look = team.addressed(caller.actor)
+    if look is None:
+        return None
+    config = team.config()
+    waiting = Wanted(caller.actor, delivered=True).among(look.messages, team.clock(), config.ranks)
+    return tuple(message for message in waiting if caller.actor not in message.handed_to)
+
+
+def hand_over(
+    caller: Caller, *, session: str, room: int, size: Callable[[Message], int], urgent: bool = False
+) -> tuple[Message, ...]:
+    """Mark what waits for the actor as delivered to this session, most urgent first; each message once.
+
+    What the router has pushed to a file counts as waiting: no client looks there.
+
+    Args:
+        room: How much of it fits; the first message is handed over however long it is.
+        size: How much one message takes.
+        urgent: Only what is for the middle of the work.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    waiting = mail_waiting(caller)
+    if waiting is not None and not _chosen(waiting, caller.team.config(), room, size, urgent):
+        return ()
+    handed: list[Message] = []
+    try:
+        with caller.team.claims(actor=caller.actor, action="hand_over", wait=caller.wait) as tx:
+            taken = reserve_waiting(tx, Wanted(caller.actor, delivered=True))
+            fresh = [message for message in taken if caller.actor not in message.handed_to]
+            chosen = _chosen(fresh, tx.config, room, size, urgent)
+            handed = [_delivered(tx, message, caller.actor, session) for message in chosen]
+            if handed:
+                ids = [message.message_id for message in handed]
+                tx.record("hand_over", agent=caller.actor, session=session, ids=ids)
+    except TeamError as error:
+        # What is on record as handed over never comes again. Where nobody can tell, twice is better than never.
+        if not (handed and error.facts.get(OUTCOME_UNKNOWN)):
+            raise
+    return tuple(handed)
+
+
+def handed_elsewhere(caller: Caller, *, session: str) -> tuple[Message, ...]:
+    """What was handed to another session of the actor, which ended before it showed that it had been read."""
+    look = caller.team.addressed(caller.actor)
+    messages = look.messages if look is not None else caller.team.snapshot().messages
+    name = caller.actor
+    return tuple(
+        message
+        for message in messages
+        if message.is_delivered_to(name) and message.handed_to.get(name, session) != session
+    )
+
+
+def _chosen(
+    waiting: Sequence[Message], config: TeamConfig, room: int, size: Callable[[Message], int], urgent: bool
+) -> list[Message]:
+    chosen: list[Message] = []
+    for message in waiting:
+        if urgent and not is_urgent(message, config):
+            continue
+        room -= size(message)
+        if room < 0 and chosen:
+            break
+        chosen.append(message)
+    return chosen
+
+
+def _delivered(tx: Transaction, message: Message, agent: str, session: str) -> Message:
+    everyone = addressees(lambda: current_members(tx), message)
+    job = Job(message, (agent,), everyone)
+    changed = with_outcome(job, {agent: None}, tx.now)
+    changed = changed.with_changes(handed_to={**message.handed_to, agent: session}, claimed_at=None)
+    tx.replace(message, changed)
+    return changed
+
+
+# Notes on a client's session: that it, or a teammate in it, works, rests or ended; the roster is made of them.
+
+LONGEST_LAST_WORDS = 4000
+"""Characters of last words that are kept."""
+
+
+def note_session(
+    caller: Caller,
+    *,
+    session: str,
+    doing: Doing,
+    client: str = "",
+    teammate: str | None = None,
+    last_words: str = "",
+) -> bool:
+    """Note what the actor's session, or a teammate in it, is doing now; False when that is on record already.
+
+    Args:
+        session: The client's own id of the session.
+        teammate: A temporary member that works in the session.
+        last_words: What was said at the end of the turn.
+
+    Raises:
+        TeamError: `AGENT_NOT_FOUND` for an actor that is no member, or the store's own.
+    """
+    words = last_words[:LONGEST_LAST_WORDS].encode("utf-8", "replace").decode()  # half an emoji is no text to a store
+    note = SessionNote(caller.actor, session, doing, client, teammate, words)
+    with caller.team.transaction(actor=caller.actor, action="session", wait=caller.wait) as tx:
+        check_known(tx, [caller.actor])
+        if not _is_news(note, tx.select(recipient=caller.actor, types=(SESSION,))):
+            return False
+        _put(tx, note)
+    return True
+
+
+def use_once(caller: Caller, request_id: str, *, session: str, client: str = "", teammate: str | None = None) -> bool:
+    """Use up what was allowed once under this id, by a note that the agent goes on; False when it was used before.
+
+    Raises:
+        TeamError: As for `note_session`.
+    """
+    note = SessionNote(caller.actor, session, Doing.WORKING, client, teammate)
+    with caller.team.transaction(actor=caller.actor, action="session", wait=caller.wait) as tx:
+        check_known(tx, [caller.actor])
+        if any(message.type == SESSION and message.sender == caller.actor for message in tx.thread(request_id)):
+            return False
+        _put(tx, note, {"request_id": request_id, "used": True})
+    return True
+
+
+def _put(tx: Transaction, note: SessionNote, more: Mapping[str, Any] = {}) -> None:
+    message = _written(tx, note, more)
+    tx.add(message)
+    tx.archive(note.member, message)
+    facts = {"agent": note.teammate} if note.teammate else {}
+    tx.record("session", session=note.session, state=str(note.doing), **facts, **more)
+    tidy(tx, keep=[message.message_id])
+
+
+def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:
+    """Whether the newest note on the same agent in the same session says something else."""
+    for message in reversed(known):
+        older = session_note(message)
+        if older is None or older.session != note.session:
+            continue
+        if older.teammate == note.teammate:
+            return (older.doing, older.last_words) != (note.doing, note.last_words)
+        if older.teammate is None and older.doing is Doing.ENDED and note.doing is Doing.ENDED:
+            return False
+    return note.doing is not Doing.ENDED
+
+
+def _written(tx: Transaction, note: SessionNote, more: Mapping[str, Any]) -> Message:
+    """The note as a message of the member to itself, read already: nobody has to be told."""
+    facts: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
+    facts |= {"agent": note.teammate or "", "last_words": note.last_words, **more}
+    at = to_text(tx.now)
+    message_id = new_message_id(tx.now)
+    while tx.known(message_id) is not None:
+        message_id = new_message_id(tx.now)
+    message = new_record(
+        message_id=message_id,
+        type=SESSION,
+        sender=note.member,
+        to=note.member,
+        created=at,
+        priority=Priority.LOW.value,
+        payload={key: value for key, value in facts.items() if value},
+        status=Status.READ.value,
+        read_at=at,
+    )
+    return sealed(message, tx.config.key)

@@ -1,0 +1,312 @@
+"""Waits for something to be true of a team, woken by the store's own change notices."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, suppress
+from typing import TypeVar
+
+from msgspec.structs import replace
+from team_console.store.contract.team import (
+    OUTCOME_UNKNOWN,
+    PROCESS_LOST,
+    SERVER_READ_ONLY,
+    Presence,
+    Team,
+    WatchHint,
+    WatchState,
+    new_name,
+)
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.service.caller import Caller, Received
+from team_console.store.service.inbox import UnsureError
+
+T = TypeVar("T")
+Tell = Callable[[str], None]
+"""Is told, as a sentence for whoever waits, that the store cannot be used and the wait goes on, and that it is over."""
+_PASSING = frozenset({Code.STORE_UNREADABLE, Code.STORE_FAILED, Code.TEAM_NOT_FOUND})
+_CERTAIN = frozenset({"changed", OUTCOME_UNKNOWN, PROCESS_LOST})
+"""Facts of an error that no later look takes back."""
+_SAID_AFTER = 1.0
+"""Seconds after which an outage is worth a word: most that editors, git and busy writers cause are over by then."""
+_LONGEST_UNKNOWN = 10.0
+"""Seconds for which a store that can be read may lack what is waited for, as while git writes its files."""
+
+
+def untold(words: str) -> None:
+    """Tell nobody."""
+
+
+def may_pass(error: TeamError) -> bool:
+    """Whether a store that was of use before may be again without anybody doing something about the caller.
+
+    No error passes after which it is not known what was written, that says that what was asked is something else, or
+    that only another process will not have.
+    """
+    if error.facts.keys() & _CERTAIN:
+        return False
+    return error.code in _PASSING or (error.code is Code.READ_ONLY and bool(error.facts.get(SERVER_READ_ONLY)))
+
+
+class Outage:
+    """Bears with a store that was of use before and for a while is not: a server away, half of a file, a full disk.
+
+    A lock that is held is borne with from the first look on.
+
+    Args:
+        tell: Is told of an outage that lasts longer than a moment, and of its end.
+        known: Whether the store counts as one that was of use before the first look.
+
+    Attributes:
+        error: What the last look ran into; None when it found the store in order.
+    """
+
+    def __init__(self, tell: Tell = untold, *, known: bool = False) -> None:
+        self.error: TeamError | None = None
+        self._tell, self._was_read = tell, known
+        self._since = 0.0
+        self._is_told = False
+
+    def look(self, act: Callable[[], T]) -> T | None:
+        """What `act` finds; None while that can be expected to pass.
+
+        Raises:
+            TeamError: What `act` raises for another reason, or the first time.
+        """
+        try:
+            found = act()
+        except TeamError as error:
+            if not self._bears(error):
+                raise
+            self.begin(error)
+            return None
+        self._end()
+        return found
+
+    def begin(self, error: TeamError) -> None:
+        """Count it as an outage that a look ran into this error, whatever it says."""
+        moment = time.monotonic()
+        if self.error is None or _is_unknown(error) != _is_unknown(self.error):
+            self._since = moment
+        self.error, self._was_read = error, True
+        if not self._is_told and moment - self._since >= _SAID_AFTER:
+            self._is_told = True
+            self._tell(f"{error.message} ({error.code}); the wait goes on")
+
+    def _bears(self, error: TeamError) -> bool:
+        if not self._was_read:
+            return error.code is Code.STORE_LOCKED
+        if _is_unknown(error):
+            lasts = self.error is not None and _is_unknown(self.error)
+            return not lasts or time.monotonic() - self._since < _LONGEST_UNKNOWN
+        return error.code is Code.STORE_LOCKED or may_pass(error)
+
+    def _end(self) -> None:
+        was_told, self._is_told = self._is_told, False
+        self.error, self._was_read = None, True
+        if was_told:
+            self._tell("the team can be used again; the wait goes on")
+
+
+def _is_unknown(error: TeamError) -> bool:
+    """Whether a store that could be read lacks what is waited for."""
+    return error.code is Code.INVALID_REQUEST_ID and not error.facts.keys() & _CERTAIN
+
+
+Check = Callable[[], T | None]
+Tick = Callable[[], float | None]
+TICK = 1.0
+"""Seconds after which what may change by itself is looked at again, as a lease that ends."""
+LONGEST_WAIT = 31_536_000.0
+"""Seconds of the longest wait for messages that can be asked for: a year."""
+_PATIENCE = 0.5
+"""Seconds for which one try of a wait waits for the lock."""
+_INTERRUPT = {signal.SIGINT}
+_WATCH_AGAIN = 5.0
+"""Seconds until a watch that ended is begun again."""
+
+
+def until(
+    team: Team, check: Callable[[], T | None], *, timeout: float | None, tick: Callable[[], float | None] = lambda: TICK
+) -> T | None:
+    """Call `check` now and after every change, until it gives something; None when `timeout` seconds are over.
+
+    `check` may raise, which ends the wait. `tick` is asked after each call how many seconds later to call again all
+    the same; None when nothing can come without a change.
+
+    Raises:
+        TeamError: `USAGE` in a thread whose event loop runs, which the wait would bring to a stop.
+    """
+    _refuse_running_loop()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+    try:
+        return asyncio.run(_interruptible(team, check, timeout, tick))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def wait_for_messages(
+    caller: Caller, take: Callable[[Caller], Received], *, timeout: float | None, tell: Tell = untold
+) -> Received:
+    """Take at once and after every change, until `take` hands out a message; the last empty result after `timeout`.
+
+    A lock that is held, and a store that was looked at before and is away, are waited for as long as the wait lasts.
+
+    Args:
+        take: A `receive` of the inbox with everything but its caller filled in.
+        timeout: Seconds; None waits until a message comes.
+        tell: Is told of a store that is away, and that it is back.
+
+    Raises:
+        TeamError: What `take` raises, or as for `until`; after `timeout` what kept the last look from its answer.
+    """
+    arrival = Arrival(take, tell)
+    found = until(caller.team, lambda: arrival.look(caller), timeout=timeout, tick=arrival.tick)
+    return found or arrival.end(caller)
+
+
+class Arrival:
+    """Messages that are waited for, from one look to the next.
+
+    Args:
+        take: As for `wait_for_messages`.
+        tell: As for `wait_for_messages`.
+    """
+
+    def __init__(self, take: Callable[[Caller], Received], tell: Tell = untold) -> None:
+        self._take = take
+        self._last: Received | None = None
+        self._outage = Outage(tell)
+        self._unsure: UnsureError | None = None
+
+    def look(self, caller: Caller) -> Received | None:
+        """What is handed out now; None when it is nothing, another has the lock, or the store is away.
+
+        Raises:
+            TeamError: What `take` raises.
+        """
+        try:
+            self._last = self._outage.look(lambda: self._taken(replace(caller, wait=_PATIENCE)))
+        except UnsureError as error:
+            self._unsure, self._last = error, None
+            self._outage.begin(error)
+        return self._last if self._last is not None and self._last.messages else None
+
+    def tick(self) -> float | None:
+        """Seconds after which to look again although nothing changed; None when nothing can come then."""
+        return TICK if self._last is None or self._last.may_change_by_itself else None
+
+    def end(self, caller: Caller) -> Received:
+        """The last empty result; of one more try when a lock that was held is all that stood in the way.
+
+        Raises:
+            TeamError: What kept the last look from its answer; what `take` raises, `STORE_LOCKED` among it.
+        """
+        if self._last is not None:
+            return self._last
+        if self._unsure is not None:
+            raise self._unsure
+        if self._outage.error is not None and self._outage.error.code is not Code.STORE_LOCKED:
+            raise self._outage.error
+        return self._take(replace(caller, wait=_PATIENCE))
+
+    def _taken(self, caller: Caller) -> Received:
+        """What is handed out: first that of a look of which it was not known whether it counts."""
+        if self._unsure is not None:
+            found = self._unsure.found(caller)
+            self._unsure = None
+            if found is not None:
+                return found
+        return self._take(caller)
+
+
+def _refuse_running_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    text = "a wait would stop the event loop that runs in this thread"
+    raise TeamError(Code.USAGE, text, "Wait in another thread: await asyncio.to_thread(agent.receive, wait=30)")
+
+
+async def _interruptible(team: Team, check: Check[T], seconds: float | None, tick: Tick) -> T | None:
+    """Ctrl-C is let in only while the loop can end its tasks; before and after, it would leave them lying about."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+    try:
+        return await _until(team, check, seconds, tick)
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+
+
+async def _until(team: Team, check: Check[T], seconds: float | None, tick: Tick) -> T | None:
+    changed = asyncio.Event()
+    watcher = asyncio.create_task(_watch(team, changed))
+    loop = asyncio.get_running_loop()
+    end = None if seconds is None else loop.time() + seconds
+    try:
+        while (found := check()) is None:
+            left = min((item for item in (tick(), end and end - loop.time()) if item is not None), default=None)
+            if left is not None and left <= 0:
+                return None
+            await either(changed, left)
+            changed.clear()
+        return found
+    finally:
+        watcher.cancel()
+        with suppress(asyncio.CancelledError):
+            await watcher
+
+
+async def either(changed: asyncio.Event, seconds: float | None) -> None:
+    """Wait for a change, but not longer; None: however long it takes.
+
+    `asyncio.wait_for` of Python 3.11 loses a Ctrl-C that meets the change.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await changed.wait()
+
+
+async def _watch(team: Team, changed: asyncio.Event) -> None:
+    async for hint in follow(team):
+        if not hint.beside:
+            changed.set()
+
+
+async def follow(team: Team) -> AsyncIterator[WatchHint]:
+    """The hints of the team's watch, which is begun again where it ends: it never ends and never fails.
+
+    A failure must not meet who waits at the end: what was taken by then would reach nobody.
+    """
+    while True:
+        try:
+            async for hint in team.watch():
+                yield hint
+        except Exception as error:
+            yield WatchHint(WatchState.STALLED, str(error) or type(error).__name__)
+        await asyncio.sleep(_WATCH_AGAIN)
+
+
+# Presence of the human, and of whoever waits for an answer: facts, not guesses (decision D22).
+
+
+def announce_presence(team: Team) -> AbstractContextManager[bool]:
+    """A human is at a console that may write, as long as the block runs; ends with the process, however it ends."""
+    return team.announce(Presence.CONSOLE, new_name())
+
+
+def human_present(team: Team) -> bool:
+    """Whether such a console is open on this team now; never waits and never writes.
+
+    What cannot be found out counts as nobody: whoever asks then goes on as if there were no console.
+    """
+    return bool(team.attendance(Presence.CONSOLE).names)
+
+
+def is_human_awaited(team: Team) -> bool:
+    """Whether what a client asks now waits for the human at a console, as the team's `wait_for_human` says."""
+    waits = team.config().wait_for_human
+    return waits == "always" or (waits == "present" and human_present(team))

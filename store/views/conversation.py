@@ -1,0 +1,335 @@
+"""The conversation a message or request belongs to: versions of a plan, answers, deliveries and tries, in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import ALL
+from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.parsing import reading
+from team_console.store.views.rows import RequestRow
+
+Find = Callable[[str], Iterable[Message]]
+"""Archived messages whose text holds a word."""
+
+
+_TRIED = frozenset({"attempts", "retry_count"})
+"""Keys of a record that the router tried to deliver; what was only pulled has none."""
+
+
+class Delivery(Struct, frozen=True):
+    """Where a message, or one of several of the same sending, is on its way to one recipient.
+
+    Attributes:
+        at: When it got there or was read, as the record says; empty when it did neither.
+        tries: How often the router tried, of at most `most_tries`.
+    """
+
+    message_id: str
+    recipient: str
+    status: str
+    at: str = ""
+    tries: int = 0
+    most_tries: int = 0
+    next_try: str = ""
+    error: str = ""
+
+
+class Thread(Struct, frozen=True):
+    """A message and what belongs to it.
+
+    Attributes:
+        message: The message asked for; for a request the one that opened it.
+        is_live: Whether it is still in the queue.
+        request_id: The request that it opens or answers.
+        messages: Everything said about it, itself included, oldest first.
+        siblings: The records of the same sending, itself included; one per recipient.
+        doubles: Other messages under the same id.
+    """
+
+    message: Message
+    is_live: bool
+    request_id: str | None
+    messages: tuple[Message, ...]
+    siblings: tuple[Message, ...]
+    doubles: tuple[Message, ...] = ()
+
+    @property
+    def deliveries(self) -> list[Delivery]:
+        """How far each recipient's copy is."""
+        return [delivery for message in self.siblings for delivery in deliveries_of(message)]
+
+
+def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | None:
+    """What belongs to the message or request `word`; None when nothing is known under that id."""
+    near = _unique(live, archived(word))
+    named = [message for message in near if message.message_id == word]
+    about = [message for message in near if word in _request_ids(message)]
+    opening = [message for message in about if reading(message).opens is not None]
+    # Somebody may have used a request's id for a message: shown is what an answer to this id would decide.
+    decided = sorted((message for message in opening if reading(message).request_id == word), key=_moment)
+    message = next(iter([*decided, *named, *opening, *about]), None)
+    if message is None:
+        return None
+    read = reading(message)
+    request_id = read.request_id
+    if request_id is not None and request_id != word:
+        near = _unique(near, archived(request_id))
+    broadcast = message.broadcast_id
+    if broadcast is not None and broadcast != word:
+        near = _unique(near, archived(broadcast))
+    ids = {word, message.message_id, *filter(None, [request_id])}
+    thread = [other for other in near if other is message or not ids.isdisjoint(_quoted_ids(other))]
+    siblings = [other for other in near if other is message or (broadcast and other.broadcast_id == broadcast)]
+    return Thread(
+        message=message,
+        is_live=any(other is message for other in live),
+        request_id=request_id,
+        messages=tuple(sorted(thread, key=_moment)),
+        siblings=tuple(sorted(siblings, key=lambda other: other.recipients)),
+        doubles=tuple(other for other in named if other is not message),
+    )
+
+
+def _moment(message: Message) -> datetime:
+    return message.created_at or EARLIEST
+
+
+def versions_of(rows: Iterable[RequestRow], request_id: str) -> list[RequestRow]:
+    """The request and those it replaced or was replaced by, the first one first; without others only itself."""
+    by_id = {row.request_id: row for row in rows}
+    row = by_id.get(request_id)
+    if row is None:
+        return []
+    seen = {request_id: row}
+    chain = [row]
+    while (earlier := by_id.get(chain[0].supersedes or "")) is not None and earlier.request_id not in seen:
+        chain.insert(0, earlier)
+        seen[earlier.request_id] = earlier
+    while (later := by_id.get(chain[-1].superseded_by or "")) is not None and later.request_id not in seen:
+        chain.append(later)
+        seen[later.request_id] = later
+    return chain
+
+
+def deliveries_of(message: Message) -> list[Delivery]:
+    """How far the message is on its way to each recipient; a record to all has those that got or read it."""
+    names: Iterable[str] = message.recipients
+    if ALL in message.recipients:
+        names = dict.fromkeys((*message.recipients, *message.delivered_to, *message.read_by))
+    return [_delivery(message, name) for name in names]
+
+
+def delivery_json(delivery: Delivery) -> dict[str, Any]:
+    """One delivery as JSON; what is not known is null."""
+    return {name: None if value == "" else value for name, value in asdict(delivery).items()}
+
+
+def _delivery(message: Message, name: str) -> Delivery:
+    status, at = message.status, ""
+    if name in message.read_by:
+        status, at = str(Status.READ), message.read_by[name]
+    elif name in message.delivered_to:
+        status, at = str(Status.DELIVERED), message.delivered_to[name]
+    elif status in (Status.READ, Status.DELIVERED):
+        at = _text(message.envelope("read_at" if status == Status.READ else "delivered_at"))
+    upcoming = next_attempt(message) if status in (Status.PENDING, Status.RETRY) else None
+    return Delivery(
+        message_id=message.message_id,
+        recipient=name,
+        status=status,
+        at=at,
+        tries=attempts_of(message) if _TRIED.intersection(message.record) else 0,
+        most_tries=max_attempts(message),
+        next_try=upcoming.isoformat() if upcoming is not None and status == Status.RETRY else "",
+        error=_text(message.envelope("error_message")) if status == message.status else "",
+    )
+
+
+def _unique(first: Iterable[Message], more: Iterable[Message]) -> list[Message]:
+    """All of `first`, and of `more` what has another id than those; equal archive copies count once."""
+    messages = list(first)
+    known = {message.message_id for message in messages}
+    for message in more:
+        if message.message_id not in known:
+            known.add(message.message_id)
+            messages.append(message)
+    return messages
+
+
+def _request_ids(message: Message) -> set[str]:
+    return {word for word in (message.request_id, reading(message).request_id) if word}
+
+
+def _quoted_ids(message: Message) -> set[str]:
+    replied = message.payload.get("in_reply_to")
+    more = {replied} if isinstance(replied, str) else set()
+    return {message.message_id, *_request_ids(message), *more}
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+MOST_LOOKS = 40
+"""Ids that are looked up at most: each is a look through the archives."""
+
+
+class Turn(Struct, frozen=True):
+    """One thing that was said.
+
+    Attributes:
+        message: As one recipient got it.
+        is_live: Whether it is still in the queue.
+        deliveries: Where it is on its way, one for each recipient.
+        request: What became of the request it opens, None when it opens none.
+        version, versions: Which of how many versions of a plan it is; 0 when it is none.
+    """
+
+    message: Message
+    is_live: bool
+    deliveries: tuple[Delivery, ...]
+    request: RequestRow | None = None
+    version: int = 0
+    versions: int = 0
+
+
+class Conversation(Struct, frozen=True):
+    """What was said, the oldest first.
+
+    Attributes:
+        word: The id it was asked for with.
+        is_whole: Whether everything that belongs to it was looked up.
+    """
+
+    word: str
+    turns: tuple[Turn, ...]
+    is_whole: bool = True
+
+
+def conversation_of(
+    word: str, live: Sequence[Message], archived: Find, rows: Sequence[RequestRow]
+) -> Conversation | None:
+    """What belongs to the message or request `word`; None when nothing is known under that id."""
+    messages: dict[str, Message] = {}
+    siblings: dict[str, dict[str, Message]] = {}
+    versions = [row.request_id for row in versions_of(rows, word)]
+    waiting, asked = deque([word, *versions]), {word, *versions}
+    looks = 0
+    while waiting and looks < MOST_LOOKS:
+        looks += 1
+        thread = find_thread(waiting.popleft(), live, archived)
+        if thread is None:
+            continue
+        new = [message for message in (*thread.messages, thread.message) if message.message_id not in messages]
+        messages.update({message.message_id: message for message in new})
+        if thread.message.broadcast_id:
+            sent = siblings.setdefault(thread.message.broadcast_id, {})
+            sent.update({message.message_id: message for message in thread.siblings})
+        for other in (other for message in new for other in _next_ids(message, rows)):
+            if other not in asked:
+                asked.add(other)
+                waiting.append(other)
+    if not messages:
+        return None
+    known = {message.message_id for message in live}
+    return Conversation(word, tuple(_turns(messages, siblings, known, rows)), is_whole=not waiting)
+
+
+def _next_ids(message: Message, rows: Iterable[RequestRow]) -> Iterator[str]:
+    """Ids under which more of the conversation may stand: what it answers, what answers it, versions of its plan."""
+    replied = message.payload.get("in_reply_to")
+    yield from (word for word in (replied, message.message_id) if isinstance(word, str))
+    request_id = reading(message).request_id
+    if request_id is not None:
+        yield request_id
+        yield from (row.request_id for row in versions_of(rows, request_id))
+
+
+def _turns(
+    messages: dict[str, Message], siblings: dict[str, dict[str, Message]], live: set[str], rows: Sequence[RequestRow]
+) -> Iterator[Turn]:
+    """One turn for each message; copies of one sending are one turn with a delivery each."""
+    told: set[str] = set()
+    for message in sorted(messages.values(), key=lambda other: other.created_at or EARLIEST):
+        copies = siblings.get(message.broadcast_id or "", {})
+        if message.message_id in told:
+            continue
+        told.update(copies)
+        sent = sorted(copies.values(), key=lambda other: other.recipients) or [message]
+        request_id = reading(message).request_id if reading(message).opens is not None else None
+        chain = versions_of(rows, request_id) if request_id is not None else []
+        place = next((number for number, row in enumerate(chain, start=1) if row.request_id == request_id), 0)
+        yield Turn(
+            message=message,
+            is_live=any(other.message_id in live for other in sent),
+            deliveries=tuple(delivery for other in sent for delivery in deliveries_of(other)),
+            request=chain[place - 1] if place else None,
+            version=place if len(chain) > 1 else 0,
+            versions=len(chain) if len(chain) > 1 else 0,
+        )
+
+
+# The copies of one broadcast as the one message it was: who got it, and who of them read it (decision D1).
+
+_WORST_FIRST: tuple[str, ...] = (
+    *(Status.FAILED, Status.EXPIRED, Status.RETRY, Status.PENDING),
+    *(Status.CLAIMED, Status.DELIVERED, Status.RECALLED, Status.READ),
+)
+"""Of several states the one that is told of all: what went wrong, then what is least on its way."""
+_OF_ONE = ("delivered_at", "read_at", "recalled_at", "ended_at", "claimed_by", "claimed_at", "error_message")
+
+
+def gathered(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
+    """The messages in their order; neighbours that are copies of one broadcast come together, the others alone.
+
+    Copies say the same, word for word: whoever uses the id of a broadcast for other words hides nothing behind it.
+    """
+    for mark, some in groupby(messages, _mark):
+        if mark is None:
+            yield from ((message,) for message in some)
+            continue
+        same: dict[tuple[str, str], dict[str, Message]] = {}
+        for message in some:
+            copies = same.setdefault((message.priority, repr(message.payload)), {})
+            if message.recipients[0] in copies:
+                yield (message,)
+            copies.setdefault(message.recipients[0], message)
+        yield from (tuple(copies.values()) for copies in same.values())
+
+
+def as_one(copies: Sequence[Message]) -> Message:
+    """One message to all who got a copy, under the smallest of the ids; its state is the worst of theirs."""
+    if len(copies) == 1:
+        return copies[0]
+    first, worst = min(copies, key=lambda copy: copy.message_id), min(copies, key=_place)
+    readers = {copy.recipients[0]: copy.envelope("read_at") for copy in copies if copy.status == Status.READ}
+    gone: dict[str, Any] = dict.fromkeys(("to", "recipient", "to_agent", *_OF_ONE))
+    now = {
+        "to_agents": [copy.recipients[0] for copy in copies],
+        "status": worst.status,
+        "error_message": worst.envelope("error_message"),
+        "read_by": readers or None,
+    }
+    return first.with_changes(**gone | now)
+
+
+def _mark(message: Message) -> tuple[str, ...] | None:
+    """What copies of one broadcast have in common; None for what is none."""
+    shared = message.broadcast_id
+    if shared is None or message.is_group:
+        return None
+    return shared, message.sender, message.type, message.created
+
+
+def _place(message: Message) -> int:
+    """Another writer's word stands before all: nobody knows what it means."""
+    return _WORST_FIRST.index(message.status) if message.status in _WORST_FIRST else -1

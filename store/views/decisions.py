@@ -1,0 +1,481 @@
+"""Decision: who decided what, when, after how long, on which digest, with which words and evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.contract.team import (
+    ARCHIVE_LOST,
+    AUDIT_LOST,
+    KEPT_PRIVATE,
+    LOST,
+    AuditLine,
+    Condition,
+    Snapshot,
+    Team,
+)
+from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.errors import Problem
+from team_console.store.model.message import Message
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading, text_in, texts_in
+from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, given_on, shown_in
+from team_console.store.protocol.verdicts import is_signed
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.board import view_of
+from team_console.store.views.findings import trail_findings
+from team_console.store.views.history import past, plain_cell
+from team_console.store.views.rows import Flag, RequestRow
+from team_console.store.views.titles import reason_of
+
+
+class Proof(StrEnum):
+    """What vouches for a decision."""
+
+    SIGNED = "signed"
+    """The key of the human who decided."""
+    RECORDED = "recorded"
+    """The audit trail, whose chain holds up to and including its line: team-console wrote it."""
+    UNVERIFIED = "unverified"
+    """Nothing: it stands among the messages, and no desk wrote it."""
+    NOT_KNOWN = "not known"
+    """What could tell is missing or does not hold."""
+
+
+class Decision(Struct, frozen=True):
+    """One decision. What is not known is None or empty, and `gaps` says so.
+
+    Attributes:
+        key: Unique row key.
+        request_id: The request that was decided.
+        kind: Of the request, such as `plan`.
+        verdict: `approved`, `rejected` or `answered`.
+        by: Who decided.
+        asked_by: Who asked.
+        at: When it was decided, by the message, else by the audit trail.
+        after_seconds: From question to decision.
+        title: What was asked, one line.
+        words: The words of the decision.
+        request_sha256: Digest of the question as it stood when it was decided.
+        shown_sha256: Digest of everything that was shown to whoever decided.
+        evidence: What was shown beside the question, one line a piece.
+        shown_by: What showed it, and how much of it, in words.
+        message_id: The message that decided.
+        audit_line: Its line in the audit trail.
+        gaps: What cannot be proved or is not known, as sentences.
+    """
+
+    key: str
+    request_id: str
+    kind: str
+    verdict: str
+    by: str
+    proof: Proof
+    asked_by: str = ""
+    asked_at: datetime | None = None
+    at: datetime | None = None
+    after_seconds: float | None = None
+    title: str = ""
+    words: str = ""
+    request_sha256: str = ""
+    shown_sha256: str = ""
+    evidence: tuple[str, ...] = ()
+    shown_by: str = ""
+    message_id: str = ""
+    audit_line: int | None = None
+    gaps: tuple[str, ...] = ()
+
+
+class DecisionLedger(Struct, frozen=True):
+    """All decisions, newest first.
+
+    Attributes:
+        problems: What keeps the ledger from being whole or proved.
+    """
+
+    decisions: tuple[Decision, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+# Ledger of decisions: a pure function of messages, live and archived, and of the lines of the audit trail.
+
+_WORK = frozenset({RequestKind.DEBUG, RequestKind.BROWSER, RequestKind.RESEARCH})
+"""Kinds whose answers are results of agents' work, not decisions."""
+_VERDICTS = {"approve": "approved", "reject": "rejected", "answer": "answered"}
+"""Actions of the audit trail that decide."""
+Signature = Callable[[Message, Message], Proof | None]
+"""What the signature of a verdict proves of it, from question and verdict; None where it has none."""
+
+
+class Sources(Struct, frozen=True):
+    """What a ledger is made from.
+
+    Attributes:
+        messages: Live and archived, each id once, newest first.
+        audit: Lines of the audit trail, newest first.
+        recorded: What the trail knows of requests and answers; None where there is no trail to ask.
+        complete: Whether `messages` are all there are.
+        problems: What is wrong with the sources, as far as their readers found out.
+        signature: Looks at the signature of a verdict.
+    """
+
+    messages: Sequence[Message]
+    audit: Sequence[AuditLine]
+    recorded: RecordedFacts | None
+    config: TeamConfig
+    now: datetime
+    complete: bool = True
+    problems: tuple[Problem, ...] = ()
+    signature: Signature | None = None
+
+
+def decision_ledger(sources: Sources) -> DecisionLedger:
+    """Every decision that messages or audit trail know of, newest first, each with what proves it."""
+    trail = _Trail(sources)
+    rows = [row for row in _requests(sources) if row.verdict is not None and row.kind not in _WORK]
+    decisions = [_decided(row, sources, trail) for row in rows]
+    known = {answer.message_id for row in rows for answer in row.answers}
+    decisions += trail.without_messages(known)
+    decisions.sort(key=lambda decision: (decision.at or EARLIEST, decision.audit_line or 0), reverse=True)
+    return DecisionLedger(tuple(decisions), (*sources.problems, *trail_findings(sources.audit)))
+
+
+class _Trail:
+    """The audit trail, asked for decisions and for how far its chain holds."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._by_message: dict[str, AuditLine] = {}
+        broken = [line.seq for line in sources.audit if not line.intact]
+        oldest = min((line.seq for line in sources.audit), default=0)
+        self.broken_at = min(broken, default=None)
+        """The first line that does not hold; 0 where it may lie before all that are known."""
+        if self.broken_at is not None and self.broken_at == oldest > 1:
+            self.broken_at = 0
+        self.is_lost = any(problem.code == AUDIT_LOST for problem in sources.problems)
+        for line in sources.audit:
+            for message_id in texts_in(line.facts, "ids") if line.action in _VERDICTS else ():
+                self._by_message[message_id] = line
+
+    def line_of(self, message_id: str) -> AuditLine | None:
+        """The line that says who decided so."""
+        return self._by_message.get(message_id)
+
+    def proof(self, message_id: str) -> tuple[Proof, int | None, str]:
+        """What the trail proves of a verdict, on which line, and what it does not prove."""
+        recorded = self._sources.recorded
+        if recorded is None:
+            return Proof.NOT_KNOWN, None, "there is no audit trail that could tell who wrote it"
+        fact = recorded.get(message_id)
+        if fact is None or not fact.by_desk:
+            if self.is_lost:
+                return Proof.NOT_KNOWN, None, "the audit trail was lost, so it cannot tell who wrote it"
+            return Proof.UNVERIFIED, None, "no desk wrote it: the audit trail does not have it as one of ours"
+        if self.broken_at is not None and fact.line >= self.broken_at:
+            where = f"from line {self.broken_at} on" if self.broken_at else "somewhere"
+            return Proof.NOT_KNOWN, fact.line, f"the chain of the audit trail does not hold {where}"
+        return Proof.RECORDED, fact.line, ""
+
+    def without_messages(self, known: set[str]) -> Iterator[Decision]:
+        """Decisions that the trail has, and no message tells of."""
+        lines = {line.seq: line for line in self._by_message.values()}
+        for line in lines.values():
+            ids = list(texts_in(line.facts, "ids"))
+            if known.isdisjoint(ids):
+                yield self._from_line(line, ids)
+
+    def _from_line(self, line: AuditLine, ids: Sequence[str]) -> Decision:
+        recorded, facts = self._sources.recorded, line.facts
+        verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
+        proof, _, gap = self.proof(ids[0])
+        shown = shown_in(facts)
+        request_id, at = text_in(facts, "request_id"), from_text(line.at)
+        gaps = [gap, f"the question is in no archive: {self._why_gone()}"]
+        gaps += ["its words are not known"] if verdict is None else []
+        gaps.append(_not_shown(shown))
+        return Decision(
+            key=f"line:{line.seq}:{request_id}",
+            request_id=request_id,
+            kind=text_in(facts, "kind"),
+            verdict=_VERDICTS[line.action],
+            by=line.actor,
+            proof=Proof.NOT_KNOWN if proof is Proof.RECORDED and not line.intact else proof,
+            asked_by=text_in(facts, "asker"),
+            at=at,
+            words=reason_of(verdict) if verdict is not None else "",
+            request_sha256=text_in(facts, REQUEST),
+            shown_sha256=shown.sha256,
+            evidence=shown.evidence,
+            shown_by=shown.by,
+            message_id=ids[0],
+            audit_line=line.seq,
+            gaps=tuple(filter(None, gaps)),
+        )
+
+    def _why_gone(self) -> str:
+        if any(problem.code == ARCHIVE_LOST for problem in self._sources.problems):
+            return "archived messages were lost"
+        return "it was removed" if self._sources.complete else "not all of them were read"
+
+
+def _requests(sources: Sources) -> tuple[RequestRow, ...]:
+    """The requests as all messages together tell of them; the queue counts as one more archive."""
+    empty = Snapshot("", sources.now, None, sources.config, condition=Condition.EMPTY, recorded=sources.recorded)
+    messages, complete = sources.messages, sources.complete
+    return view_of(empty, me="", now=sources.now, history=messages, bodies=False, complete=complete).requests
+
+
+def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
+    verdict = row.verdict
+    assert verdict is not None
+    proof, number, gap = trail.proof(verdict.message_id)
+    signed = sources.signature(row.question, verdict) if sources.signature is not None else None
+    if signed is not None:
+        proof = signed
+    line = trail.line_of(verdict.message_id)
+    facts = line.facts if line is not None else {}
+    digest = text_in(facts, REQUEST) or given_on(verdict)
+    shown = shown_in(facts if REQUEST in facts else verdict.payload)
+    return Decision(
+        key=row.key,
+        request_id=row.request_id,
+        kind=str(row.kind),
+        verdict=str(row.state),
+        by=verdict.sender,
+        proof=proof,
+        asked_by=row.asker,
+        asked_at=row.asked_at,
+        at=row.answered_at,
+        after_seconds=row.waiting_seconds(row.answered_at) if row.asked_at and row.answered_at else None,
+        title=row.title,
+        words=row.reason,
+        request_sha256=digest or digest_of(row.question),
+        shown_sha256=shown.sha256,
+        evidence=shown.evidence,
+        shown_by=shown.by,
+        message_id=verdict.message_id,
+        audit_line=number,
+        gaps=tuple(filter(None, (gap, *_gaps(row, digest, shown)))),
+    )
+
+
+_UNSHOWN: Mapping[str, str] = {
+    Face.CONSOLE: "",
+    Face.TITLE: "only its title was shown among others; whether its text was read cannot be proved",
+    Face.PRINTED: "it was printed without evidence; whether whoever decided read it cannot be proved",
+    Face.HANDED: "a program decided on what it had in hand; whether anybody saw it cannot be proved",
+    Face.NAMED: "nothing was shown, it was named by its id; what of it was known before cannot be proved",
+}
+"""What showed a request -> what that leaves unproved."""
+
+
+def _not_shown(shown: Shown) -> str:
+    """What cannot be proved of what was shown; empty when it was all on the screen."""
+    nothing = "" if shown.sha256 and not shown.by else "what was shown to whoever decided is not known"
+    return _UNSHOWN.get(shown.by, nothing)
+
+
+def _gaps(row: RequestRow, digest: str, shown: Shown) -> Iterator[str]:
+    """What of a decision is not known or does not fit."""
+    if digest and digest != digest_of(row.question):
+        yield "the question is not any more what it was when it was decided: its digest is another"
+    if not digest:
+        yield "the digest is of the question as it stands now; none was kept with the decision"
+    yield _not_shown(shown)
+    if Flag.ALTERED in row.flags:
+        yield "a message says something else than the audit trail; what the trail says counts here"
+    ignored = [answer for answer in row.answers if answer is not row.verdict]
+    if ignored:
+        yield f"further answers decide nothing: {', '.join(_claimed(ignored))}"
+
+
+def _claimed(answers: Iterable[Message]) -> Iterator[str]:
+    for answer in answers:
+        word = {True: "yes", False: "no", None: "words"}[reading(answer).approve]
+        yield f"{word} by {answer.sender} at {answer.created}"
+
+
+# Reads what the ledger of decisions is made from: archives, audit trail, and the queue where there is one.
+
+ALL_MESSAGES = 10_000_000
+AUDITED = 100_000
+"""Lines of the audit trail, newest first, that decisions without a message are looked for in."""
+_OF_SOURCES = LOST | {KEPT_PRIVATE}
+
+
+def ledger_of_team(
+    team: Team,
+    snapshot: Snapshot,
+    *,
+    archived: int = ALL_MESSAGES,
+    audited: int = AUDITED,
+    signature: Signature | None = None,
+) -> DecisionLedger:
+    """The ledger of a team; a queue that is gone or cannot be read is said, and misses nothing that was decided.
+
+    Args:
+        archived: How many archived messages are read, the newest first.
+        audited: How many lines of the audit trail are.
+    """
+    known = past(team, limit=archived)
+    live = snapshot.messages if snapshot.is_known else ()
+    told = (problem for problem in snapshot.problems if problem.code in _OF_SOURCES)
+    problems = (*told, *known.problems, *_gone(snapshot))
+    if not known.complete and known.more:
+        problems = (*problems, _older(len(known.messages)))
+    sources = Sources(
+        messages=_each_once(live, known.messages),
+        audit=team.audit(limit=audited),
+        recorded=snapshot.recorded,
+        config=snapshot.config,
+        now=team.clock(),
+        complete=known.complete,
+        problems=tuple(dict.fromkeys(problems)),
+        signature=signature or partial(_proof, snapshot.config),
+    )
+    return decision_ledger(sources)
+
+
+def _proof(config: TeamConfig, question: Message, verdict: Message) -> Proof | None:
+    return Proof.SIGNED if is_signed(config, verdict, question) else None
+
+
+def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:
+    """What tells whether anything was decided since: the answers that stand, and what the audit trail has of them."""
+    verdicts = tuple((row.key, row.state, row.flags, row.verdict.message_id) for row in rows if row.verdict is not None)
+    return verdicts, len(snapshot.recorded.log) if snapshot.recorded is not None else -1, snapshot.condition
+
+
+def _each_once(live: Iterable[Message], archived: Iterable[Message]) -> list[Message]:
+    """Newest first; a message that is live and archived is one, as it is live."""
+    by_id = {message.message_id: message for message in (*archived, *live)}
+    return sorted(by_id.values(), key=lambda message: message.created_at or EARLIEST, reverse=True)
+
+
+def _gone(snapshot: Snapshot) -> Iterable[Problem]:
+    if snapshot.condition is Condition.VANISHED:
+        text = "the queue is gone; the ledger is made from archives and the audit trail alone"
+    elif snapshot.condition is Condition.UNREADABLE:
+        text = "the queue cannot be read; the ledger is made from archives and the audit trail alone"
+    else:
+        return ()
+    return (Problem("QUEUE_NOT_READ", "warning", "queue", text, "Decisions are in both; open requests are not."),)
+
+
+def _older(number: int) -> Problem:
+    text = f"only the newest {number:,} archived messages were read; older decisions stand without their questions"
+    return Problem("OLDER_NOT_SEEN", "notice", "archive", text, "'team-console decisions' reads all of them.")
+
+
+# Decisions as JSON, as rows of a table for other programs, and as a document to hand on.
+
+CSV_FIELDS = (
+    *("at", "verdict", "by", "kind", "asked_by", "asked_at", "after_seconds", "request_id", "title", "words", "proof"),
+    *("request_sha256", "shown_sha256", "evidence", "message_id", "audit_line", "gaps"),
+    "shown_by",
+)
+"""Columns of `csv_row`."""
+_MARKED = frozenset("\\`*_{}[]()#+-.!|<>~")
+
+
+def ledger_json(ledger: DecisionLedger) -> dict[str, Any]:
+    """`decisions --json`."""
+    return {
+        "decisions": [decision_json(decision) for decision in ledger.decisions],
+        "count": len(ledger.decisions),
+        "problems": [
+            {"code": problem.code, "severity": problem.severity, "message": problem.sentence, "hint": problem.hint}
+            for problem in ledger.problems
+        ],
+    }
+
+
+def decision_json(decision: Decision) -> dict[str, Any]:
+    """One decision; what is not known is null."""
+    after = decision.after_seconds
+    return {
+        "request_id": decision.request_id,
+        "kind": decision.kind,
+        "verdict": decision.verdict,
+        "by": decision.by,
+        "asked_by": decision.asked_by or None,
+        "asked_at": to_text(decision.asked_at) if decision.asked_at else None,
+        "at": to_text(decision.at) if decision.at else None,
+        "after_seconds": None if after is None else round(after, 3),
+        "title": decision.title or None,
+        "words": decision.words or None,
+        "request_sha256": decision.request_sha256 or None,
+        "shown_sha256": decision.shown_sha256 or None,
+        "evidence": list(decision.evidence),
+        "shown_by": decision.shown_by or None,
+        "proof": str(decision.proof),
+        "message_id": decision.message_id or None,
+        "audit_line": decision.audit_line,
+        "gaps": list(decision.gaps),
+    }
+
+
+def csv_row(decision: Decision) -> dict[str, str]:
+    """One row under `CSV_FIELDS`; lists are JSON, what is not known is empty."""
+    return {name: plain_cell(_flat(value)) for name, value in decision_json(decision).items()}
+
+
+def markdown(ledger: DecisionLedger, team: str) -> Iterator[str]:
+    """Lines of a Markdown document: what the ledger cannot say first, then each decision."""
+    yield f"# Decisions of {_plain(team)}"
+    yield ""
+    yield f"{counted(len(ledger.decisions), 'decision')}, newest first."
+    for problem in ledger.problems:
+        yield ""
+        yield f"> **{_plain(problem.severity)}**: {_plain(problem.sentence)}"
+    for decision in ledger.decisions:
+        yield from _section(decision)
+
+
+def _section(decision: Decision) -> Iterator[str]:
+    yield ""
+    title = f": {_plain(decision.title)}" if decision.title else ""
+    yield f"## {_plain(decision.verdict.capitalize())} by {_plain(decision.by)}{title}"
+    yield ""
+    for name, value in _facts(decision):
+        yield f"- {name}: {value}"
+    if decision.words:
+        yield ""
+        yield from (f"> {_plain(line)}" for line in safe_text(decision.words).split("\n"))
+
+
+def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
+    after = decision.after_seconds
+    yield "request", f"{_plain(decision.request_id)} ({_plain(decision.kind or 'kind not known')})"
+    yield "asked", f"{_time(decision.asked_at)} by {_plain(decision.asked_by or 'not known')}"
+    yield "decided", f"{_time(decision.at)}{'' if after is None else f', after {after:,.0f} s'}"
+    yield "proof", str(decision.proof) + (f", audit line {decision.audit_line}" if decision.audit_line else "")
+    yield "digest of the request", _plain(decision.request_sha256 or "not known")
+    yield "digest of what was shown", _plain(decision.shown_sha256 or "not known")
+    yield "shown by", _plain(decision.shown_by or "not known")
+    for piece in decision.evidence:
+        yield "evidence", _plain(piece)
+    for gap in decision.gaps:
+        yield "not proved", _plain(gap)
+
+
+def _time(moment: Any) -> str:
+    return _plain(to_text(moment)) if moment is not None else "not known"
+
+
+def _flat(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+
+
+def _plain(text: str) -> str:
+    """Text in which Markdown means nothing: what an agent wrote makes no heading, link or picture."""
+    return "".join(f"\\{character}" if character in _MARKED else character for character in safe_line(text))

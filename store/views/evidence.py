@@ -1,0 +1,500 @@
+"""Evidence as plain facts: each says what is known, and where that comes from. What is absent is not known."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.model.message import Message
+from team_console.store.model.safe import counted
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.views.proposals import counts_of, difference
+from team_console.store.views.rows import Batch, RequestRow, RequestState
+
+
+class Mark(StrEnum):
+    """What a piece of evidence says."""
+
+    THERE = "there"
+    MISSING = "missing"
+    CHANGED = "changed since it was written"
+    RAN = "ran"
+    FAILED = "failed"
+    NOT_RUN = "not run"
+    TOLD = "told"
+    """A fact that is neither good nor bad."""
+    NOT_KNOWN = "not known"
+
+
+class FileState(StrEnum):
+    """What a look at a name in the project folder found."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    MISSING = "missing"
+    LINK = "link"
+    SPECIAL = "special"
+    """A pipe, a device or a socket."""
+    OUTSIDE = "outside"
+    UNREADABLE = "unreadable"
+
+
+class FileFact(Struct, frozen=True):
+    """A name, as it was found; nothing was opened but the folders on the way.
+
+    Attributes:
+        changed_at: Seconds since 1970 at which its content last changed.
+    """
+
+    name: str
+    state: FileState
+    size: int = 0
+    changed_at: float = 0.0
+
+
+class Run(Struct, frozen=True):
+    """A tool that an agent used, as its client told the hook.
+
+    Attributes:
+        at: Seconds since 1970.
+        subject: The command, the file, the page.
+        exit: The exit status, None when the client told none.
+        ok: Whether the client says that it succeeded; None when it says nothing.
+    """
+
+    at: float
+    tool: str
+    subject: str = ""
+    exit: int | None = None
+    ok: bool | None = None
+
+
+class Runs(Struct, frozen=True):
+    """What is on record of an agent's tools, oldest first.
+
+    Attributes:
+        since: Since when the record goes back, seconds since 1970.
+    """
+
+    runs: tuple[Run, ...]
+    since: float
+
+
+class Looked(Struct, frozen=True):
+    """What was looked at on this machine.
+
+    Attributes:
+        folder: The project folder; empty when it is not known.
+        says: Whose word it is that this is the folder, such as `as a1 names it`.
+        files: The names that were looked for in it.
+        runs: None when nothing is on record here.
+    """
+
+    folder: str = ""
+    says: str = ""
+    files: tuple[FileFact, ...] = ()
+    runs: Runs | None = None
+
+
+class Piece(Struct, frozen=True):
+    """One piece of evidence; stored text, not made safe.
+
+    Attributes:
+        source: Where it comes from.
+    """
+
+    mark: Mark
+    text: str
+    source: str
+
+    @property
+    def line(self) -> str:
+        """All of it, as it is kept with a verdict."""
+        return f"{self.mark}: {self.text} [{self.source}]"
+
+
+class Section(Struct, frozen=True):
+    """Pieces of one kind under their heading."""
+
+    heading: str
+    pieces: tuple[Piece, ...]
+
+
+class Evidence(Struct, frozen=True):
+    """Everything that stands beside a request.
+
+    Attributes:
+        compared: What the request is compared with, as a sentence; empty when with nothing.
+        diff: Lines of a unified diff against it.
+        before: Request id and message, of each message of the former version that is shown.
+        words: What was said when the former version was rejected.
+    """
+
+    sections: tuple[Section, ...] = ()
+    compared: str = ""
+    diff: tuple[str, ...] = ()
+    before: tuple[tuple[str, Message], ...] = ()
+    words: str = ""
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Each piece as it is shown, the first line of each short enough to be kept."""
+        if self.compared:
+            yield "\n".join((self.compared, *self.diff))
+        if self.words:
+            yield f"words of the rejection: {self.words}"
+        for section in self.sections:
+            for piece in section.pieces:
+                yield f"{section.heading}: {piece.line}"
+
+
+NOT_FOUND_OUT = Evidence((Section("evidence", (Piece(Mark.NOT_KNOWN, "it could not be looked for", "this console"),)),))
+"""Stands for evidence whose search failed."""
+
+
+# Checks that a report claims, held against what the agent really ran: which ran, and which did not.
+
+_LOOKED_AT = 20_000
+"""Characters of a report in which claims are looked for."""
+_GOOD = r"(?:pass|succe|green|clean|\bok\b|fine|no (?:errors|issues|warnings|failures))"
+_MOST_QUOTED = 10
+
+
+class Check(Struct, frozen=True):
+    """A kind of check: the patterns of how a report claims it, and of the commands that are one.
+
+    They are compiled when the first report is read: the first picture of the console does not wait for that.
+    """
+
+    name: str
+    claim: str
+    run: str
+
+
+def _check(name: str, subject: str, run: str) -> Check:
+    said = rf"(?:{subject})[^.\n]{{0,60}}{_GOOD}|{_GOOD}\w{{0,12}}[^.\n]{{0,20}}(?:{subject})"
+    return Check(name, rf"{said}|\bran (?:the |all )?(?:{subject})", run)
+
+
+CHECKS = (
+    _check(
+        "tests",
+        r"\btests?\b|\bpytest\b|\bsuite\b",
+        r"\b(?:pytest|unittest|tox|nox|jest|vitest|mocha|ctest|phpunit|rspec|make (?:test|check)\S*"
+        r"|(?:npm|yarn|pnpm|bun)(?: run)? test\S*|(?:go|cargo|dotnet|mix|mvn|gradle\w*|bazel|swift) (?:\S+ )?test)\b",
+    ),
+    _check(
+        "linter",
+        r"\blint\w{0,10}|\bruff\b|\beslint\b|\bflake8\b|\bclippy\b",
+        r"\b(?:ruff|eslint|flake8|pylint|golangci-lint|clippy|rubocop|(?:run|make) lint)\b",
+    ),
+    _check(
+        "type check",
+        r"\btype[ -]?check\w{0,10}|\bmypy\b|\bpyright\b|\btsc\b",
+        r"\b(?:mypy|pyright|tsc|(?:run|make) (?:typecheck|type-check|types))\b",
+    ),
+    _check(
+        "build",
+        r"\bbuilds?\b|\bcompil\w{1,10}",
+        r"\b(?:make|(?:npm|yarn|pnpm|bun) run build|(?:cargo|go|dotnet|swift|docker) build|tsc|mvn|gradle\w*|cmake)\b",
+    ),
+)
+_COMMAND = re.compile(r"`((?:[\w./-]+)(?: [^`\n]{1,200})?)`")
+_RUNNING = re.compile(r"\b(?:ran|run|running|executed|checked with|verified with|using)\b[^.\n`]{0,40}$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def claimed_checks(text: str) -> tuple[str, ...]:
+    """What a report says was checked: kinds of checks, and commands it says were run."""
+    shown = text[:_LOOKED_AT]
+    kinds = [check.name for check in CHECKS if re.search(check.claim, shown, re.IGNORECASE)]
+    quoted = [match[1] for match in _COMMAND.finditer(shown) if _RUNNING.search(shown[: match.start()][-60:])]
+    return (*kinds, *list(dict.fromkeys(quoted))[:_MOST_QUOTED])
+
+
+def check_pieces(text: str, runs: Runs | None, *, source: str) -> Iterator[Piece]:
+    """For each check that is claimed, whether it ran; not known where nothing is on record."""
+    for claim in claimed_checks(text):
+        if runs is None:
+            yield Piece(Mark.NOT_KNOWN, f"{claim}: whether it ran", "nothing of this agent is on record here")
+            continue
+        fits = [run for run in runs.runs if _fits(claim, run)]
+        yield _piece(claim, fits[-1] if fits else None, runs, source)
+
+
+def run_words(run: Run) -> str:
+    """A run in a line: what, when, and how it ended as far as the client tells."""
+    at = f"{datetime.fromtimestamp(run.at, UTC).astimezone():%H:%M:%S}"
+    what = f"{run.tool}: {run.subject}" if run.subject else run.tool
+    return f"{at} {what} · {outcome_words(run)}"
+
+
+def outcome_words(run: Run) -> str:
+    """How a run ended; never better than what the client told."""
+    if run.exit is not None:
+        return f"exit {run.exit}"
+    if run.ok is None:
+        return "how it ended is not known"
+    return "succeeded, exit status not told" if run.ok else "failed, exit status not told"
+
+
+def run_mark(run: Run) -> Mark:
+    """What a run is worth as evidence."""
+    if run.ok is None:
+        return Mark.NOT_KNOWN
+    return Mark.RAN if run.ok else Mark.FAILED
+
+
+def _piece(claim: str, run: Run | None, runs: Runs, source: str) -> Piece:
+    if run is None:
+        since = f"{datetime.fromtimestamp(runs.since, UTC).astimezone():%Y-%m-%d %H:%M}"
+        return Piece(Mark.NOT_RUN, f"{claim}: no such command since {since}", source)
+    return Piece(run_mark(run), f"{claim}: {run_words(run)}", source)
+
+
+def _fits(claim: str, run: Run) -> bool:
+    check = next((check for check in CHECKS if check.name == claim), None)
+    if check is not None:
+        return re.search(check.run, run.subject, re.IGNORECASE) is not None
+    return claim in run.subject
+
+
+# Names of files and stories in the text of a plan; a name that is only guessed is better left out than made.
+
+MOST_NAMES = 40
+"""Names of one text that are looked at."""
+_NAMING_LOOKED_AT = 100_000
+"""Characters of a text in which names are looked for."""
+_LONGEST = 300
+_QUOTED = re.compile(r"`([^`\n]{1,300})`")
+_BARE = re.compile(r"(?<![\w`/.~@:-])((?:\.{1,2}/|/|~/)?[\w@.+-]+(?:/[\w@.+-]+)*/?)(?![\w/])")
+_FILE = (
+    r"[\w+-][\w.+-]*\.(?:c|cc|cpp|cs|css|csv|cfg|conf|exs?|go|gradle|h|hpp|html?|ini|ipynb|java|jl|js|json|jsx|kt|lock"
+    r"|m|md|mjs|php|pl|proto|ps1|pyi?|r|rb|rs|rst|s[ac]ss|scala|sh|sql|svelte|swift|tcss|tf|toml|tsx?|txt|vue|xml|ya?ml"
+    r"|zig)"
+)
+"""A name with an ending by which a word without a slash is taken for a file."""
+_PLAIN = frozenset({"Makefile", "Dockerfile", "LICENSE", "README", "Cargo.toml", ".gitignore", ".env"})
+
+
+@lru_cache(maxsize=16)
+def named_files(text: str) -> tuple[str, ...]:
+    """The paths that a text names, in its order, each once, at most `MOST_NAMES`."""
+    shown = text[:_NAMING_LOOKED_AT]
+    found: dict[int, str] = {}
+    for match in _QUOTED.finditer(shown):
+        word = match[1].strip().removeprefix("./")
+        if " " not in word and _is_path(word, quoted=True):
+            found[match.start()] = word
+    for start, end in _telling_runs(shown):
+        for match in _BARE.finditer(shown, start, end):
+            word = match[1].rstrip(".,;:").removeprefix("./")
+            if _is_path(word, quoted=False):
+                found.setdefault(match.start(), word)
+    return tuple(dict.fromkeys(found[place] for place in sorted(found)))[:MOST_NAMES]
+
+
+def _telling_runs(text: str) -> Iterator[tuple[int, int]]:
+    """From where to where what stands between spaces can hold a path: nearly every word of a text cannot."""
+    plain = [name for name in _PLAIN if name in text]
+    end = 0
+    for run in [run for run in text.split() if "." in run or "/" in run or (plain and _holds(run, plain))]:
+        telling = run.rstrip(".,;:")
+        if "." in telling or "/" in telling or _holds(run, plain):
+            start = text.index(run, end)
+            end = start + len(run)
+            yield start, end
+
+
+def _holds(run: str, names: Iterable[str]) -> bool:
+    return any(name in run for name in names)
+
+
+def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Those of the `known` story keys that stand in the text as words, in their order."""
+    shown = text[:_NAMING_LOOKED_AT]
+    keys = tuple(key for key in dict.fromkeys(known) if key in shown)
+    words = frozenset(re.findall(r"[\w.-]*\w", shown) if keys else ())
+    return tuple(key for key in keys if key in words)[:MOST_NAMES]
+
+
+def other_stories(text: str, known: Iterable[str]) -> Iterator[str]:
+    """Stories that the text names with the word before it, and nobody knows."""
+    if "tory" not in text:  # of a long text, the expression below takes a hundred times as long to say so
+        return
+    held = frozenset(known)
+    names = (match[1] for match in re.finditer(r"\b[Ss]tory[ :-]{1,2}`?(\d+[-.]\d+[\w-]*)", text[:_NAMING_LOOKED_AT]))
+    yield from [name for name in dict.fromkeys(names) if name not in held][:MOST_NAMES]
+
+
+def _is_path(word: str, *, quoted: bool) -> bool:
+    if not word or len(word) > _LONGEST or "://" in word or not word.isprintable():
+        return False
+    last = word.rstrip("/").rpartition("/")[2]
+    is_known = last in _PLAIN or re.fullmatch(_FILE, last, re.IGNORECASE) is not None
+    if "/" not in word:
+        return is_known
+    return is_known or (quoted and _is_folder(word))
+
+
+def _is_folder(word: str) -> bool:
+    """Whether a quoted word with a slash is a folder rather than a choice, a flag or a command."""
+    return word[0] not in "-$<|&" and re.fullmatch(r"[\w@.+~/-]+", word) is not None
+
+
+# Evidence beside a request or a report: made from messages and from what was looked at on this machine; pure.
+
+MOST_RUNS = 15
+"""Runs of an agent that are shown, the last ones."""
+_BYTES = ((1 << 20, "MB"), (1 << 10, "kB"))
+HOOKS = "its client's hooks, on this machine"
+
+
+def plan_evidence(
+    row: RequestRow,
+    *,
+    text: str,
+    rejected: RequestRow | None,
+    rejected_text: str,
+    batches: Sequence[Batch],
+    looked: Looked,
+) -> Evidence:
+    """What stands beside a request.
+
+    Args:
+        text: The whole plan.
+        rejected: The version before it that was rejected; None when there is none.
+        rejected_text: The whole of that.
+        looked: What was looked at for it.
+    """
+    since = row.asked_at.timestamp() if row.asked_at is not None else None
+    ran = "what it ran since the rejection" if rejected is not None else "what it ran last"
+    sections = (
+        Section("files it names", tuple(_files(looked, since))),
+        Section("stories it names", tuple(_stories(text, batches, since))),
+        Section(ran, tuple(_runs(looked, rejected, since))),
+    )
+    kept = tuple(section for section in sections if section.pieces)
+    if rejected is None:
+        return Evidence(kept)
+    diff = difference(rejected_text, text)
+    before = [(rejected.request_id, rejected.question)]
+    before += [(rejected.request_id, rejected.verdict)] if rejected.verdict is not None else []
+    said = f"against {rejected.request_id}, rejected by {rejected.answered_by}"
+    compared = f"{counts_of(diff) if diff else 'not a line differs'} {said}"
+    return Evidence(kept, compared, diff, tuple(before), rejected.reason)
+
+
+def report_evidence(text: str, looked: Looked) -> Evidence:
+    """What stands beside a report: whether the checks it claims ran."""
+    pieces = tuple(check_pieces(text, looked.runs, source=HOOKS))
+    return Evidence((Section("checks it claims", pieces),) if pieces else ())
+
+
+def rejected_before(row: RequestRow, earlier: Sequence[RequestRow]) -> RequestRow | None:
+    """The last version before it that was rejected; `earlier` are the versions before it, newest first."""
+    if row.kind is not RequestKind.PLAN:
+        return None
+    return next((version for version in earlier if version.state is RequestState.REJECTED), None)
+
+
+def _files(looked: Looked, since: float | None) -> Iterator[Piece]:
+    source = f"{looked.folder}, {looked.says}" if looked.folder else "no project folder is known"
+    for fact in looked.files:
+        yield _file(fact, since, source)
+    if len(looked.files) == MOST_NAMES:
+        yield Piece(Mark.NOT_KNOWN, f"further names: only the first {MOST_NAMES} were looked for", source)
+
+
+_NO_FILE = {
+    FileState.LINK: "a link, which is not followed",
+    FileState.SPECIAL: "no file but a pipe, a device or a socket",
+    FileState.OUTSIDE: "outside of the project folder, not looked at",
+}
+
+
+def _file(fact: FileFact, since: float | None, source: str) -> Piece:
+    if fact.state is FileState.FILE:
+        is_newer = since is not None and fact.changed_at > since
+        return Piece(Mark.CHANGED if is_newer else Mark.THERE, f"{fact.name}, {_size(fact.size)}", source)
+    if fact.state is FileState.FOLDER:
+        return Piece(Mark.THERE, f"{fact.name}, a folder", source)
+    if fact.state is FileState.MISSING:
+        return Piece(Mark.MISSING, fact.name, source)
+    return Piece(Mark.NOT_KNOWN, f"{fact.name}: {_NO_FILE.get(fact.state, 'it could not be looked at')}", source)
+
+
+def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterator[Piece]:
+    stories = {story.key: (story, batch) for batch in batches for story in batch.stories}
+    for key in named_stories(text, stories):
+        story, batch = stories[key]
+        told = _told_at(batch.message)
+        mark = Mark.CHANGED if told is not None and since is not None and told > since else Mark.THERE
+        yield Piece(mark, f"story {key}: {story.state}", f"batch {batch.batch_id}")
+    for name in other_stories(text, stories):
+        yield Piece(Mark.MISSING, f"story {name}", "no batch of this sprint has it")
+
+
+def _told_at(message: Message | None) -> float | None:
+    moment = message.created_at if message is not None else None
+    return moment.timestamp() if moment is not None else None
+
+
+def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[Piece]:
+    """Up to when it asked: what goes on meanwhile must not make every look another one."""
+    if looked.runs is None:
+        yield Piece(Mark.NOT_KNOWN, "what it ran", "nothing of this agent is on record here")
+        return
+    since = rejected.answered_at.timestamp() if rejected is not None and rejected.answered_at is not None else 0.0
+    runs = [run for run in looked.runs.runs if since <= run.at and (until is None or run.at <= until)]
+    if not runs:
+        yield Piece(Mark.TOLD, "nothing", HOOKS)
+    elif len(runs) > MOST_RUNS:
+        yield Piece(Mark.TOLD, f"{counted(len(runs) - MOST_RUNS, 'use')} of tools before these", HOOKS)
+    for run in runs[-MOST_RUNS:]:
+        yield Piece(run_mark(run), run_words(run), HOOKS)
+
+
+def _size(number: int) -> str:
+    for least, unit in _BYTES:
+        if number >= least:
+            return f"{number / least:,.1f} {unit}"
+    return counted(number, "byte")
+
+
+# A request and its evidence as one text, so that what changed can be told as a diff.
+
+
+def shown_text(question: Message, evidence: Evidence | None, content: str | None = None) -> str:
+    """Everything that a human decides on, one thing a line; other things give another text.
+
+    Args:
+        content: The whole content where the question holds only its beginning.
+    """
+    lines = [f"type: {question.type}", f"from: {question.sender}", f"to: {', '.join(question.recipients)}"]
+    lines += _fields(question.payload)
+    if content is not None:
+        lines += ["whole content:", *_indented(content)]
+    for piece in evidence.lines if evidence is not None else ():
+        lines += ["evidence:", *_indented(piece)]
+    return "\n".join(lines) + "\n"
+
+
+def _fields(payload: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in payload.items():
+        text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False, default=str)
+        if "\n" in text:
+            yield f"{key}:"
+            yield from _indented(text)
+        else:
+            yield f"{key}: {text}"
+
+
+def _indented(text: str) -> Iterator[str]:
+    return (f"  {line}" for line in text.split("\n"))

@@ -1,0 +1,358 @@
+"""The findings: protocol violations and store problems, each with code, place and next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+from team_console.store.contract.audit_seal import LineSeal
+from team_console.store.contract.team import AuditLine
+from team_console.store.model.errors import Problem
+from team_console.store.model.names import RULE, nearest
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.keys_on_record import fingerprint, keys_of_humans, unsigned_confirmations
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.permissions import may_answer
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.lifecycles import TITLES
+from team_console.store.views.roster import BoardState
+from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
+from team_console.store.views.violations import SEVERITIES, UNREADABLE_DATE
+
+
+def trail_findings(lines: Sequence[AuditLine]) -> Iterator[Problem]:
+    """What is wrong with the audit trail up to the newest of `lines`, which are newest first.
+
+    `AUDIT_BROKEN` where a line was changed, left out, or added without the team's key; `AUDIT_UNSEALED` for lines
+    that no key vouches for although the team has one: the chain alone can be computed anew by anybody.
+    """
+    broken = [line for line in lines if not line.intact]
+    if broken:
+        yield _broken(broken, is_all=len(broken) == len(lines))
+        return
+    open_to_edit = [line.seq for line in lines if line.seal is LineSeal.UNSEALED]
+    if open_to_edit:
+        yield _unsealed(max(open_to_edit), is_last=lines[0].seal is LineSeal.UNSEALED)
+
+
+def _broken(lines: Sequence[AuditLine], *, is_all: bool) -> Problem:
+    first = min(lines, key=lambda line: line.seq)
+    where = f"{'at or before' if is_all else 'at'} line {first.seq}"
+    if first.seal is LineSeal.BROKEN:
+        text = f"the audit trail is not what was written {where}: the seal does not fit the team's key"
+    elif first.seal is LineSeal.UNSEALED:
+        text = f"the audit trail was written without the team's key {where}, though lines before have its seal"
+    else:
+        text = f"the chain is broken {where}: a line of the audit trail was changed or left out"
+    hint = "Compare audit.jsonl with a copy; what it says from there on need not be all that happened."
+    return Problem("AUDIT_BROKEN", "error", f"audit.jsonl, line {first.seq}", text, hint)
+
+
+def _unsealed(last: int, *, is_last: bool) -> Problem:
+    text = f"the audit trail up to line {last} has no seal of the team's key: it is older, or was written without it"
+    hint = "Each line that is written with the key from now on is sealed. Compare the others with a copy if in doubt."
+    return Problem("AUDIT_UNSEALED", "warning" if is_last else "notice", f"audit.jsonl, line {last}", text, hint)
+
+
+# Keys and settings that no human vouches for: somebody who may write the settings may have put them there.
+
+
+def key_findings(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
+    """`KEY_NOT_ON_RECORD` for keys the trail never saw, `KEY_TAKEN_UNSIGNED` for those no known key vouches for.
+
+    `SIGNING_GIVEN_UP` where verdicts were signed and need not be any more, `SETTINGS_TAKEN_UNSIGNED` for settings that
+    asked less or were lost, and were confirmed by no key on record. `AUDIT_LOST` where the trail began anew. What the
+    trail of the team said for good that this one was copied from, under the same codes.
+    """
+    if config.verdicts != "signed" and recorded is not None and recorded.has_signed:
+        text = "verdicts of humans were signed here, and the settings do not ask for that any more"
+        hint = "If none of you wanted that, put humans and verdicts: signed back, and look at the decisions since."
+        yield Problem("SIGNING_GIVEN_UP", "warning", "verdicts", text, hint)
+    for line in recorded.losses if recorded is not None else ():
+        text = "the audit trail was lost before this line: which keys and settings were known then, it cannot say"
+        hint = "Compare it with a copy. Look whether the settings are yours, and at the decisions since."
+        yield Problem("AUDIT_LOST", "warning", f"audit.jsonl, line {line}", text, hint)
+    for confirmation in unsigned_confirmations(recorded):
+        text = "settings that gave up what was in force were confirmed without a signature of a human's key on record"
+        hint = f"Line {confirmation.line} of the audit trail says when and by whom; ask them, and look at what changed."
+        yield Problem("SETTINGS_TAKEN_UNSIGNED", "warning", f"audit trail, line {confirmation.line}", text, hint)
+    for line, code, text in recorded.carried if recorded is not None else ():
+        hint = "It was so before the team was copied here; look at the decisions of that time."
+        yield Problem(code, "warning", f"audit trail, line {line}", f"where this team was copied from: {text}", hint)
+    for keys in keys_of_humans(config, recorded):
+        name, place = keys.human.name, f"humans.{keys.human.name}.keys"
+        for key in keys.unknown:
+            text = f"a key of {name} is not on record: {fingerprint(key)} has signed nothing here, nor was it taken in"
+            hint = f"If it is {name}'s: team-console check --accept-keys; else take it out of the settings."
+            yield Problem("KEY_NOT_ON_RECORD", "warning", place, text, hint)
+        for key, line in keys.unsigned:
+            text = f"a key of {name} was taken on record without a signature of one that was known: {fingerprint(key)}"
+            hint = f"Ask {name} whether it is theirs; line {line} of the audit trail says when and by whom."
+            yield Problem("KEY_TAKEN_UNSIGNED", "warning", place, text, hint)
+
+
+_ALWAYS = frozenset({Flag.OVERDUE, Flag.ALTERED, Flag.FORGED})
+"""Flags that are told whether or not the messages they are about are still in the queue."""
+_WAYS: Mapping[RequestKind, str] = {
+    RequestKind.QUESTION: "team-console answer {} --option LABEL, or --content WORDS",
+    RequestKind.CLARIFICATION: "team-console answer {} --content WORDS",
+    RequestKind.ESCALATION: "team-console answer {} --content WORDS",
+}
+"""How a request is answered that wants more than a yes or no."""
+_OF_THOSE = "among the messages that were looked at, and older archived ones were not"
+
+
+def findings(board: BoardState, roster: Sequence[RosterRow]) -> tuple[Problem, ...]:
+    """Errors first; within a severity the store, then the team, then single messages in stored order."""
+    violations = board.violations
+    general = [
+        *dict.fromkeys(board.problems),
+        *key_findings(board.config, board.recorded),
+        *board.live.doubled(),
+        *violations.ahead(),
+        *_twins(board),
+        *_changed(board),
+        *_strangers(board, roster),
+        *_look_alikes(roster),
+        *_requests(board),
+        *_orphans(board),
+        *board.facts.drift,
+        *_lives(board),
+        *violations.unknown(),
+        *(board.quotations.unknown() if board.complete else ()),
+    ]
+    listed: list[Problem] = []
+    for severity in SEVERITIES:
+        single = violations.frozen(severity)
+        if any(problem.code == UNREADABLE_DATE for problem in board.problems):  # the store tells of each itself
+            single = tuple(problem for problem in single if problem.code != UNREADABLE_DATE)
+        listed += (problem for problem in general if problem.severity == severity)
+        listed += _counted(single) if severity == "notice" else single
+    listed += (problem for problem in general if problem.severity not in SEVERITIES)
+    return tuple(listed)
+
+
+def _counted(notices: Iterable[Problem]) -> Iterator[Problem]:
+    """Notices that say the same of several messages, once: many of them would bury what is worse."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for notice in notices:
+        alike.setdefault((notice.code, notice.message), []).append(notice)
+    for first, *more in alike.values():
+        also = f" (the first of {len(more) + 1:,} messages that do so)" if more else ""
+        yield replace(first, message=f"{first.message}{also}")
+
+
+def _twins(board: BoardState) -> Iterator[Problem]:
+    for request_id, entries in sorted(board.facts.requests.twins.items()):
+        ids = sorted({entry.message.message_id for entry in entries} - {request_id})
+        live = [item for item in ids if board.live.is_live(item)]
+        if live:
+            text = f"{', '.join(live)} opens the request {request_id}, which another message opened before"
+            yield Problem(
+                "DUPLICATE_ID", "error", request_id, text, "Only the first counts; ask the sender for a new id."
+            )
+
+
+def _changed(board: BoardState) -> Iterator[Problem]:
+    """Live messages that the audit trail has found changed; such a change that is not on it yet the store tells."""
+    for message_id, what in (board.recorded.reworded if board.recorded is not None else {}).items():
+        if board.live.is_live(message_id):
+            text = f"another program changed it after it was recorded; another than on record: {what}"
+            hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
+            yield Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
+
+
+def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Problem]:
+    names = [row.name for row in roster if not row.stranger]
+    for row in roster:
+        if not row.is_addressable:
+            text = f"{row.name} writes or is written to, and is no name that anybody could write to"
+            yield Problem("UNADDRESSABLE", "warning", row.name, text, f"Have it call itself otherwise. {RULE}")
+        elif row.stranger:
+            meant = nearest(row.name, names)
+            hint = f"Did somebody mean {meant}? " if meant else ""
+            where = "on no roster" if board.complete else f"on no roster {_OF_THOSE}"
+            text = f"{row.name} writes or is written to and is {where}"
+            yield Problem("STRANGER", "warning", row.name, text, f"{hint}Add it to the settings if it belongs here.")
+
+
+def _look_alikes(roster: Sequence[RosterRow]) -> Iterator[Problem]:
+    for row in roster:
+        if row.looks_like:
+            text = f"{row.name} looks like {row.looks_like} and is another name, written with other letters"
+            hint = "Find out who uses it before you trust what it says or write to it."
+            yield Problem("LOOK_ALIKE", "warning", row.name, text, hint)
+
+
+def _requests(board: BoardState) -> Iterator[Problem]:
+    told = [row for row in board.requests.flagged if any(map(_FLAGS.get, row.flags))]
+    for row in sorted(told, key=lambda row: row.key):
+        live = any(board.live.is_live(message.message_id) for message in (row.question, *row.answers))
+        for flag in row.flags:
+            tell = _FLAGS.get(flag)
+            if tell is not None and (live or flag in _ALWAYS):
+                yield from tell(board, row)
+
+
+def _unauthorised(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+    for answer in row.answers:
+        live = board.live.is_live(answer.message_id)
+        if live and not may_answer(board.config, actor=answer.sender, kind=row.kind, addressee=row.addressee):
+            text = f"{answer.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
+            hint = "It decides nothing; the request waits for whoever may answer it."
+            yield Problem("UNAUTHORISED_VERDICT", "error", answer.message_id, text, hint)
+
+
+def _contradictory(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+    verdict = row.verdict
+    if verdict is not None:
+        word = "yes" if reading(verdict).approve else "no"
+        text = f"{row.request_id} has answers that contradict each other; the first stands: {word} by {verdict.sender}"
+        hint = f"Tell {row.asker} which one counts: it may act on the other."
+        yield Problem("CONTRADICTORY_ANSWER", "error", row.request_id, text, hint)
+
+
+def _twice(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+    text = f"{row.request_id} was answered more than once; the first answer stands"
+    yield Problem("ANSWERED_TWICE", "warning", row.request_id, text, "Nothing to do if the answers agree.")
+
+
+def _overdue(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+    """Nobody is told to remind itself; an agent that is gone needs no answer to its stop."""
+    if row.kind is RequestKind.SHUTDOWN and row.addressee in board.facts.team.gone:
+        return
+    config, me = board.config, board.me
+    answers = may_answer(config, actor=me, kind=row.kind, addressee=row.addressee)
+    how = _WAYS.get(row.kind, "team-console approve {}, or reject").format(row.request_id)
+    if row.addressee in board.mine:
+        text = f"the {row.kind} request of {row.asker} waits for your answer, longer than it should"
+        hint = f"Answer it: {how}."
+    else:
+        what = f"your {row.kind} request" if row.asker in board.mine else f"the {row.kind} request of {row.asker}"
+        text = f"{row.addressee} has not answered {what} in time"
+        hint = f"Answer it: {how}." if answers else f"Remind {row.addressee}."
+    yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, hint)
+
+
+def _alive(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+    text = f"the end asked for in {row.request_id} was agreed to, and the agent still writes"
+    yield Problem("STILL_ALIVE", "warning", row.request_id, text, "End its process, or ask it to stop again.")
+
+
+def _altered(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+    for message_id in row.altered:
+        text = (
+            f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
+        )
+        hint = "Find out who changed it; the next write puts it back: team-console check --heal"
+        yield Problem("ALTERED_VERDICT", "error", message_id, text, hint)
+
+
+def _unverified(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+    for message_id in row.unverified:
+        text = (
+            f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
+        )
+        hint = f"Ask {row.answered_by or row.addressee} whether it is theirs before you act on it."
+        yield Problem("UNVERIFIED_VERDICT", "warning", message_id, text, hint)
+
+
+def _forged(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+    for message_id, why in row.forged.items():
+        text = f"answer {message_id} to {row.request_id} is forged or broken and decides nothing: {why}"
+        hint = "Find out who wrote it. What the request asks for is still yours to decide."
+        yield Problem("FORGED_VERDICT", "error", message_id, text, hint if row.is_open else "Find out who wrote it.")
+
+
+_FLAGS: Mapping[Flag, Callable[[BoardState, RequestRow], Iterator[Problem]]] = {
+    Flag.UNAUTHORISED: _unauthorised,
+    Flag.CONTRADICTORY: _contradictory,
+    Flag.ANSWERED_TWICE: _twice,
+    Flag.OVERDUE: _overdue,
+    Flag.STILL_ALIVE: _alive,
+    Flag.ALTERED: _altered,
+    Flag.UNVERIFIED: _unverified,
+    Flag.FORGED: _forged,
+}
+"""The others say of a row what is no fault."""
+
+
+def _orphans(board: BoardState) -> Iterator[Problem]:
+    """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
+    for entry in sorted(board.facts.requests.orphans, key=lambda entry: entry.order) if board.complete else ():
+        message = entry.message
+        if board.live.is_live(message.message_id):
+            quoted = entry.read.request_id or entry.read.subject or "nothing"
+            text = f"{entry.read.name} of {message.sender} answers {quoted}, which nobody asked as far as is known"
+            hint = f"Ask {message.sender} which request it means."
+            yield Problem("ANSWER_TO_NOTHING", "warning", message.message_id, text, hint)
+
+
+def _lives(board: BoardState) -> Iterator[Problem]:
+    for life in board.facts.lifecycles.rows:
+        if not (life.missing or life.out_of_order or life.doubled) or not _is_live(board, life):
+            continue
+        for code, steps in (
+            ("STEP_MISSING", life.missing),
+            ("STEP_OUT_OF_ORDER", life.out_of_order),
+            ("STEP_DOUBLED", life.doubled),
+        ):
+            for number in steps:
+                yield _step_problem(board, life, code, number)
+
+
+def _step_problem(board: BoardState, life: Lifecycle, code: str, number: int) -> Problem:
+    """One departure from the eleven steps, with who has to act: step 5 is the slave's, steps 4 and 9 the Master's."""
+    unsure = code == "STEP_MISSING" and not board.complete
+    if code == "STEP_OUT_OF_ORDER":
+        what = f"came before {_named_step(_step_before(life, number))}"
+    elif code == "STEP_DOUBLED":
+        what = "was made more than once"
+    else:
+        what = f"is not {_OF_THOSE}" if unsure else "is missing"
+    text = f"{life.agent}: {_named_step(number)} {what}"
+    severity = "notice" if unsure else "warning"
+    return Problem(code, severity, f"{life.key} step {number}", text, _step_hint(board, life, code, number))
+
+
+def _step_before(life: Lifecycle, number: int) -> int:
+    """The earlier step that was made after this one."""
+    at = {step.number: step.at for step in life.steps if step.message is not None and step.at is not None}
+    return max((item for item in at if item < number and at[item] > at[number]), default=number - 1)
+
+
+def _named_step(number: int) -> str:
+    return f"step {number} ({TITLES[number - 1]})"
+
+
+def _step_hint(board: BoardState, life: Lifecycle, code: str, number: int) -> str:
+    lead = board.config.lead
+    who = lead if number in _BY_MASTER else life.agent if number in _BY_AGENT else life.slave or "the slave"
+    if code != "STEP_MISSING":
+        return "The order of the eleven steps is fixed." if who in board.mine else f"Ask {who} why."
+    act = _ACTS[number].format(agent=life.agent, slave=life.slave or "the slave")
+    return f"{act[0].upper()}{act[1:]}." if who in board.mine else f"Ask {who} to {act}."
+
+
+_BY_MASTER = frozenset({2, 3, 4, 9, 10, 11})
+_BY_AGENT = frozenset({6, 7})
+_ACTS = {
+    1: "ask for the agent with AGENT_CREATE_REQUEST",
+    2: "create the agent",
+    3: "answer {slave} with AGENT_CREATED",
+    4: "send the complete roster to the residents (team-console roster --send)",
+    5: "give {agent} its task with TASK_ASSIGNMENT",
+    6: "do the work",
+    7: "report to {slave} with AGENT_COMPLETE",
+    8: "ask for the end of {agent} with AGENT_DESTROY_REQUEST",
+    9: "ask {agent} to stop (team-console shutdown {agent})",
+    10: "confirm the end to {slave} with AGENT_DESTROYED",
+    11: "send the complete roster to the residents (team-console roster --send)",
+}
+"""Step -> what whoever has to make it should do."""
+
+
+def _is_live(board: BoardState, life: Lifecycle) -> bool:
+    messages = [step.message for step in life.steps if step.message is not None]
+    return any(board.live.is_live(message.message_id) for message in messages)

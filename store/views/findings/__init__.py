@@ -1,1 +1,0 @@
-"""Findings: what departs from a protocol, is damaged or contradicts the audit trail."""

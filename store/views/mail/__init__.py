@@ -1,1 +1,0 @@
-"""Mail: inboxes, deliveries, threads, and what was read and not answered."""

@@ -1,0 +1,460 @@
+"""What waits for the human, ranked by what it holds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import chain
+from operator import attrgetter, is_
+from typing import Any
+
+from msgspec.structs import replace
+from team_console.store.model.errors import Problem
+from team_console.store.model.message import Message, Priority
+from team_console.store.model.names import ALL
+from team_console.store.model.reuse import LastResult, Memo, Multimap
+from team_console.store.model.safe import counted, first_of
+from team_console.store.protocol.entries import EARLIEST, Entry
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.membership import report_of
+from team_console.store.protocol.parsing import reading, text_of
+from team_console.store.protocol.permissions import may_answer
+from team_console.store.protocol.relations import RESPONSE
+from team_console.store.views.ordered import Ordered
+from team_console.store.views.roster import BoardState
+from team_console.store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
+from team_console.store.views.sprint import Sprint
+from team_console.store.views.titles import message_title, reason_of, title_of
+
+
+class Blocking:
+    """Looks along open requests, task assignments and the dependencies of the batch plan."""
+
+    def __init__(self, open_rows: Iterable[RequestRow], sprint: Sprint) -> None:
+        self._sprint = sprint
+        self._waiting_for: dict[str, list[str]] = {}
+        for row in open_rows:
+            if row.kind is not RequestKind.SHUTDOWN:
+                self._waiting_for.setdefault(row.addressee, []).append(row.asker)
+
+    def by(self, row: RequestRow) -> tuple[str, ...]:
+        """Agents and stories blocked by an open request, the nearest first; a stop blocks nobody."""
+        if row.kind is RequestKind.SHUTDOWN:
+            return ()
+        found = dict.fromkeys((row.asker,))
+        if row.kind is not RequestKind.DESTROY:
+            found.update(dict.fromkeys(self._behind(row.asker)))
+        found.pop(row.addressee, None)
+        return tuple(found)
+
+    def _behind(self, agent: str) -> Iterable[str]:
+        sprint = self._sprint
+        yield from (name for name in self._waiting_for.get(agent, ()) if name != agent)
+        story = sprint.work.get(agent)
+        stories = (story,) if story else sprint.unfinished.get(agent, ())
+        yield from stories
+        for item in stories:
+            yield from sprint.waiting_for(item)
+
+
+# The three parts of what waits for a human: to decide, broken, for information; and the groups of the first one.
+
+
+class Part(StrEnum):
+    """What a human does about a thing, in the order in which the parts are shown."""
+
+    DECIDE = "decide"
+    BROKEN = "broken"
+    INFORMATION = "for your information"
+
+
+class Rank(StrEnum):
+    """How urgent a thing to decide is, the most urgent first; within a rank the oldest comes first."""
+
+    CRITICAL = "critical"
+    LATE = "late"
+    BLOCKING = "others wait for it"
+    NORMAL = "the rest"
+
+
+_BROKEN = frozenset({Need.FAILED, Need.DAMAGED, Need.OVERDUE, Need.REFUSED})
+_RANKS = tuple(Rank)
+
+
+def part_of(item: AttentionItem) -> Part:
+    """The part it belongs to: what went wrong is broken even where a request stands behind it."""
+    if item.need in _BROKEN:
+        return Part.BROKEN
+    asks = item.request is not None and item.request.is_open
+    return Part.DECIDE if asks or item.need is not Need.MESSAGE else Part.INFORMATION
+
+
+def rank_of(item: AttentionItem) -> Rank:
+    """How urgent it is to decide: critical, or its clock ran out, or it holds up more than its asker, or none of it."""
+    priority = item.message.priority if item.message is not None else ""
+    if priority == Priority.CRITICAL:
+        return Rank.CRITICAL
+    if item.request is not None and item.request.state is RequestState.OVERDUE:
+        return Rank.LATE
+    return Rank.BLOCKING if len(item.blocks) > 1 or priority == Priority.HIGH else Rank.NORMAL
+
+
+def arranged(items: Iterable[AttentionItem]) -> tuple[AttentionItem, ...]:
+    """The items by part, what is to decide by rank and age, the others in the order they came in."""
+    parts: dict[Part, list[AttentionItem]] = {part: [] for part in Part}
+    for item in items:
+        parts[part_of(item)].append(item)
+    parts[Part.DECIDE].sort(key=_urgency)
+    return tuple(item for members in parts.values() for item in members)
+
+
+def to_do(items: Iterable[AttentionItem]) -> int:
+    """How many of the items want something done: all but those for information."""
+    return sum(part_of(item) is not Part.INFORMATION for item in items)
+
+
+def _urgency(item: AttentionItem) -> tuple[int, datetime]:
+    return _RANKS.index(rank_of(item)), item.since or EARLIEST
+
+
+# How urgent a thing is, as a number and in words: its need, what it blocks, its priority, whether it is overdue.
+
+_WEIGHTS = {
+    Need.ESCALATE: 60,
+    Need.PERMIT: 58,
+    Need.QUESTION: 56,
+    Need.PLAN: 55,
+    Need.DAMAGED: 50,
+    Need.CREATE: 50,
+    Need.SHUTDOWN: 50,
+    Need.CLARIFY: 50,
+    Need.FAILED: 45,
+    Need.REFUSED: 40,
+    Need.OVERDUE: 35,
+    Need.DESTROY: 30,
+    Need.MESSAGE: 0,
+}
+_PRIORITIES = {str(Priority.CRITICAL): 40, str(Priority.HIGH): 20, str(Priority.MEDIUM): 10}
+_PER_BLOCKED, _MOST_BLOCKED, _OVERDUE = 8, 5, 15
+_SHOWN = 3
+_WORDS = {
+    Need.DAMAGED: "what cannot be read cannot be answered",
+    Need.REFUSED: "refused to stop",
+    Need.OVERDUE: "no sign of the end",
+    Need.FAILED: "was given up",
+    Need.MESSAGE: "unread",
+}
+
+
+def score(need: Need, blocks: Sequence[str], *, priority: str = "", overdue: bool = False) -> int:
+    """Larger is more urgent. Age is not in it: among equals the oldest comes first."""
+    blocked = _PER_BLOCKED * min(len(blocks), _MOST_BLOCKED)
+    return _WEIGHTS[need] + blocked + _PRIORITIES.get(priority, 0) + (_OVERDUE if overdue else 0)
+
+
+def explain(
+    need: Need, blocks: Sequence[str], *, priority: str = "", overdue: bool = False, plan_mode: bool = False
+) -> str:
+    """The same in words, without any age."""
+    parts = [
+        _WORDS.get(need, ""),
+        f"blocks {first_of(blocks, _SHOWN)}" if blocks else "",
+        "works only after its plan is approved" if plan_mode else "",
+        f"{priority} priority" if priority in (Priority.CRITICAL, Priority.HIGH) else "",
+        "overdue" if overdue else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+# What waits for the human, ranked by what it blocks, its priority and its age, with the rank explained.
+
+_REMEMBERED = timedelta(days=1)
+"""How long an agent that agreed to stop and still writes stays on the list."""
+_NEEDS = {
+    RequestKind.PLAN: Need.PLAN,
+    RequestKind.PERMISSION: Need.PERMIT,
+    RequestKind.QUESTION: Need.QUESTION,
+    RequestKind.CREATE: Need.CREATE,
+    RequestKind.DESTROY: Need.DESTROY,
+    RequestKind.ESCALATION: Need.ESCALATE,
+    RequestKind.CLARIFICATION: Need.CLARIFY,
+    RequestKind.SHUTDOWN: Need.SHUTDOWN,
+}
+_flags = attrgetter("flags")
+_Key = tuple[int, datetime, str]
+_Place = tuple[int, datetime, str, float]
+"""The key of an item that a message is, among the others."""
+_Subject = tuple[str, str]
+"""Who reports, and what about."""
+
+
+_Grounds = tuple[tuple[object, ...], tuple[Problem, ...]]
+"""Everything the list is made from: objects that are others as soon as they say another thing, and problems."""
+
+
+class Attention:
+    """The list of one identity. Plain unread messages are kept as rows; the rest is made at each look."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._messages: Ordered[AttentionItem] = Ordered()
+        self._refusals: Ordered[Entry] = Ordered()
+        self._reports = Multimap(self._subjects)
+        self._newest = Memo[_Subject, tuple[_Place, AttentionItem]]()
+        self._failures = LastResult(_failures)
+        self._made: tuple[_Grounds, tuple[AttentionItem, ...]] | None = None
+
+    def add(self, entry: Entry) -> None:
+        """A message came into the queue."""
+        subjects = self._reports.put(entry)
+        if subjects:
+            self._newest.touch(*subjects)
+        elif not self._is_mine(entry):
+            return
+        elif _is_refusal(entry):
+            self._refusals.put(entry.order, entry)
+        elif _is_plain(entry):
+            self._messages.put(*_placed(entry, _plain(entry)))
+
+    def remove(self, entry: Entry) -> None:
+        """A message left the queue."""
+        subjects = self._reports.drop(entry)
+        if subjects:
+            self._newest.touch(*subjects)
+        elif not self._is_mine(entry):
+            return
+        elif _is_refusal(entry):
+            self._refusals.drop(entry.order)
+        elif _is_plain(entry):
+            self._messages.drop(_placed(entry, _plain(entry))[0])
+
+    def items(self, board: BoardState) -> tuple[AttentionItem, ...]:
+        """The most urgent first; among equals what waits longest. The same object while nothing it rests on changed."""
+        for _, before, after in self._newest.renew(self._newest_report):
+            if before is not None:
+                self._messages.drop(before[0])
+            if after is not None:
+                self._messages.put(*after)
+        grounds = _grounds(board, self._messages.rows, self._refusals.rows)
+        if self._made is None or not _are_same(self._made[0], grounds):
+            self._made = grounds, self._items(board)
+        return self._made[1]
+
+    def _subjects(self, entry: Entry) -> tuple[_Subject, ...]:
+        """Who reports what, none for a message that is no report to this identity, read or not."""
+        message = entry.message
+        to_me = ALL in message.recipients or not self._names.isdisjoint(message.recipients)
+        report = report_of(message) if to_me and message.sender not in self._names else None
+        return ((message.sender, report.subject),) if report is not None else ()
+
+    def _newest_report(self, subject: _Subject) -> tuple[_Place, AttentionItem] | None:
+        """Only the newest report of a sender about one thing is shown; one that was read hides the older ones too."""
+        reports = self._reports.of(subject)
+        newest = max(reports, key=lambda entry: entry.order, default=None)
+        if newest is None or not self._is_mine(newest):
+            return None
+        return _placed(newest, _report(newest, sum(map(self._is_mine, reports)) - 1))
+
+    def _items(self, board: BoardState) -> tuple[AttentionItem, ...]:
+        failed = (
+            item
+            for item in self._failures(board.failed)
+            if board.is_lead or (item.message is not None and item.message.sender in board.mine)
+        )
+        standing = (*_standing(board), *failed, *self._refused(board), *self._second(board))
+        return tuple(sorted((*standing, *self._messages.rows), key=_key)) if standing else self._messages.rows
+
+    def _is_mine(self, entry: Entry) -> bool:
+        message = entry.message
+        if ALL not in message.recipients and self._names.isdisjoint(message.recipients):
+            return False
+        return any(message.is_unread_by(name) for name in self._names) and message.sender not in self._names
+
+    def _refused(self, board: BoardState) -> Iterator[AttentionItem]:
+        asked_again = {row.addressee for row in board.requests.open if row.kind is RequestKind.SHUTDOWN}
+        for entry in self._refusals.rows:
+            if entry.message.sender not in asked_again:
+                row = board.requests.request(entry.read.request_id or "", RequestKind.SHUTDOWN)
+                title = reason_of(entry.message) or "will not stop and gives no reason"
+                yield _message(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
+
+    def _second(self, board: BoardState) -> Iterator[AttentionItem]:
+        for entry in _twins(board):
+            if self._is_mine(entry):
+                yield _plain(entry)
+
+
+def _grounds(board: BoardState, *rows: object) -> _Grounds:
+    flagged = tuple(board.requests.flagged)
+    # Whoever was to be gone and still writes leaves the list when a day is over.
+    now = (board.now,) if Flag.STILL_ALIVE in chain.from_iterable(map(_flags, flagged)) else ()
+    lists = (*flagged, None, *_twins(board), None, *board.dropped)
+    grounds = (board.requests.open, board.failed, board.config, board.team, board.facts.sprint)
+    return (*rows, *grounds, *lists, *now), board.problems
+
+
+def _are_same(grounds: _Grounds, others: _Grounds) -> bool:
+    objects, problems = grounds
+    return len(objects) == len(others[0]) and all(map(is_, objects, others[0])) and problems == others[1]
+
+
+def _twins(board: BoardState) -> Iterator[Entry]:
+    """Questions under an id that another question has."""
+    return chain.from_iterable(board.facts.requests.twins.values())
+
+
+def _standing(board: BoardState) -> Iterator[AttentionItem]:
+    config, me = board.config, board.me
+    blocking = Blocking(board.requests.open, board.facts.sprint)
+    ending = {row.request_id for row in board.requests.flagged if Flag.STOPPING in row.flags}
+    for row in board.requests.open:
+        if row.asker in board.mine:
+            if row.state is RequestState.OVERDUE and not _is_answered_otherwise(board, row, ending):
+                title = f"has not answered the {row.kind} request: {row.title}"
+                yield _about(Need.OVERDUE, row.addressee, row, title)
+        elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
+            yield _asked(board, row, tuple(name for name in blocking.by(row) if name not in board.team.gone))
+    if board.is_lead:
+        yield from _alive(board)
+        yield from (_damaged(problem) for problem in board.problems if problem.severity == "error")
+    yield from _dropped(board)
+
+
+def _is_answered_otherwise(board: BoardState, row: RequestRow, ending: set[str]) -> bool:
+    """A stop that nobody needs to be told is overdue: the agent is gone, or its end is confirmed without an answer."""
+    is_stop = row.kind is RequestKind.SHUTDOWN
+    return is_stop and (row.addressee in board.team.gone or _quoted(row) in ending)
+
+
+def _quoted(row: RequestRow) -> str | None:
+    """What the question replies to; other writers put lists there, which no set of ids can be asked for."""
+    return text_of(row.question.payload.get("in_reply_to"))
+
+
+def _asked(board: BoardState, row: RequestRow, blocks: tuple[str, ...]) -> AttentionItem:
+    need = _NEEDS.get(row.kind, Need.MESSAGE)
+    priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
+    planning = need is Need.PLAN and board.config.agent(row.asker).plan_mode_required
+    item = _item(
+        need,
+        row.asker,
+        row.title,
+        key=row.key,
+        since=row.asked_at,
+        blocks=blocks,
+        priority=priority,
+        overdue=overdue,
+        plan_mode=planning,
+        request=row,
+        message=row.question,
+        answerable=need is not Need.MESSAGE,
+    )
+    if Flag.REFUSED in row.flags:
+        who = reading(row.question).subject
+        return replace(item, why=f"{item.why} · {who} was asked to stop and refused: {row.reason}")
+    return item
+
+
+def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> AttentionItem:
+    since = since or row.asked_at
+    return _item(need, who, title, key=f"{need}:{row.key}", since=since, request=row, message=row.question)
+
+
+def _dropped(board: BoardState) -> Iterator[AttentionItem]:
+    """Messages for the reader that nobody took into the queue yet."""
+    for message in board.dropped:
+        mine = any(message.is_addressed_to(name) for name in board.mine)
+        if mine and message.sender not in board.mine:
+            item = _message(Need.MESSAGE, message, message_title(message), since=message.created_at)
+            yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
+
+
+def _alive(board: BoardState) -> Iterator[AttentionItem]:
+    for row in board.requests.flagged:
+        recent = row.answered_at is not None and board.now - row.answered_at < _REMEMBERED
+        if Flag.STILL_ALIVE in row.flags and recent:
+            who = row.addressee if row.kind is RequestKind.SHUTDOWN else reading(row.question).subject
+            yield _about(
+                Need.OVERDUE, who or row.addressee, row, "should be gone and still writes", since=row.answered_at
+            )
+
+
+def _failures(deliveries: Iterable[DeliveryRow]) -> tuple[AttentionItem, ...]:
+    return tuple(map(_failed, deliveries))
+
+
+def _failed(delivery: DeliveryRow) -> AttentionItem:
+    message, tries = delivery.message, counted(delivery.attempts, "attempt")
+    error = delivery.error or f"gave up after {tries}"
+    item = _item(
+        Need.FAILED,
+        delivery.recipient,
+        message_title(message),
+        key=f"{Need.FAILED}:{delivery.key}",
+        since=message.created_at,
+        blocks=(delivery.recipient,),
+        priority=message.priority,
+        message=message,
+    )
+    return replace(item, why=f"{item.why} · {error}")
+
+
+def _damaged(problem: Problem) -> AttentionItem:
+    key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
+    return _item(Need.DAMAGED, problem.place, problem.message, key=key, since=None)
+
+
+def _plain(entry: Entry) -> AttentionItem:
+    return _message(Need.MESSAGE, entry.message, title_of(entry.read), since=entry.moment)
+
+
+def _report(entry: Entry, older: int) -> AttentionItem:
+    """A state report, with how many older unread ones it stands for."""
+    item = _plain(entry)
+    if not older:
+        return item
+    earlier = "1 earlier report" if older == 1 else f"{older} earlier reports"
+    return replace(item, why=" · ".join(filter(None, (item.why, f"replaces {earlier}"))))
+
+
+def _message(
+    need: Need, message: Message, title: str, *, since: datetime | None, request: RequestRow | None = None
+) -> AttentionItem:
+    key, priority = f"{need}:{message.message_id}", message.priority
+    return _item(need, message.sender, title, key=key, since=since, priority=priority, request=request, message=message)
+
+
+def _item(
+    need: Need,
+    who: str,
+    title: str,
+    *,
+    blocks: tuple[str, ...] = (),
+    priority: str = "",
+    overdue: bool = False,
+    plan_mode: bool = False,
+    **facts: Any,
+) -> AttentionItem:
+    """An item with its rank, and the rank in words."""
+    why = explain(need, blocks, priority=priority, overdue=overdue, plan_mode=plan_mode)
+    rank = score(need, blocks, priority=priority, overdue=overdue)
+    return AttentionItem(need=need, who=who, title=title, why=why, score=rank, blocks=blocks, **facts)
+
+
+def _is_refusal(entry: Entry) -> bool:
+    return entry.read.name == RESPONSE and entry.read.approve is False
+
+
+def _is_plain(entry: Entry) -> bool:
+    """Whether it is a message to read: no question, which waits as a request, and no end of one, which needs nobody."""
+    read = entry.read
+    return read.opens is None and not (read.kind is not None and read.kind.withdraws)
+
+
+def _key(item: AttentionItem) -> _Key:
+    return -item.score, item.since or EARLIEST, item.key
+
+
+def _placed(entry: Entry, item: AttentionItem) -> tuple[_Place, AttentionItem]:
+    return (*_key(item), entry.place), item

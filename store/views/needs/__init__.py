@@ -1,1 +1,0 @@
-"""What needs the human, ranked, with the rank explained."""

@@ -1,1 +1,0 @@
-"""The requests: every question with its answers, grouped, judged, and kept up to date message by message."""

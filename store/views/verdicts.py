@@ -1,0 +1,259 @@
+"""Verdict on one request: what stands now, and a wait for it that the store's own change notice ends.
+
+It is judged by the same views as everything else: what does not count on the screen does not count here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.contract.team import Snapshot, Team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.entries import EARLIEST
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import read_message, readable
+from team_console.store.service.waiting import TICK, Outage, Tell, until, untold
+from team_console.store.views.board import Board
+from team_console.store.views.rows import RequestRow, RequestState
+
+
+class RequestFollower:
+    """Looks at one request as often as asked; each look costs what has changed. Use it from one thread at a time."""
+
+    def __init__(self, team: Team, request_id: str, *, me: str) -> None:
+        self._team = team
+        self._request_id = request_id
+        self._me = me
+        self._board = Board(me, requests_only=True)
+
+    def look(self) -> RequestRow:
+        """The request as it stands now.
+
+        Raises:
+            TeamError: `INVALID_REQUEST_ID` when the team knows no such request, `STORE_UNREADABLE` when the queue
+                or the record of the request cannot be read.
+        """
+        snapshot = readable(self._team.snapshot())
+        row = self._row(snapshot, ())
+        if row is None or (row.is_open and row.question not in snapshot.messages):
+            row = self._row(snapshot, self._archived())
+        if row is None:
+            raise self._unknown(snapshot)
+        return row
+
+    def _row(self, snapshot: Snapshot, history: tuple[Message, ...]) -> RequestRow | None:
+        """The row of this id, the own one first where several agents chose the same id."""
+        requests = self._board.requests(snapshot, self._team.clock(), history)
+        rows = [row for row in requests if row.request_id == self._request_id]
+        return min(rows, key=lambda row: row.asker != self._me, default=None)
+
+    def _archived(self) -> tuple[Message, ...]:
+        """What the archives know of the request, newest first; the answer may have gone there between two looks."""
+        messages = self._team.archived(self._request_id)
+        return tuple(sorted(messages, key=lambda message: message.created_at or EARLIEST, reverse=True))
+
+    def _unknown(self, snapshot: Snapshot) -> TeamError:
+        facts = {"request_id": self._request_id}
+        if self._request_id in snapshot.damaged:
+            text = f"the record of request {self._request_id} in the queue is damaged"
+            return TeamError(Code.STORE_UNREADABLE, text, "'team-console check' names file and line.", **facts)
+        hint = "List the requests with: team-console requests"
+        return TeamError(Code.INVALID_REQUEST_ID, f"no request {self._request_id}", hint, **facts)
+
+
+_OPEN = "open"
+_STOP_TICK = 0.5
+"""Seconds after which a wait that may be told to stop asks whether it was; in a database each costs a look."""
+
+
+class Outcome(Struct, frozen=True):
+    """How a request stands.
+
+    Attributes:
+        state: `approved`, `rejected`, `answered`, `withdrawn`, `superseded` or `open`.
+        message: The answer that stands; None without one.
+        reason: The words of the answer, or why it was withdrawn; None when nothing was said.
+        row: All that is known of the request.
+    """
+
+    request_id: str
+    state: str
+    message: Message | None
+    reason: str | None
+    row: RequestRow
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is still wanted."""
+        return self.state == _OPEN
+
+
+_DECIDING = ("answers", "scope", "suggestion", "mode", "updated_plan", "updated_input")
+"""Fields of an answer that its asker acts on."""
+
+
+def verdict_of(team: Team, request_id: str, *, me: str = "") -> Outcome:
+    """How the request stands now.
+
+    Args:
+        me: Whose request it is, where several agents chose the same id.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
+    """
+    return outcome_of(RequestFollower(team, request_id, me=me).look())
+
+
+def await_verdict(
+    team: Team,
+    request_id: str,
+    *,
+    timeout: float | None,
+    stop: Callable[[], bool] | None = None,
+    me: str = "",
+    asked: Message | None = None,
+    tell: Tell = untold,
+) -> Outcome:
+    """Wait until the request is not open any more; how it stands when `timeout` seconds are over or `stop` says so.
+
+    Each look costs what has changed. Nothing is polled where the store tells of changes; a request that expires is
+    noticed when it does.
+
+    Args:
+        timeout: Seconds; None waits as long as it takes.
+        stop: Asked twice a second, and after every change, whether to give up.
+        asked: What the caller asked, as it was written: an answer to anything else is none to it.
+        tell: Is told of a store that is away, and that it is back.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was `asked`; what kept the last look from
+            its answer, `STORE_UNREADABLE` for example; `USAGE` in a thread whose event loop runs.
+    """
+    followed = FollowedVerdict(team, request_id, me=me, asked=asked, tell=tell)
+
+    def settled() -> tuple[Outcome | None] | None:
+        """What ends the wait; also while the store is away it may be told to stop."""
+        outcome = followed.look_again()
+        is_over = outcome is not None and not outcome.is_open
+        return (outcome,) if is_over or (stop is not None and stop()) else None
+
+    def tick() -> float | None:
+        left = followed.seconds_left()
+        return left if stop is None else min(_STOP_TICK, _STOP_TICK if left is None else left)
+
+    outcome = followed.look_again()
+    if outcome is None or outcome.is_open:
+        (outcome,) = until(team, settled, timeout=timeout, tick=tick) or (None,)
+    return outcome or followed.end()
+
+
+class FollowedVerdict:
+    """How a request stands, from one look to the next; for one thread at a time.
+
+    Args:
+        asked: As for `await_verdict`; whoever asked just now knows that there is such a request.
+        tell: As for `await_verdict`.
+    """
+
+    def __init__(
+        self, team: Team, request_id: str, *, me: str = "", asked: Message | None = None, tell: Tell = untold
+    ) -> None:
+        self._team, self._asked = team, asked
+        self._follower = RequestFollower(team, request_id, me=me)
+        self._row: RequestRow | None = None
+        self._outage = Outage(tell, known=asked is not None)
+
+    def look(self) -> Outcome:
+        """How it stands now; a look costs what has changed.
+
+        Raises:
+            TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was asked; `STORE_UNREADABLE`.
+        """
+        self._row = self._follower.look()
+        _refuse_other(self._row, self._asked)
+        return outcome_of(self._row)
+
+    def look_again(self) -> Outcome | None:
+        """As `look`; None while a store that was read before cannot be.
+
+        Raises:
+            TeamError: As `look`.
+        """
+        return self._outage.look(self.look)
+
+    def end(self) -> Outcome:
+        """As `look`, at the end of a wait: a store that is away is not asked once more.
+
+        Raises:
+            TeamError: As `look`, or what the last look ran into.
+        """
+        if self._outage.error is not None:
+            raise self._outage.error
+        return self.look()
+
+    def seconds_left(self) -> float | None:
+        """Seconds until it may stand otherwise without a change that is told; None when it cannot."""
+        if self._outage.error is not None:
+            return TICK
+        return None if self._row is None else _until_expiry(self._team, self._row)
+
+
+def _refuse_other(row: RequestRow, asked: Message | None) -> None:
+    """Refuse an answer to something else: whoever asked acts on what it asked, not on what the store says now."""
+    if asked is None or row.verdict is None:
+        return
+    digest = digest_of(asked)
+    if digest_of(row.question) == row.verdict.payload.get(REQUEST, digest) == digest:
+        return
+    text = f"request {row.request_id} was rewritten, and its answer is not to what was asked"
+    hint = "Do not act on it. Find out who writes there besides team-console, and ask again."
+    raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=row.request_id, changed=True)
+
+
+def outcome_of(row: RequestRow) -> Outcome:
+    """How a request stands, from its row; overdue is open."""
+    state = RequestState.OPEN if row.is_open else row.state
+    return Outcome(row.request_id, str(state), row.verdict, row.reason or None, row)
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """How a request stands, as JSON: with an answer, its yes or no, its words, and what it decides beyond that."""
+    answer = outcome.message
+    payload = answer.payload if answer is not None else {}
+    return {
+        "request_id": outcome.request_id,
+        "state": outcome.state,
+        "approve": reading(answer).approve if answer is not None else None,
+        "reason": outcome.reason,
+        "message_id": answer.message_id if answer is not None else None,
+        "answered_by": answer.sender if answer is not None else None,
+        "answered_at": answer.created if answer is not None else None,
+        **{key: payload[key] for key in _DECIDING if key in payload},
+    }
+
+
+def mark_verdict_read(caller: Caller, answer: Message | None) -> None:
+    """Mark the answer as read by the actor, as `receive` would; nothing for whom it is not to, or in a read-only team.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    team = caller.team
+    if answer is None or team.read_only:
+        return
+    live = (message for message in team.snapshot().messages if message.message_id == answer.message_id)
+    if any(message.is_unread_by(caller.actor) for message in live):
+        read_message(caller, agent=caller.actor, message_id=answer.message_id)
+
+
+def _until_expiry(team: Team, row: RequestRow) -> float | None:
+    """Seconds until a request ends by itself, None when it does not."""
+    if row.expires_at is None:
+        return None
+    # A millisecond more than is left: at the very moment the clock may not have come there yet.
+    return max(0.0, (row.expires_at - team.clock()).total_seconds()) + 0.001
