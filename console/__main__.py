@@ -18,7 +18,7 @@ def command() -> int:
         return 0
     try:
         if "hook" in sys.argv:
-            from team_console.console.clients.quick.start import is_hook, run_hook
+            from team_console.console.agents.start import is_hook, run_hook
 
             if is_hook(sys.argv[1:]):
                 return run_hook(sys.argv[1:])

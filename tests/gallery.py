@@ -11,26 +11,26 @@ from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.client_requests import Option, Question
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import RequestRow, RequestState
-from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
-from team_console.widgets.bars.key_bar import KeyBar, KeyHint
-from team_console.widgets.bars.status_line import LIVE, Standing, StatusLine
-from team_console.widgets.bars.tab_bar import Tab, TabBar
-from team_console.widgets.details.detail import Detail
-from team_console.widgets.details.document import Form, Heading, Text
-from team_console.widgets.details.message import message_document
-from team_console.widgets.details.request import request_document
-from team_console.widgets.fields.choice import Choice
-from team_console.widgets.fields.field import Field, NameSuggester
-from team_console.widgets.fields.note import Letter
-from team_console.widgets.fields.options import OptionLine, Options
-from team_console.widgets.forms.answers import AnswerForm
-from team_console.widgets.forms.approval import Approval, Way
-from team_console.widgets.forms.compose import Compose
-from team_console.widgets.forms.confirm import Confirm
-from team_console.widgets.forms.help_panel import HelpPanel, HelpRow
-from team_console.widgets.forms.reason import ReasonPrompt, Second
-from team_console.widgets.rows.messages import inbox_lines
-from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.bars import (
+    LIVE,
+    Banner,
+    KeyBar,
+    KeyHint,
+    Notice,
+    NoticeKind,
+    Standing,
+    StatusLine,
+    Tab,
+    TabBar,
+)
+from team_console.widgets.detail import Detail
+from team_console.widgets.details import message_document, request_document
+from team_console.widgets.document import Form, Heading, Text
+from team_console.widgets.fields import Choice, Field, Letter, NameSuggester, OptionLine, Options
+from team_console.widgets.forms import AnswerForm, Approval, Compose, Confirm, ReasonPrompt, Second, Way
+from team_console.widgets.help_panel import HelpPanel, HelpRow
+from team_console.widgets.row_list import RowList
+from team_console.widgets.rows import inbox_lines
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget

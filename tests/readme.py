@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.cli.arguments import parser_for
-from team_console.console.cli.manual.schemas import SCHEMAS
-from team_console.console.cli.manual.settings_reference import SettingRow, setting_rows
 from team_console.console.cli.reference import CONFIG, ENVIRONMENT, EXIT_STATUSES, FILES, error_rows, key_rows
 from team_console.console.cli.registry import VERBS
-from team_console.console.mcp.acting_agent import ActingAgent
+from team_console.console.cli.schemas import SCHEMAS
+from team_console.console.cli.settings_reference import SettingRow, setting_rows
+from team_console.console.mcp.agent import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.protocol.kinds import KINDS, Kind
-from team_console.widgets.details.evidence import MARKS
-from team_console.widgets.details.stopping import STAGES
-from team_console.widgets.rows.decisions import PROOFS
-from team_console.widgets.text import glyphs
+from team_console.widgets import signs as glyphs
+from team_console.widgets.details import MARKS, STAGES
+from team_console.widgets.rows import PROOFS
 
 from tests.man_page import PAGE as MAN_PAGE
 from tests.man_page import man_page

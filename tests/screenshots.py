@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from team_console.console.app.application import ConsoleApp
+from team_console.console.app import ConsoleApp
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from textual.pilot import Pilot

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.demo import words
-from team_console.console.demo.given_past import GivenPast, carried, make_team, write
+from team_console.console.demo.agents import GivenPast, carried, make_team, write
 from team_console.console.demo.simulation import archived_talk
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, headline_of

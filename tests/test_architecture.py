@@ -19,7 +19,7 @@ OURS = "team_console."
 SCREEN = {"textual", "rich", "widgets", "console"}
 HEAVY = {"textual", "rich", "pydantic", "asyncio", "watchfiles", "psycopg", "sqlite3", "importlib.metadata"}
 PACKAGES = ("store", "widgets", "console")
-CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/clients", "console/demo", "console/mcp")
+CONSOLE_WITHOUT_TEXTUAL = ("console/cli", "console/agents", "console/demo", "console/mcp")
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -54,7 +54,7 @@ ROOMS = (
     "store.protocol",
     "store.contract",
     "store.backends",
-    "store.desk",
+    "store.service",
     "store.views",
 )
 
@@ -116,7 +116,7 @@ def test_no_imports_form_a_circle() -> None:
 
 
 def test_widgets_import_of_the_store_only_plain_models_and_safe_text() -> None:
-    working = {"store.desk", "store.backends", "store.settings.settings_file"}
+    working = {"store.service", "store.backends", "store.settings.settings_file"}
     wrong = [
         (path, name)
         for path in modules("widgets")

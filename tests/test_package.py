@@ -61,7 +61,7 @@ def run(place: Path, code: str, cwd: Path) -> str:
 
 def test_packages_of_others_stay_what_they_are(installed: Path, tmp_path: Path) -> None:
     code = (
-        "from console import fg; import store, team_console.store.api, team_console.console.app.application as a;"
+        "from console import fg; import store, team_console.store.api, team_console.console.app as a;"
         "print(fg('red'), store.SHELVES, a.__file__)"
     )
     red, shelves, file = run(installed, code, tmp_path).split()

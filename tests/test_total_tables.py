@@ -9,13 +9,13 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from team_console.console.input.subject import Mode
+from team_console.console.selection import Mode
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.failures import Remedy
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
-from team_console.widgets.bars.banner import NoticeKind
-from team_console.widgets.text import glyphs
+from team_console.widgets import signs
+from team_console.widgets.bars import NoticeKind
 
 from tests.conftest import ROOT
 
@@ -87,7 +87,7 @@ def test_every_table_of_states_has_every_state() -> None:
     assert {AgentState, DeliveryState, Need, RequestState, StoryState, Remedy, NoticeKind, Mode} <= kinds
 
 
-SIGNS = {name: table for name, table in vars(glyphs).items() if name.isupper() and isinstance(table, Mapping)}
+SIGNS = {name: table for name, table in vars(signs).items() if name.isupper() and isinstance(table, Mapping)}
 
 
 @pytest.mark.parametrize("name", SIGNS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from team_console.widgets.compositor import MovesCompositor
 from team_console.widgets.guarded import Guarded
 from team_console.widgets.layered import Layered
-from team_console.widgets.text.whole import kept_whole
+from team_console.widgets.tones import kept_whole
 from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches

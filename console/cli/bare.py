@@ -6,7 +6,7 @@ import os
 import sys
 
 from team_console.console.cli.call import Call
-from team_console.console.cli.printing.output import is_terminal
+from team_console.console.cli.output import is_terminal
 from team_console.store.backends.locations import absolute
 from team_console.store.model.errors import Code, TeamError
 
@@ -26,10 +26,10 @@ def run(call: Call) -> int:
         call.options.team = pick(error)
         if call.options.team is None:
             return 0
-    from team_console.console.following.early_reading import EarlyFeed
+    from team_console.console.early_reading import EarlyFeed
 
     feed = EarlyFeed(call.team, call.actor)
-    from team_console.console.app.application import run_console
+    from team_console.console.app import run_console
 
     return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, feed=feed)
 
@@ -61,6 +61,6 @@ def pick(nothing_found: TeamError) -> str | None:
     locations = find_teams(absolute("."))
     if not locations:
         raise nothing_found
-    from team_console.console.screens.picker import pick_team
+    from team_console.console.screens import pick_team
 
     return pick_team(locations)

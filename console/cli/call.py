@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from argparse import Namespace
-from collections.abc import Mapping, Sequence
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from team_console.console.cli.printing.output import is_terminal
+from team_console.console.cli.output import is_terminal
+from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.names import canonical, check_name
+from team_console.store.model.message import Message
+from team_console.store.model.names import canonical, check_name, nearest
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.client_requests import Question
+from team_console.store.protocol.seen import Face, Seen, digest_of, seen_of
 
 if TYPE_CHECKING:
-    from team_console.console.cli.printing.output import Output
+    from team_console.console.cli.output import Output
     from team_console.store.contract.team import Snapshot, Team
     from team_console.store.model.errors import Problem
     from team_console.store.service.caller import Caller, Receipt
     from team_console.store.views.rows import View
+
 
 LOCK_WAIT = 10.0
 """Seconds a verb waits for the lock (decision D7)."""
@@ -224,3 +231,250 @@ def unreadable(snapshot: Snapshot, location: str) -> TeamError:
 def split_names(values: list[str] | None) -> list[str]:
     """Names given as `A,B` or by repeating the option, each in its one spelling, in order, without empty ones."""
     return [canonical(name.strip()) for value in values or () for name in value.split(",") if name.strip()]
+
+
+# Options chosen on the command line: `LABEL`, a number, or `HEADER=LABEL` where several questions were asked.
+
+Answers = dict[str, str | list[str]]
+
+
+def answers_from(questions: Sequence[Question], options: Iterable[str], texts: Iterable[str]) -> Answers:
+    """Question text -> what was chosen or said.
+
+    Args:
+        options: Labels or numbers of options; of the n-th question, or the one with that header, as `n=LABEL` or
+            `HEADER=LABEL`.
+        texts: Own words, named in the same way where there are several questions.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for an option nobody offered, with the nearest; `USAGE` where it does not say
+            which question it answers.
+    """
+    chosen: dict[str, list[str]] = {}
+    for word in options:
+        question, label = _option(questions, word)
+        chosen.setdefault(question.text, []).append(label)
+    for word in texts:
+        question, said = _said(questions, word)
+        chosen.setdefault(question.text, []).append(said)
+    several = {question.text for question in questions if question.several}
+    return {text: words if text in several or len(words) > 1 else words[0] for text, words in chosen.items()}
+
+
+def _option(questions: Sequence[Question], word: str) -> tuple[Question, str]:
+    """The question an option belongs to and its label; a label that holds a `=` itself comes first."""
+    offering = [question for question in questions if _label(question, word) is not None]
+    if len(offering) == 1:
+        return offering[0], _label(offering[0], word) or word
+    named = _named(questions, word)
+    if named is not None:
+        question, rest = named
+        label = _label(question, rest) or _numbered(question, rest)
+        if label is None:
+            raise _no_such_option((question,), rest)
+        return question, label
+    if len(offering) > 1:
+        raise _which(questions, word)
+    label = _numbered(questions[0], word) if len(questions) == 1 else None
+    if label is None:
+        raise _no_such_option(questions, word)
+    return questions[0], label
+
+
+def _said(questions: Sequence[Question], word: str) -> tuple[Question, str]:
+    if len(questions) == 1:
+        return questions[0], word
+    named = _named(questions, word)
+    if named is None:
+        raise _which(questions, word)
+    return named
+
+
+def _named(questions: Sequence[Question], word: str) -> tuple[Question, str] | None:
+    """What `HEADER=REST` or `2=REST` names."""
+    key, sign, rest = word.partition("=")
+    key = key.strip().casefold()
+    if not sign or not key:
+        return None
+    for number, question in enumerate(questions, start=1):
+        if key in (str(number), question.header.strip().casefold()):
+            return question, rest.strip()
+    return None
+
+
+def _label(question: Question, word: str) -> str | None:
+    """The label as the asker wrote it, however the word's letters are cased."""
+    labels = [option.label for option in question.options]
+    if word in labels:
+        return word
+    alike = [label for label in labels if label.casefold() == word.strip().casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _numbered(question: Question, word: str) -> str | None:
+    number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
+    return question.options[number - 1].label if 0 < number <= len(question.options) else None
+
+
+def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
+    labels = [option.label for question in questions for option in question.options]
+    meant = nearest(word, labels)
+    offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
+    guess = f"Did you mean {meant}? " if meant else ""
+    return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", f"{guess}{offered} Own words: --text WORDS.")
+
+
+def _which(questions: Sequence[Question], word: str) -> TeamError:
+    names = ", ".join(f"{question.header or number}=..." for number, question in enumerate(questions, start=1))
+    return TeamError(Code.USAGE, f"which question does {word:.80} answer?", f"Name it: {names}")
+
+
+# What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.
+
+_WORD = re.compile(r"[0-9a-f]{64}")
+
+
+def add_seen(parser: ArgumentParser) -> None:
+    """Declare the option."""
+    text = "answer only what show REQUEST printed with this word; without it the verdict says that nothing was shown"
+    parser.add_argument("--seen", metavar="WORD", help=text)
+
+
+def seen_by(call: Call, question: Message | None = None) -> Seen:
+    """What was shown to whoever answers, for the record of the verdict.
+
+    Args:
+        question: The request as it was read already, which the answer is to be on in any case.
+
+    Raises:
+        ChangedError: The request is not what `show` printed with this word.
+        TeamError: `INVALID_FIELD` for a word that `show` never prints.
+    """
+    from team_console.store.service.requests import live_question
+
+    word = call.options.seen
+    if word is None:
+        return Seen(digest_of(question) if question is not None else "", face=Face.NAMED)
+    if not _WORD.fullmatch(word):
+        hint = f"team-console show {call.options.request} prints it."
+        raise TeamError(Code.INVALID_FIELD, "--seen takes the whole word that show prints, 64 hexadecimal digits", hint)
+    question = question or live_question(call.snapshot(), call.options.request, word)
+    if question is None:
+        return Seen(word, face=Face.PRINTED)
+    if digest_of(question) != word:
+        raise ChangedError(call.options.request, question)
+    return seen_of(question, face=Face.PRINTED)
+
+
+# Reads a content handed in on standard input: whole, as UTF-8, and not without end.
+
+_MAX_BYTES = 64 * 1024 * 1024
+
+
+def content(value: str | None) -> str | None:
+    """`value`, or what standard input holds when it is `-`.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for bytes that are not UTF-8, `CONTENT_TOO_LARGE` above 64 MiB.
+    """
+    return read("content") if value == "-" else value
+
+
+def file_text(path: str, *, what: str) -> str:
+    """The text of a file, or of standard input when it is `-`.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for what cannot be read or is not UTF-8, `CONTENT_TOO_LARGE` above 64 MiB.
+    """
+    if path == "-":
+        return read(what)
+    try:
+        with open(path, "rb") as stream:
+            return _text(stream.read(_MAX_BYTES + 1), what, path)
+    except OSError as error:
+        raise TeamError(
+            Code.INVALID_FIELD, f"{what}: {path}: {error.strerror}", "Name a file that can be read, or - for stdin."
+        ) from None
+
+
+def json_documents(text: str, *, hint: str) -> list[Any]:
+    """Parse JSON values that follow one another, over any number of lines and with `// comments` (seed 001).
+
+    In JSON lines a value that cannot be read is its `TeamError` (`INVALID_FIELD` with the place), and the others are
+    there. In any other text nobody can tell where the next value begins, so the error is all there is.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when standard input is empty.
+    """
+    from team_console.store.model.json_text import parse_json_sequence, without_comments
+
+    text = without_comments(text)
+    if not text.strip():
+        raise TeamError(Code.INVALID_FIELD, "standard input is empty", hint)
+    try:
+        return parse_json_sequence(text, what="standard input", hint=hint)
+    except TeamError as error:
+        # Not splitlines: a JSON text may hold U+2028, U+0085 and others that it takes for line ends.
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        if len(lines) < 2 or not all(
+            line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines
+        ):
+            return [error]
+    return [_document(line, number, hint) for number, line in lines]
+
+
+def _document(line: str, number: int, hint: str) -> Any:
+    from team_console.store.model.json_text import parse_json
+
+    try:
+        return parse_json(line, what=f"standard input, document in line {number}", hint=hint)
+    except TeamError as error:
+        return error
+
+
+def read(what: str) -> str:
+    """All of standard input as text; `what` names it in an error.
+
+    Raises:
+        TeamError: As `content`.
+    """
+    stream = sys.stdin
+    data = stream.buffer.read(_MAX_BYTES + 1) if stream is not None else b""
+    return _text(data, what, "standard input")
+
+
+def _text(data: bytes, what: str, place: str) -> str:
+    if len(data) > _MAX_BYTES:
+        where = "on standard input" if place == "standard input" else f"in {place}"
+        raise TeamError(Code.CONTENT_TOO_LARGE, f"{what}: more than {_MAX_BYTES >> 20} MiB {where}")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TeamError(
+            Code.INVALID_FIELD,
+            f"{what}: byte {error.start} of {place} is not UTF-8",
+            "Convert it first, for example with iconv -t UTF-8.",
+        ) from None
+
+
+# Looks at a team long enough to tell a lock that blocks from one that is only being used.
+
+_PAUSE = 0.05
+
+
+def watched(team: Team) -> Snapshot:
+    """The team as it is now. A lock that is held is watched for a second, to tell one that blocks from a write.
+
+    What counts is the moment of the last look, not now: a look on a busy machine is old when it is there.
+    """
+    from team_console.store.views.truth import LONG_WRITE, is_in_the_way
+
+    snapshot = team.snapshot()
+    first, until = snapshot.holder, time.monotonic() + 2 * LONG_WRITE
+    while (holder := snapshot.holder) is not None and first is not None and time.monotonic() < until:
+        is_same = (holder.pid, holder.since) == (first.pid, first.since)
+        if not is_same or is_in_the_way(holder, snapshot.taken_at):
+            break
+        time.sleep(_PAUSE)
+        snapshot = team.snapshot()
+    return snapshot

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from team_console import __version__
-from team_console.console.cli.printing.output import Output, OutputLost
+from team_console.console.cli.output import Output, OutputLost
 from team_console.store.model.errors import Code, TeamError
 
 _INTERRUPTED = 130
@@ -96,7 +96,7 @@ def _refuse_broken_text(argv: Sequence[str]) -> None:
 
 def _unexpected(error: Exception, out: Output) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
-    from team_console.console.app.faults import log, place_of
+    from team_console.console.faults import log, place_of
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         import traceback

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from team_console.console.cli.manual.settings_reference import SettingRow
+from team_console.console.cli.settings_reference import SettingRow
 from team_console.store.model.errors import Code
 from team_console.store.settings.parsing import Form, Setting
 
@@ -122,9 +122,8 @@ def error_rows() -> Iterator[tuple[str, str]]:
 
 def key_rows() -> Iterator[tuple[str, str, str]]:
     """Every key of the console: the key, what it does, in which modes."""
-    from team_console.console.input.action import written_key
-    from team_console.console.input.actions import ACTIONS
-    from team_console.console.input.subject import Mode
+    from team_console.console.actions import ACTIONS, written_key
+    from team_console.console.selection import Mode
 
     for action in ACTIONS:
         modes = ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
@@ -133,8 +132,8 @@ def key_rows() -> Iterator[tuple[str, str, str]]:
 
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of the user's `config.toml`, for editors."""
-    from team_console.console.input.actions import ACTIONS
-    from team_console.console.preferences.model import COLUMNS, DENSITIES, SORTS
+    from team_console.console.actions import ACTIONS
+    from team_console.console.preferences import COLUMNS, DENSITIES, SORTS
 
     words, flag = {"type": "array", "items": {"type": "string"}}, {"type": "boolean"}
     shapes: dict[str, Any] = {

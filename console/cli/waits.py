@@ -6,7 +6,7 @@ import math
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
-from team_console.console.cli.printing.outcome import outcome_lines
+from team_console.console.cli.printing import outcome_lines
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import safe_line
 

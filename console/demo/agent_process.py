@@ -5,9 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 
-from team_console.console.demo.managers import FileManager, KnowledgeManager, ScheduleManager, TaskManager
-from team_console.console.demo.simulated_agent import SimulatedAgent
-from team_console.console.demo.sprint_agents import Debugger, Developer, Inspector, Runner, ScrumMaster, Slave
+from team_console.console.demo.agents import (
+    Debugger,
+    Developer,
+    FileManager,
+    Inspector,
+    KnowledgeManager,
+    Runner,
+    ScheduleManager,
+    ScrumMaster,
+    SimulatedAgent,
+    Slave,
+    TaskManager,
+)
 
 ROLES: dict[str, type[SimulatedAgent]] = {
     "task-manager": TaskManager,

@@ -16,10 +16,9 @@ from mcp_types import INVALID_PARAMS, CallToolRequestParams, CallToolResult, Cli
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
-from team_console.console.mcp import convert
-from team_console.console.mcp.acting_agent import ActingAgent
+from team_console.console.mcp import results
+from team_console.console.mcp.agent import LONGEST, ActingAgent, wait_for_verdict
 from team_console.console.mcp.results import moment, told
-from team_console.console.mcp.waiting import LONGEST, wait_for_verdict
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
@@ -137,7 +136,7 @@ def _task(row: RequestRow) -> dict[str, Any]:
         return {**task, "statusMessage": f"waiting for {row.addressee} to answer {row.request_id}"}
     if row.state is RequestState.WITHDRAWN and row.reason == CANCELLED:
         return {**task, "statusMessage": CANCELLED}
-    result = told(convert.verdict(outcome_of(row)))
+    result = told(results.verdict(outcome_of(row)))
     return {**task, "result": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
 
 

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from time import monotonic, perf_counter
 
-from team_console.console.clients.quick.ran import note_run
+from team_console.console.agents.session_files import note_run
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller

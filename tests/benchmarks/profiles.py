@@ -75,8 +75,8 @@ def _inside(what: str, team: Path) -> cProfile.Profile:
     profile = cProfile.Profile()
     if what == "start":
         profile.enable()
-    from team_console.console.app.application import ConsoleApp
-    from team_console.console.following.early_reading import EarlyFeed
+    from team_console.console.app import ConsoleApp
+    from team_console.console.early_reading import EarlyFeed
     from team_console.store.backends.open import open_team
 
     opened = open_team(str(team))

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len, set_cell_size
-from team_console.console.terminal import ordering
-from team_console.console.terminal.canvas import Canvas
-from team_console.console.terminal.cells import cells_of
+from team_console.console import canvas as ordering
+from team_console.console.canvas import Canvas, cells_of
 from wcwidth import wcwidth
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import pyte
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from team_console.console.terminal.canvas import Canvas
+from team_console.console.canvas import Canvas
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.manual.settings_reference import EXAMPLE, setting_rows
+from team_console.console.cli.settings_reference import EXAMPLE, setting_rows
 from team_console.store.settings.parsing import every_setting
 from team_console.store.settings.settings_file import parse
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.cli.manual.schemas import SCHEMAS, schema_of
 from team_console.console.cli.registry import VERBS
+from team_console.console.cli.schemas import SCHEMAS, schema_of
 
 from tests.conftest import CommandLine
 

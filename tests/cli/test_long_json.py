@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from team_console.console.cli.printing.output import Output, to_json
+from team_console.console.cli.output import Output, to_json
 
 LONG: list[Any] = [
     {"id": f"M-{number}", "words": ["é\u202e", None], "deep": {"x": [number]}} for number in range(2_345)

@@ -6,9 +6,9 @@ import pwd
 from pathlib import Path
 
 import pytest
-from team_console.console.app.drafts import Drafts, state_folder
 from team_console.console.cli.main import run
-from team_console.console.handlers.exporting import write_export
+from team_console.console.commands.looking import write_export
+from team_console.console.drafts import Drafts, state_folder
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.protocol.ssh import signing_key

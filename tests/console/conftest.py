@@ -14,16 +14,16 @@ from types import MappingProxyType
 import pytest
 import textual.app
 import textual.pilot
-from team_console.console.app.application import ConsoleApp
-from team_console.console.panes.list_pane import ListPane
-from team_console.console.screens.main import MainScreen
+from team_console.console.app import ConsoleApp
+from team_console.console.main import MainScreen
+from team_console.console.modes.pane import ListPane
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.widgets.forms import form as forms
-from team_console.widgets.forms.form import Form
+from team_console.widgets import form
+from team_console.widgets.form import Form
 from textual._context import active_app
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -48,7 +48,7 @@ def anyio_backend() -> str:
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No animations, one theme, no grace, no pause to look at a change, and a state folder of the test's own."""
-    monkeypatch.setattr(forms, "LOOK", 0.01)
+    monkeypatch.setattr(form, "LOOK", 0.01)
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0")
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("COLORTERM", "truecolor")

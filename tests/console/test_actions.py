@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.handlers import handlers
-from team_console.console.input.actions import ACTIONS, BY_ID, actions_in
-from team_console.console.input.subject import Mode, Subject
-from team_console.console.screens.main import MainScreen
+from team_console.console.actions import ACTIONS, BY_ID, actions_in
+from team_console.console.commands import handlers
+from team_console.console.main import MainScreen
+from team_console.console.selection import Mode, Subject
 
 from tests.readme import keys
 

@@ -9,11 +9,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from team_console.console.screens.picker import PickerApp
-from team_console.widgets.bars.key_bar import KeyBar
-from team_console.widgets.bars.tab_bar import TabBar
-from team_console.widgets.fields.field import Field
-from team_console.widgets.fields.note import Letter
+from team_console.console.screens import PickerApp
+from team_console.widgets.bars import KeyBar, TabBar
+from team_console.widgets.fields import Field, Letter
 
 from tests import showcase
 from tests.console.conftest import hand_in_plan, opened

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.following import following_app
-from team_console.console.following.following_app import FollowingApp
+from team_console.console import following_app
+from team_console.console.following_app import FollowingApp
 from team_console.store.contract.team import LockHolder, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 

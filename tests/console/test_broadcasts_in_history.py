@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from team_console.console.panes.history import HistoryPane
+from team_console.console.modes.history import HistoryPane
 from team_console.store.model.message import Message
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.fields.field import Field
+from team_console.widgets.fields import Field
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened
 from tests.memory_team import MemoryTeam

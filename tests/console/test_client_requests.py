@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.handlers import client_requests
+from team_console.console.commands import deciding
 from team_console.store.api import join_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import UNSAFE
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.forms.form import Form
+from team_console.widgets.form import Form
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, opened
@@ -86,7 +86,7 @@ def edited_by(monkeypatch: pytest.MonkeyPatch, edit: Callable[[str], str]) -> li
         given.append((text, suffix))
         return edit(text)
 
-    monkeypatch.setattr(client_requests, "edit_text", editor)
+    monkeypatch.setattr(deciding, "edit_text", editor)
     return given
 
 

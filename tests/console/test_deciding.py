@@ -6,11 +6,11 @@ from functools import partial
 from threading import Event
 
 import pytest
-from team_console.console.screens import performer
+from team_console.console import main
 from team_console.store.model.message import from_record
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.forms import form as forms
+from team_console.widgets import form as forms
 from textual.events import Key
 from textual.screen import ResultCallback
 
@@ -73,7 +73,7 @@ async def test_a_plan_that_changes_while_the_reason_is_typed_is_not_decided(team
 async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_changed_by_itself(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(performer, "GUARD", 60.0)
+    monkeypatch.setattr(main, "GUARD", 60.0)
     monkeypatch.setattr(forms, "LOOK", 60.0)
     hand_in_plan(team, "The first plan of the morning")
     async with opened(team) as desk:
@@ -99,7 +99,7 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
 async def test_three_plans_are_approved_by_three_pairs_of_keys_typed_in_a_row(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, yes: str
 ) -> None:
-    monkeypatch.setattr(performer, "GUARD", 0.0)  # whether a verdict of ours or the clock moved the list is chance
+    monkeypatch.setattr(main, "GUARD", 0.0)  # whether a verdict of ours or the clock moved the list is chance
     names = ("task-manager", "schedule-manager", "file-manager")
     asked = [
         requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today").request_id
@@ -119,7 +119,7 @@ def _has_rows(desk: Desk, number: int) -> bool:
 async def test_what_a_verdict_takes_from_the_list_is_no_disturbance_though_its_answer_comes_late(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(performer, "GUARD", 60.0)
+    monkeypatch.setattr(main, "GUARD", 60.0)
     come, waiting = ResultCallback.__call__, []
     monkeypatch.setattr(ResultCallback, "__call__", lambda *arguments: waiting.append(arguments))
     for name in ("task-manager", "schedule-manager", "file-manager"):

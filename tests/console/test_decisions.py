@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.display.tabs import _SHORT
-from team_console.console.panes.decisions import DecisionsPane
+from team_console.console.modes.decisions import DecisionsPane
+from team_console.console.words import _SHORT
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars.tab_bar import TabBar
+from team_console.widgets.bars import TabBar
 
 from tests.console.conftest import AUTHOR, hand_in_plan, in_thread, opened
 from tests.memory_team import MemoryTeam
@@ -41,7 +41,7 @@ async def test_a_ledger_that_cannot_be_read_says_so(team: MemoryTeam, monkeypatc
     def fails(*args: object, **options: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("team_console.console.panes.decisions.ledger_of_team", fails)
+    monkeypatch.setattr("team_console.console.modes.decisions.ledger_of_team", fails)
     async with opened(team) as desk:
         await desk.press("8")
         await desk.until(lambda: "Not read: " in desk.text, "why it is not there")
@@ -54,7 +54,7 @@ async def test_a_ledger_that_could_not_be_read_is_read_again(team: MemoryTeam, m
     decide(team, "go-on")
     async with opened(team) as desk:
         with monkeypatch.context() as patch:
-            patch.setattr("team_console.console.panes.decisions.ledger_of_team", fails)
+            patch.setattr("team_console.console.modes.decisions.ledger_of_team", fails)
             await desk.press("8")
             await desk.until(lambda: "Not read: " in desk.text, "why it is not there")
         desk.app._tick()

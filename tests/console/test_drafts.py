@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from team_console.console.app.drafts import MOST_DAYS, Drafts, state_folder
-from team_console.widgets.forms import form as forms
+from team_console.console.drafts import MOST_DAYS, Drafts, state_folder
+from team_console.widgets import form
 
 from tests.console.conftest import LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -118,7 +118,7 @@ async def test_typing_does_not_wait_for_the_disk_and_the_end_does(
 ) -> None:
     request_id = hand_in_plan(team)
     asked, may_write = Event(), Event()
-    monkeypatch.setattr(forms, "KEEP_AFTER", 0.01)
+    monkeypatch.setattr(form, "KEEP_AFTER", 0.01)
     monkeypatch.setattr(os, "fsync", lambda descriptor: asked.set() or may_write.wait(5))
     async with opened(team) as desk:
         await desk.press("r")

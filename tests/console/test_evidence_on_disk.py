@@ -9,10 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from team_console.console.clients.quick import ran
-from team_console.console.evidence.files import look_for
-from team_console.console.evidence.gathering import project_folder
-from team_console.console.evidence.runs import runs_of
+from team_console.console.agents import session_files
+from team_console.console.evidence import look_for, project_folder, runs_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.views.evidence import MOST_NAMES, FileState, Run
@@ -101,7 +99,7 @@ def test_the_folder_is_the_one_the_asker_names_else_the_one_the_team_is_in(tmp_p
 
 def note(team: Team, session: str = "s-1", **data: object) -> None:
     event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", **data}
-    ran.note_run(event, session=session, agent="a1", location=team.location)
+    session_files.note_run(event, session=session, agent="a1", location=team.location)
 
 
 @pytest.fixture
@@ -132,34 +130,36 @@ def test_what_a_client_says_of_how_a_tool_ended_is_kept_and_nothing_is_made_up(o
         *((None, True), (3, False), (0, True), (0, True), (None, None), (None, None), (None, None)),
         *((2, False), (None, False)),
     ]
-    assert "secret" not in Path(ran.record_path("s-1", "a1", office.location) or "").read_text()
+    assert "secret" not in Path(session_files.record_path("s-1", "a1", office.location) or "").read_text()
 
 
 def test_a_record_is_private_bounded_and_gone_after_a_while(office: Team) -> None:
     for number in range(400):
         note(office, tool_input={"command": f"{number} {'x' * 5000}"})
-    path = Path(ran.record_path("s-1", "a1", office.location) or "")
+    path = Path(session_files.record_path("s-1", "a1", office.location) or "")
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     kept = [item.stat().st_size for item in path.parent.iterdir()]
     assert len(kept) == 2
-    assert max(kept) < ran.LARGEST + 2_000
+    assert max(kept) < session_files.LARGEST + 2_000
     assert ended(office)[-1][0].startswith("399 x")
     os.utime(path, (0, 0))
-    ran.sweep_runs()
+    session_files.sweep_runs()
     assert not path.exists()
 
 
 def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Path) -> None:
     note(office, tool_input={"command": "true"})
-    base = Path(ran.runs_folder() or "")
-    begin = ran.whose("a1", office.location)
+    base = Path(session_files.runs_folder() or "")
+    begin = session_files.whose("a1", office.location)
     (base / f"{begin}-link.jsonl").symlink_to("/etc/passwd")
     os.mkfifo(base / f"{begin}-pipe.jsonl")
     (base / f"{begin}-torn.jsonl").write_text(
         '{"at": "x"}\n[1]\n{"at": 1e999}\n{"at": 5, "tool": 7, "exit": true}\n\xff'
     )
-    (base / f"{ran.whose('a2', office.location)}-s.jsonl").write_text('{"at": 5, "tool": "Bash", "subject": "of a2"}\n')
+    (base / f"{session_files.whose('a2', office.location)}-s.jsonl").write_text(
+        '{"at": 5, "tool": "Bash", "subject": "of a2"}\n'
+    )
     runs = runs_of(office, "a1")
     assert runs is not None
     assert [(run.tool, run.subject) for run in runs.runs] == [("7", ""), ("Bash", "true")]
@@ -179,6 +179,6 @@ def test_a_machine_that_cannot_keep_it_has_no_record_and_nobody_is_told(
 
 
 def test_keeping_it_imports_nothing_heavy() -> None:
-    code = "import sys, team_console.console.clients.quick.ran; print(*sys.modules)"
+    code = "import sys, team_console.console.agents.session_files; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert not {"msgspec", "yaml", "asyncio", "argparse", "typing"} & set(done.stdout.split())

@@ -8,12 +8,12 @@ import json
 from pathlib import Path
 
 import pytest
-from team_console.console.handlers.exporting import _FORMATS, write_export
+from team_console.console.commands.looking import _FORMATS, write_export
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.fields.field import Field
+from team_console.widgets.fields import Field
 
 from tests.console.conftest import AUTHOR, opened
 from tests.memory_team import MemoryTeam

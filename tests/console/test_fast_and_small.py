@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars.hints import Hints
-from team_console.widgets.fields.note import Note
-from team_console.widgets.forms.compose import Compose
+from team_console.widgets.bars import Hints
+from team_console.widgets.fields import Note
+from team_console.widgets.forms import Compose
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from team_console.console.screens import performer
+from team_console.console import main
 from team_console.store.model.message import from_record
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
-from team_console.widgets.forms import form as forms
+from team_console.widgets import form as forms
 from textual.events import Key
 
 from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
@@ -27,7 +27,7 @@ def read_again(team: MemoryTeam) -> None:
 async def test_equal_messages_read_twice_are_no_change(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
-        monkeypatch.setattr(performer, "GUARD", 3600.0)
+        monkeypatch.setattr(main, "GUARD", 3600.0)
         shown = desk.app.situation.sight
         read_again(team)
         desk.app.look()

@@ -11,20 +11,20 @@ from typing import Any
 from unittest import mock
 
 import pytest
-import team_console.console.handlers
-from team_console.console.app.containment import ContainedApp
-from team_console.console.app.faults import Faults, log
-from team_console.console.input.actions import ACTIONS
-from team_console.console.input.subject import Mode
-from team_console.console.panes.list_pane import ListPane
-from team_console.console.screens.main import MainScreen
+import team_console.console.commands
+from team_console.console.actions import ACTIONS
+from team_console.console.crash_guard import ContainedApp
+from team_console.console.faults import Faults, log
+from team_console.console.main import MainScreen
+from team_console.console.modes.pane import ListPane
+from team_console.console.selection import Mode
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.forms.confirm import Confirm
-from team_console.widgets.forms.form import Form
-from team_console.widgets.forms.help_panel import HelpPanel
+from team_console.widgets.form import Form
+from team_console.widgets.forms import Confirm
 from team_console.widgets.guarded import CANNOT_BE_SHOWN, Guarded
-from team_console.widgets.rows.row_list import RowList
+from team_console.widgets.help_panel import HelpPanel
+from team_console.widgets.row_list import RowList
 from textual.app import App
 from textual.screen import Screen
 from textual.widget import Widget
@@ -118,7 +118,7 @@ async def test_one_row_that_cannot_be_drawn_leaves_the_other_rows(
 ) -> None:
     hand_in_plan(team, "The plan that breaks the drawing")
     requests.request_shutdown(Caller(team, LEAD), agent="file-manager", reason=None)
-    import team_console.console.panes.requests as module
+    import team_console.console.modes.requests as module
 
     lines = vars(module)["request_lines"]
 
@@ -138,9 +138,9 @@ async def test_one_row_that_cannot_be_drawn_leaves_the_other_rows(
 
 async def test_a_defect_in_a_handler_leaves_the_others(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in_plan(team)
-    table = dict(team_console.console.handlers.handlers())
+    table = dict(team_console.console.commands.handlers())
     async with opened(team, faults=None) as desk:
-        monkeypatch.setattr("team_console.console.handlers.handlers", lambda: table)
+        monkeypatch.setattr("team_console.console.commands.handlers", lambda: table)
         for action in ACTIONS if EXHAUSTIVE else ACTIONS[::3]:
             mode = next(iter(sorted(action.modes)), Mode.NEEDS)
             await desk.press(str(list(Mode).index(mode) + 1))
@@ -159,7 +159,7 @@ async def test_a_defect_while_a_form_is_made_takes_the_form_away(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in_plan(team)
-    monkeypatch.setattr("team_console.widgets.forms.approval.Approval.fields", fail)
+    monkeypatch.setattr("team_console.widgets.forms.Approval.fields", fail)
     async with opened(team, faults=None) as desk:
         await desk.press("a")
         await told(desk)
@@ -220,7 +220,7 @@ async def test_a_timer_and_a_callback_with_a_defect_are_told(team: MemoryTeam) -
 async def test_the_reading_that_fails_unexpectedly_is_told_and_tried_again(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("team_console.console.app.application.HOLDER_LOOK", 0.05)
+    monkeypatch.setattr("team_console.console.app.HOLDER_LOOK", 0.05)
     hand_in_plan(team)
     async with opened(team, faults=("ZeroDivisionError",)) as desk:
         monkeypatch.setattr(desk.app.feed, "read", fail)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.following.feed import Feed
+from team_console.console.reader import Feed
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.views.rows import View

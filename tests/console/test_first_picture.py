@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.app.application import ConsoleApp
-from team_console.console.following.early_reading import EarlyFeed
-from team_console.console.following.feed import Feed
+from team_console.console.app import ConsoleApp
+from team_console.console.early_reading import EarlyFeed
+from team_console.console.reader import Feed
 from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import sending

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 import pytest
-from team_console.console.app.drafts import Drafts
-from team_console.console.app.left_behind import KEPT
-from team_console.console.input import grace
+from team_console.console import keys
+from team_console.console.background import KEPT
+from team_console.console.drafts import Drafts
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars.grace_bar import GraceBar
+from team_console.widgets.bars import GraceBar
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
@@ -202,5 +202,5 @@ async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
 @pytest.mark.parametrize(("given", "seconds"), [("0", 0.0), ("2.5", 2.5), ("-3", 0.0), ("900", 60.0), ("soon", 7.0)])
 def test_the_seconds_are_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, seconds: float) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", given)
-    monkeypatch.setattr(grace, "_configured", 7.0)
-    assert grace.grace_seconds() == seconds
+    monkeypatch.setattr(keys, "_configured", 7.0)
+    assert keys.grace_seconds() == seconds

@@ -8,7 +8,7 @@ import pytest
 from team_console.store.model.message import from_record
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
-from team_console.widgets.fields.options import Options
+from team_console.widgets.fields import Options
 
 from tests.console.conftest import AUTHOR, Desk, opened
 from tests.memory_team import MemoryTeam

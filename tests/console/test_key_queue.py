@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from time import monotonic
 
 import pytest
-import team_console.console.input.key_queue
-from team_console.console.input.key_queue import KeyQueue
+import team_console.console.keys
+from team_console.console.keys import KeyQueue
 from textual.app import App, ComposeResult
 from textual.events import Event, Key
 from textual.widget import Widget
@@ -113,7 +113,7 @@ async def test_a_key_whose_widget_goes_away_holds_nothing_back(desk: Desk) -> No
 
 
 async def test_a_key_that_is_stuck_is_waited_for_only_so_long(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(team_console.console.input.key_queue, "_PATIENCE", 0.001)
+    monkeypatch.setattr(team_console.console.keys, "_PATIENCE", 0.001)
     await desk.type("b", desk.free)
     await until(lambda: desk.typed == ["b"])
 
@@ -131,7 +131,7 @@ async def test_the_key_that_leaves_is_not_among_those_that_are_refused(
 async def test_leaving_waits_once_for_a_screen_that_never_comes_and_not_for_each_key(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team_console.console.input.key_queue, "_MOST", 0.0)
+    monkeypatch.setattr(team_console.console.keys, "_MOST", 0.0)
     monkeypatch.setattr(type(desk.screen), "takes_keys", False, raising=False)
     for key in ("b", "c", "d", "ctrl+q"):
         await desk.type(key, desk.free)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.panes import cursor
-from team_console.console.panes.beside import Gathered
+from team_console.console.modes import pane
+from team_console.console.modes.pane import Gathered
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
-from team_console.widgets.details.detail import Detail
-from team_console.widgets.details.document import Document
+from team_console.widgets.detail import Detail
+from team_console.widgets.document import Document
 
 from tests.console.conftest import LEAD, Desk, opened
 from tests.memory_team import MemoryTeam
@@ -45,7 +45,7 @@ async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rest
     async with opened(team) as desk:
         await desk.press(mode)
         await desk.until(lambda: _is_known(desk), "the evidence beside the first row")
-        monkeypatch.setattr(cursor, "_REST", 3_600.0)
+        monkeypatch.setattr(pane, "_REST", 3_600.0)
         desk.app.main.shelf.evidence.clear()
         drawn: list[Document] = []
         listing = desk.app.main.panes.listing
@@ -97,7 +97,7 @@ async def test_a_key_draws_what_is_ready_at_once_and_a_held_key_draws_rows_only(
         await desk.press("2", "tab")
         listing = desk.app.main.panes.listing
         assert listing is not None
-        monkeypatch.setattr(cursor, "_REST", 3_600.0)
-        monkeypatch.setattr(cursor, "monotonic", clock)
+        monkeypatch.setattr(pane, "_REST", 3_600.0)
+        monkeypatch.setattr(pane, "monotonic", clock)
         await desk.press("j", "j")
         assert listing.is_drawn is draws

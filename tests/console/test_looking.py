@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.input.actions import actions_in
-from team_console.console.input.subject import Mode
+from team_console.console.actions import actions_in
+from team_console.console.selection import Mode
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.forms.help_panel import HelpPanel
+from team_console.widgets.help_panel import HelpPanel
 from textual.command import CommandPalette
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from team_console.store.service import asking, requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.forms.many import Many
+from team_console.widgets.forms import Many
 
 from tests.console.conftest import LEAD, Desk, opened, verdicts
 from tests.memory_team import MemoryTeam

@@ -7,11 +7,11 @@ from threading import Event
 from typing import Any
 
 import pytest
-from team_console.console.app import unwritten
+from team_console.console import decisions
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.fields.note import Note
-from team_console.widgets.forms.many import Many
+from team_console.widgets.fields import Note
+from team_console.widgets.forms import Many
 
 from tests.console.conftest import WAIT, Desk, opened, verdicts
 from tests.memory_team import MemoryTeam
@@ -23,15 +23,15 @@ NAMES = ("task-manager", "schedule-manager", "file-manager")
 def held_at_the_second(patch: pytest.MonkeyPatch, name: str) -> Event:
     """Have the console's own `name` wait at the second act until the event is set."""
     go_on, calls = Event(), list[None]()
-    step: Callable[..., Any] = getattr(unwritten, name)
+    step: Callable[..., Any] = getattr(decisions, name)
 
     def held(*arguments: Any) -> Any:
         calls.append(None)
         assert len(calls) != 2 or go_on.wait(WAIT)
         return step(*arguments)
 
-    patch.setattr(unwritten, name, held)
-    patch.setattr(unwritten, "_PACE", 0.0)
+    patch.setattr(decisions, name, held)
+    patch.setattr(decisions, "_PACE", 0.0)
     return go_on
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 from team_console.store.model.message import new_record
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.widgets.forms.form import Form
+from team_console.widgets.form import Form
 
 from tests.console.conftest import Clock, Desk, opened
 from tests.console.test_writing import write

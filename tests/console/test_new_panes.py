@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.input.subject import Mode
+from team_console.console.selection import Mode
 
 from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam

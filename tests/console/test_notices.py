@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.notices import ways
-from team_console.console.notices.news import APART, News, is_quiet
-from team_console.console.notices.notifier import Notifier
-from team_console.console.preferences.model import Notices
-from team_console.console.terminal.canvas import Canvas
+from team_console.console import notices as ways
+from team_console.console.canvas import Canvas
+from team_console.console.notices import APART, News, Notifier, is_quiet
+from team_console.console.preferences import Notices
 from team_console.store.views.board import Board
 from team_console.store.views.rows import View
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import threading
 
 import pytest
-from team_console.console.input.palette import Palette
-from team_console.console.screens.conversation import ConversationScreen
-from team_console.console.screens.stops import StopsScreen
-from team_console.console.screens.theme_list import ThemeList
-from team_console.widgets.forms.form import Form
-from team_console.widgets.forms.help_panel import HelpPanel
+from team_console.console.palette import Palette
+from team_console.console.screens import ConversationScreen, StopsScreen, ThemeList
+from team_console.widgets.form import Form
+from team_console.widgets.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
 from textual.css.query import NoMatches
 
@@ -129,7 +127,7 @@ async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_resul
 async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("team_console.console.input.key_queue._MOST", 600.0)
+    monkeypatch.setattr("team_console.console.keys._MOST", 600.0)
     async with opened(team) as desk:
         await desk.press("colon")
         await desk.until(lambda: isinstance(desk.app.screen, Palette) and desk.app.screen.focused is not None, "a line")

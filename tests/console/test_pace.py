@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.console.following.pace import Pace
+from team_console.console.reader import Pace
 
 
 class Machine:

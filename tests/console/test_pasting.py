@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from team_console.console.terminal.pasted import PasteParser
+from team_console.console.driver import PasteParser
 from team_console.store.backends.open import open_team
-from team_console.widgets.fields.field import Field
-from team_console.widgets.fields.note import Note
+from team_console.widgets.fields import Field, Note
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App, ComposeResult
 from textual.events import Key, Paste

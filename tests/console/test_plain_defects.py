@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.console.display.themes import DARK, LIGHT, first_theme
-from team_console.console.input.subject import Mode
-from team_console.console.screens.theme_list import ThemeList
+from team_console.console.screens import ThemeList
+from team_console.console.selection import Mode
+from team_console.console.themes import DARK, LIGHT, first_theme
 from team_console.store.model.message import Message
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from team_console.console.display.themes import CONTRAST, DARK
-from team_console.console.input.actions import configure_keys, usual_keys
-from team_console.console.input.palette import ActionProvider
-from team_console.console.panes.requests import RequestsPane
-from team_console.console.preferences.file import check
-from team_console.console.preferences.model import Notices, Preferences
-from team_console.console.preferences.show import as_toml
-from team_console.console.screens.theme_list import ThemeList
+from team_console.console.actions import configure_keys, usual_keys
+from team_console.console.modes.requests import RequestsPane
+from team_console.console.palette import ActionProvider
+from team_console.console.preferences import Notices, Preferences, as_toml, check
+from team_console.console.screens import ThemeList
+from team_console.console.themes import CONTRAST, DARK
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from io import TextIOWrapper
 
 import pytest
-from team_console.console.terminal.driver import sparing
-from team_console.console.terminal.prompt_output import Output, PromptOutput
+from team_console.console.driver import Output, PromptOutput, sparing
 from textual.drivers._writer_thread import WriterThread
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.drivers.linux_driver import LinuxDriver

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from rich.console import RenderableType
-from team_console.console.app.application import ConsoleApp
-from team_console.console.following.feed import Feed, ReadResult
+from team_console.console.app import ConsoleApp
+from team_console.console.reader import Feed, ReadResult
 from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 

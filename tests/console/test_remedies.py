@@ -6,7 +6,7 @@ import pytest
 from team_console.store.model.message import from_record
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.fields.field import Field
+from team_console.widgets.fields import Field
 
 from tests.console.conftest import AUTHOR, LEAD, opened
 from tests.memory_team import MemoryTeam

@@ -11,14 +11,13 @@ from typing import Any
 
 import pyte
 import pytest
-from team_console.console.app.application import ConsoleApp
-from team_console.console.screens.picker import PickerApp
-from team_console.console.terminal.compositor import paint_now
+from team_console.console.app import ConsoleApp
+from team_console.console.compositor import paint_now
+from team_console.console.screens import PickerApp
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars.status_line import StatusLine
-from team_console.widgets.bars.tab_bar import TabBar
+from team_console.widgets.bars import StatusLine, TabBar
 from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.app import App
 from textual.events import Resize

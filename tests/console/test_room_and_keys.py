@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.widgets.fields.note import Note
+from team_console.widgets.fields import Note
 
 from tests.console.conftest import LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.panes.inboxes import InboxesPane
+from team_console.console.modes.inboxes import InboxesPane
 from team_console.store.model.message import Message
 from team_console.store.views.rows import RequestRow
 

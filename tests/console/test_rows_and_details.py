@@ -6,9 +6,9 @@ import shlex
 from functools import partial
 
 import pytest
-from team_console.console.display.first_steps import command_for
-from team_console.console.input.subject import Mode
-from team_console.console.panes.inboxes import InboxesPane
+from team_console.console.modes.inboxes import InboxesPane
+from team_console.console.selection import Mode
+from team_console.console.words import command_for
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 

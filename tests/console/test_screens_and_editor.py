@@ -6,15 +6,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from team_console.console.screens import standing_forms
-from team_console.console.screens.conversation import ConversationScreen
-from team_console.console.screens.stops import StopsScreen
+from team_console.console import main
+from team_console.console.screens import ConversationScreen, StopsScreen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.widgets.bars.tip_bar import TipBar
-from team_console.widgets.fields.note import Note
+from team_console.widgets.bars import TipBar
+from team_console.widgets.fields import Note
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
@@ -79,7 +78,7 @@ async def test_a_long_text_is_written_in_the_editor_of_the_human(
         return "First line\nsecond \x1b[31m line\n"
 
     hand_in_plan(team)
-    monkeypatch.setattr(standing_forms, "edit_text", edited)
+    monkeypatch.setattr(main, "edit_text", edited)
     async with opened(team) as desk:
         await desk.press(*keys)
         note = (await desk.form()).query_one(field, Note)
@@ -97,7 +96,7 @@ async def test_an_editor_that_fails_leaves_the_words_and_says_why(
         raise TeamError(Code.SPAWN_FAILED, "the editor vi cannot be run", "Set EDITOR to the editor you use.")
 
     hand_in_plan(team)
-    monkeypatch.setattr(standing_forms, "edit_text", failing)
+    monkeypatch.setattr(main, "edit_text", failing)
     async with opened(team) as desk:
         await desk.press("r")
         note = (await desk.form()).query_one("#words", Note)

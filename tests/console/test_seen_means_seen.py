@@ -6,14 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-from team_console.console.evidence import gathering
+from team_console.console import evidence
 from team_console.store.protocol.seen import REQUEST, digest_of
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.evidence import Evidence
-from team_console.widgets.forms import form as forms
-from team_console.widgets.forms.excerpt import Excerpt
-from team_console.widgets.forms.form import Form
+from team_console.widgets import form as forms
+from team_console.widgets.form import Excerpt, Form
 
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_deciding import rewrite
@@ -145,7 +144,7 @@ async def test_evidence_that_cannot_be_looked_for_takes_nothing_else_with_it(
     def fails(*arguments: object) -> Evidence:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(gathering, "runs_of", fails)
+    monkeypatch.setattr(evidence, "runs_of", fails)
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.until(lambda: "it could not be looked for · not known" in desk.detail, "that it is not known")

@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from team_console.console.display.screen_state import ScreenState, empty_words, no_writing, notice_of, pulse_of
-from team_console.console.following.feed import ReadResult
-from team_console.console.input.subject import Mode
+from team_console.console.reader import ReadResult
+from team_console.console.selection import Mode
+from team_console.console.words import ScreenState, empty_words, no_writing, notice_of, pulse_of
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import View
-from team_console.widgets.text.cells import text_of
+from team_console.widgets.text import text_of
 
 NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
 MESSAGE = new_record(

@@ -6,19 +6,16 @@ from datetime import UTC, datetime
 from random import Random
 
 import pytest
-from team_console.console.display.team import Events
+from team_console.console.team import Events
 from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.message import Message, from_record
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
-from team_console.widgets.team.cells import AgentCell, strip_parts
-from team_console.widgets.team.column import TeamColumn
-from team_console.widgets.team.strip import TeamStrip
-from team_console.widgets.text.cells import text_of, width_of
-from team_console.widgets.text.glyphs import AGENTS, FAILING
-from team_console.widgets.text.short_names import short_names
+from team_console.widgets.signs import AGENTS, FAILING
+from team_console.widgets.team import AgentCell, TeamColumn, TeamStrip, strip_parts
+from team_console.widgets.text import short_names, text_of, width_of
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam

@@ -11,8 +11,7 @@ from queue import Queue
 from threading import Thread
 
 import pytest
-from team_console.console.terminal.pasted import PasteParser
-from team_console.console.terminal.typed_input import TypedInput
+from team_console.console.driver import PasteParser, TypedInput
 from textual.events import Key
 from textual.message import Message
 

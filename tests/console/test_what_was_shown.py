@@ -6,7 +6,7 @@ import pytest
 from team_console.store.protocol.seen import EVIDENCE, SHOWN, SHOWN_BY, Face
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.widgets.forms.many import Many
+from team_console.widgets.forms import Many
 
 from tests.console.conftest import hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam

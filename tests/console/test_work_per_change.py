@@ -7,13 +7,13 @@ from itertools import product
 from random import Random
 
 import pytest
-from team_console.console.panes.list_pane import ListPane
-from team_console.console.screens.frame import Frame, Shown
-from team_console.console.terminal.compositor import SpansUpdate, SparingCompositor
+from team_console.console.compositor import SpansUpdate, SparingCompositor
+from team_console.console.main import Frame, Shown
+from team_console.console.modes.pane import ListPane
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
-from team_console.widgets.bars.one_line import changed_cells
-from team_console.widgets.text.cells import Line, fit
+from team_console.widgets.bars import changed_cells
+from team_console.widgets.text import Line, fit
 from textual.geometry import Region
 from textual.message import Message
 from textual.message_pump import MessagePump

@@ -10,10 +10,8 @@ from msgspec.structs import replace
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
-from team_console.widgets.fields.choice import Choice
-from team_console.widgets.fields.field import Field
-from team_console.widgets.fields.note import Letter
-from team_console.widgets.forms.form import Form
+from team_console.widgets.fields import Choice, Field, Letter
+from team_console.widgets.form import Form
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam

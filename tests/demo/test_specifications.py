@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from team_console.console.demo import managers, words
+from team_console.console.demo import agents, words
 
 
 def test_no_specification_is_ready_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,8 +16,8 @@ def test_no_specification_is_ready_twice(monkeypatch: pytest.MonkeyPatch) -> Non
     def send(caller: object, *, summary: str, payload: dict[str, Any], **more: object) -> None:
         sent.append((summary, payload["artifact_path"]))
 
-    monkeypatch.setattr(managers, "send", send)
-    manager = object.__new__(managers.ScheduleManager)
+    monkeypatch.setattr(agents, "send", send)
+    manager = object.__new__(agents.ScheduleManager)
     manager.caller = None  # type: ignore[assignment]
     manager.specifications = iter(words.SPECIFICATIONS)
     monkeypatch.setattr(manager, "after", lambda seconds, act: later.append(act), raising=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import pytest
-from team_console.console.app.rehearsal import rehearse
+from team_console.console.background import rehearse
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.service import requests, sessions

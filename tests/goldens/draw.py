@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from team_console.console.app.application import ConsoleApp
-from team_console.console.input.subject import Mode
-from team_console.console.panes.list_pane import ListPane
+from team_console.console.app import ConsoleApp
+from team_console.console.modes.pane import ListPane
+from team_console.console.selection import Mode
 from team_console.store.backends.open import open_team
 from textual.pilot import Pilot
 

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from team_console.console.clients import claude_code, codex
-from team_console.console.clients.events import Event, Wish
-from team_console.console.clients.hook.session import client_of
+from team_console.console.agents import claude_code, codex
+from team_console.console.agents.events import Event, Wish
+from team_console.console.agents.session import client_of
 
 from tests.hook.conftest import CAPTURED
 

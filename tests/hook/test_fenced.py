@@ -48,7 +48,7 @@ def by_receive(office: CommandLine, client: Client) -> str:
 def by_mcp(office: CommandLine, client: Client) -> str:
     pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
     from mcp import Client as Mcp
-    from team_console.console.mcp.acting_agent import ActingAgent
+    from team_console.console.mcp.agent import ActingAgent
     from team_console.console.mcp.server import make_server
 
     async def taken() -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from team_console.console.clients.joining.json_edit import NotEditable, at, read, with_value, without
+from team_console.console.agents.client_settings import NotEditable, at, read, with_value, without
 
 pytestmark = pytest.mark.slow
 

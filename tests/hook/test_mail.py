@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.console.clients.hook.output import is_read
-from team_console.console.clients.quick.session_files import digest
+from team_console.console.agents.session import is_read
+from team_console.console.agents.session_files import digest
 from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller

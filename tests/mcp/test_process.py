@@ -15,7 +15,7 @@ import anyio.lowlevel
 import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, JSONRPCResponse
-from team_console.console.mcp.frames import AnsweredFrames, NotedAnswers
+from team_console.console.mcp.server import AnsweredFrames, NotedAnswers
 from team_console.store.service import requests
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line

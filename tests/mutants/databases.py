@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.mutants.line import Line
 
-_ENGINES = "store/backends/sql/engines"
 _CONNECTIONS = "tests/sql/test_connections.py"
 _STATEMENT = "tests/sql/test_statement.py"
 _LIMIT = "tests/sql/test_limit.py"
@@ -34,35 +33,35 @@ DATABASE_LINES = (
     ),
     Line(
         "a name of others stays within its quotes",
-        f"{_ENGINES}/statement.py",
+        "store/backends/sql/connection.py",
         """name.replace('"', '""')""",
         "name",
         (f"{_STATEMENT}::test_a_name_of_others_cannot_end_its_quotes",),
     ),
     Line(
         "what stands in quotes is no parameter",
-        f"{_ENGINES}/statement.py",
+        "store/backends/sql/connection.py",
         """'(?:[^']|'')*'|""",
         "",
         (f"{_STATEMENT}::test_parameters_are_spelt_as_psycopg_wants_them",),
     ),
     Line(
         "a connection that does not answer is not used",
-        f"{_ENGINES}/dialect.py",
+        "store/backends/sql/schema.py",
         "if connection.answers():",
         "if True:",
         (f"{_CONNECTIONS}::test_connections_to_a_server_that_was_started_again_are_replaced",),
     ),
     Line(
         "a connection belongs to the process that opened it",
-        f"{_ENGINES}/dialect.py",
+        "store/backends/sql/schema.py",
         "            self._kept, self._pid = [], os.getpid()\n",
         "            pass\n",
         (f"{_CONNECTIONS}::test_a_team_works_on_both_sides_of_a_fork",),
     ),
     Line(
         "a number of changes counts for its connection",
-        f"{_ENGINES}/sqlite.py",
+        "store/backends/sql/sqlite.py",
         "return self._identity, self._readers, ",
         "return self._identity, ",
         ("tests/sql/test_closing.py::test_what_was_written_since_a_team_was_closed_is_seen",),

@@ -37,7 +37,7 @@ OUTAGE_LINES = (
     ),
     Line(
         "a server that is away is not taken for a human who left",
-        "console/clients/hook/waiting.py",
+        "console/agents/asking.py",
         "if found.names or (found.certain and not found.doubtful):",
         "if True:",
         (f"{_SQL}::test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left",),

@@ -183,7 +183,7 @@ QUICK_LINES = (
     ),
     Line(
         "who receives nothing is warned of settings that are lost",
-        "console/cli/verbs/receive.py",
+        "console/cli/talk.py",
         "(received.is_complete and _settings_hold(call))",
         "received.is_complete",
         (f"{_DOUBT}::test_settings_that_are_lost_or_not_understood_are_warned_of",),
@@ -239,14 +239,14 @@ QUICK_LINES = (
     ),
     Line(
         "an escape alone becomes a key",
-        "console/terminal/typed_input.py",
+        "console/driver.py",
         "selector.select(parser.undecided_for())",
         "selector.select()",
         ("tests/console/test_typed_input.py",),
     ),
     Line(
         "pictures reach the terminal in order",
-        "console/terminal/prompt_output.py",
+        "console/driver.py",
         "if self._fd < 0 or self._handed != self._done:",
         "if self._fd < 0:",
         ("tests/console/test_prompt_output.py",),
@@ -260,21 +260,21 @@ QUICK_LINES = (
     ),
     Line(
         "leaving does not wait for a screen that never comes at each key before it",
-        "console/input/key_queue.py",
+        "console/keys.py",
         "self._waiting = deque(filter(_leaves, self._waiting))",
         "pass",
         ("tests/console/test_key_queue.py",),
     ),
     Line(
         "what is round a line is looked for again when it changed",
-        "widgets/text/plain_sides.py",
+        "widgets/scrolled.py",
         "        super().clear()\n        self._known = None\n",
         "        super().clear()\n",
         ("tests/widgets/test_plain_sides.py",),
     ),
     Line(
         "who sits at the console stays so in another team",
-        "console/app/application.py",
+        "console/app.py",
         "seat = me or team.config().lead",
         "seat = me if me in team.config().agents else team.config().lead",
         (

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.console.display.screen_state import ScreenState, notice_of, pulse_of
-from team_console.console.following.feed import Feed
+from team_console.console.reader import Feed
+from team_console.console.words import ScreenState, notice_of, pulse_of
 from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_console.console.agents import asking
 from team_console.console.cli.main import run
-from team_console.console.clients.hook import waiting
 from team_console.store.backends.sql.team import SqlTeam, create_database, open_database
 from team_console.store.contract.team import OUTCOME_UNKNOWN, UNKNOWN
 from team_console.store.model.errors import Code, TeamError
@@ -405,7 +405,7 @@ def test_what_others_wrote_since_the_index_of_the_log_was_taken_away_is_not_writ
 def test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left(
     own_server: Server, home: str, opened: Open
 ) -> None:
-    watch = waiting._Watch(opened(home))
+    watch = asking._Watch(opened(home))
     assert not watch.is_gone()
     own_server.kill()
     assert [watch.is_gone() for _ in range(20)] == [False] * 20
@@ -418,6 +418,6 @@ def test_a_hook_does_not_wait_without_end_for_a_server_that_may_never_say_who_is
 ) -> None:
     team = opened(home)
     monkeypatch.setattr(team, "attendance", lambda presence: UNKNOWN)
-    watch = waiting._Watch(team)
+    watch = asking._Watch(team)
     assert [watch.is_gone() for _ in range(119)] == [False] * 119
     assert watch.is_gone()

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from team_console.console.display.screen_state import ScreenState, empty_words, notice_of, pulse_of
-from team_console.console.following.feed import ReadResult
-from team_console.console.input.subject import Mode
+from team_console.console.reader import ReadResult
+from team_console.console.selection import Mode
+from team_console.console.words import ScreenState, empty_words, notice_of, pulse_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, LockHolder, Snapshot, Team, WatchHint, WatchState
 from team_console.store.service.caller import Caller
@@ -209,10 +209,10 @@ HANGING = """
 import sys
 from pathlib import Path
 
-import team_console.console.app.application
+import team_console.console.app
 import team_console.store.views.truth
-from team_console.console.app.application import run_console
-from team_console.console.following.feed import Feed
+from team_console.console.app import run_console
+from team_console.console.reader import Feed
 from team_console.store.backends.open import open_team
 
 class Hanging(Feed):
@@ -221,7 +221,7 @@ class Hanging(Feed):
             open(sys.argv[2]).read()
         return super().read(progress)
 
-application = team_console.console.app.application
+application = team_console.console.app
 team_console.store.views.truth.SILENT, application.TICK = 1.0, 0.5
 team = open_team(sys.argv[1])
 sys.exit(run_console(team, me="ceo", feed=Hanging(team, "ceo")))

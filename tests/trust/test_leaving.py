@@ -39,17 +39,17 @@ from pathlib import Path
 
 import time
 
-import team_console.console.app.application
+import team_console.console.app
 from textual.binding import Binding
-from team_console.console.app.application import ConsoleApp
-from team_console.console.app.leaving import run_to_the_end
+from team_console.console.app import ConsoleApp
+from team_console.console.leaving import run_to_the_end
 from team_console.store.backends.open import open_team
 from team_console.widgets.forms import form
 
 form.KEEP_AFTER = 3600.0
 
 class Broken(ConsoleApp):
-    CSS_PATH = Path(team_console.console.app.application.__file__).parents[1] / "screens" / "main.tcss"
+    CSS_PATH = Path(team_console.console.app.__file__).parent / "console.tcss"
     BINDINGS = [
         Binding("f9", "break_down", priority=True),
         Binding("f10", "hang", priority=True),

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 from team_console.store.model.message import from_record
 from team_console.store.views.proposals import suggestion_words
-from team_console.widgets.details.client_request import permission_blocks
-from team_console.widgets.details.document import Lines
+from team_console.widgets.details import permission_blocks
+from team_console.widgets.document import Lines
 
 from tests.conftest import CommandLine
 

@@ -21,7 +21,7 @@ from team_console.store.views.evidence import (
     report_evidence,
 )
 from team_console.store.views.rows import Batch, Story, StoryState
-from team_console.widgets.details.request import earlier_plans
+from team_console.widgets.details import earlier_plans
 
 from tests.views.chronicle import START, Chronicle
 

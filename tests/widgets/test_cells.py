@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
-from team_console.console.terminal import cells as terminal_cells
-from team_console.widgets.text import cells, whole
-from team_console.widgets.text.cells import Line, crop, fit, pad, shorten, spread, text_of, width_of, wrap
-from team_console.widgets.text.whole import segments_of
+from team_console.console import canvas
+from team_console.widgets import text as cells
+from team_console.widgets import tones
+from team_console.widgets.text import Line, crop, fit, pad, shorten, spread, text_of, width_of, wrap
+from team_console.widgets.tones import segments_of
 from textual.strip import Strip
 
 TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
@@ -91,7 +92,7 @@ def test_a_line_that_another_widget_begins_over_is_cut_between_characters(one: s
 
 def test_narrow_signs_are_of_one_cell_and_no_pattern_over_scripts_matches_them() -> None:
     assert {"…", "→", "·", "○", "◷", "─", "▌", "✗", "é"} <= cells._NARROW_SIGNS
-    patterns = (terminal_cells._UNUSUAL, terminal_cells._DOUBTFUL, whole._MAY_JOIN)
+    patterns = (canvas._UNUSUAL, canvas._DOUBTFUL, tones._MAY_JOIN)
     for sign in cells._NARROW_SIGNS:
         assert cells.cell_len(sign) == 1, sign
         assert not any(pattern.search(sign) for pattern in patterns), sign

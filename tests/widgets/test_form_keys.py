@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.widgets.fields.options import OptionLine
-from team_console.widgets.forms.approval import Approval, Way
+from team_console.widgets.fields import OptionLine
+from team_console.widgets.forms import Approval, Way
 from textual.app import App
 
 pytestmark = pytest.mark.anyio

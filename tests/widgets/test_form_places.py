@@ -8,12 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
-from team_console.widgets.fields.note import Letter
-from team_console.widgets.forms.answers import AnswerForm
-from team_console.widgets.forms.compose import Compose
-from team_console.widgets.forms.confirm import Confirm
-from team_console.widgets.forms.form import Form
-from team_console.widgets.forms.reason import ReasonPrompt
+from team_console.widgets.fields import Letter
+from team_console.widgets.form import Form
+from team_console.widgets.forms import AnswerForm, Compose, Confirm, ReasonPrompt
 from textual.app import App
 from textual.pilot import Pilot
 

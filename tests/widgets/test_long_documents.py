@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
-from team_console.widgets.details import document
-from team_console.widgets.details.detail import Detail
-from team_console.widgets.details.document import Document, Form, Text
+from team_console.widgets import document
+from team_console.widgets.detail import Detail
+from team_console.widgets.document import Document, Form, Text
 from team_console.widgets.guarded import CANNOT_BE_SHOWN
-from team_console.widgets.text.cells import Line
+from team_console.widgets.text import Line
 from textual.app import App
 from textual.pilot import Pilot
 

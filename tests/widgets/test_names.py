@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_console.console.terminal.canvas import Canvas
+from team_console.console.canvas import Canvas
 from team_console.store.views.rows import AgentState, RosterRow
-from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.rows.roster import roster_lines
-from team_console.widgets.text.cells import pad_name, shorten, text_of, width_of, wrap
-from team_console.widgets.text.glyphs import AGENTS
-from team_console.widgets.text.short_names import padded_name, short_names
+from team_console.widgets.row_list import Drawing
+from team_console.widgets.rows import roster_lines
+from team_console.widgets.signs import AGENTS
+from team_console.widgets.text import pad_name, padded_name, short_names, shorten, text_of, width_of, wrap
 
 FAMILY = "👩\u200d👩\u200d👧"
 

@@ -9,16 +9,11 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.views.board import Board
 from team_console.store.views.rows import View
-from team_console.widgets.bars.banner import Banner, Notice, NoticeKind
-from team_console.widgets.bars.tab_bar import Tab, TabBar
-from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.rows.messages import history_lines, inbox_lines
-from team_console.widgets.rows.requests import request_lines
-from team_console.widgets.rows.roster import roster_lines
-from team_console.widgets.rows.sprint import sprint_lines
-from team_console.widgets.text.cells import Line, fit, text_of
-from team_console.widgets.text.glyphs import AGENTS
-from team_console.widgets.text.short_names import short_names
+from team_console.widgets.bars import Banner, Notice, NoticeKind, Tab, TabBar
+from team_console.widgets.row_list import Drawing
+from team_console.widgets.rows import history_lines, inbox_lines, request_lines, roster_lines, sprint_lines
+from team_console.widgets.signs import AGENTS
+from team_console.widgets.text import Line, fit, short_names, text_of
 from textual.app import App, ComposeResult
 
 from tests.showcase import LEAD, NOW, build

@@ -7,10 +7,10 @@ from unittest.mock import patch
 
 import pytest
 from rich.segment import Segment
-from team_console.widgets.bars.one_line import OneLine
-from team_console.widgets.details.detail import Detail
-from team_console.widgets.details.document import Document, Form, Text
-from team_console.widgets.text.plain_sides import PlainLine, PlainSides
+from team_console.widgets.bars import OneLine
+from team_console.widgets.detail import Detail
+from team_console.widgets.document import Document, Form, Text
+from team_console.widgets.scrolled import PlainLine, PlainSides
 from textual._styles_cache import StylesCache
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.widgets.details.prose import plain, prose, structured
-from team_console.widgets.text.cells import Line, text_of
+from team_console.widgets.document import plain, prose, structured
+from team_console.widgets.text import Line, text_of
 
 
 def texts(lines: list[Line]) -> list[str]:

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from team_console.widgets.rows.drawing import Drawing
-from team_console.widgets.rows.picture import Headings
-from team_console.widgets.rows.row_list import RowList
-from team_console.widgets.text.ages import age
-from team_console.widgets.text.cells import Line
+from team_console.widgets.row_list import Drawing, Headings, RowList
+from team_console.widgets.text import Line, age
 from textual.app import App, ComposeResult
 from textual.events import Resize
 from textual.geometry import NULL_REGION, Region

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from team_console.store.views.rows import Lifecycle
-from team_console.widgets.rows.sprint import trouble_of
+from team_console.widgets.rows import trouble_of
 
 
 def test_steps_are_listed_as_people_write_lists() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from team_console.widgets.details.detail import Detail
-from team_console.widgets.details.document import Document, Lines
+from team_console.widgets.detail import Detail
+from team_console.widgets.document import Document, Lines
 from textual.app import App
 
 pytestmark = pytest.mark.anyio

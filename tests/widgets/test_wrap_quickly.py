@@ -7,8 +7,8 @@ import random
 import pytest
 from team_console.store.model import safe
 from team_console.store.model.safe import safe_text
-from team_console.widgets.text import cells
-from team_console.widgets.text.cells import Line, wrap
+from team_console.widgets import text as cells
+from team_console.widgets.text import Line, wrap
 
 SEED = 7
 

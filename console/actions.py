@@ -1,0 +1,614 @@
+"""Actions of the console: keys, footer, help, palette and README are made from this registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from functools import partial
+
+from msgspec import Struct
+from team_console.console.selection import Mode, Subject
+from team_console.store.model.clock import from_text
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import USER, is_name
+from team_console.store.model.safe import safe_line
+from team_console.store.service.failures import Remedy
+
+Reason = Callable[[Subject], str | None]
+"""Why an action cannot be used on a subject, as a short sentence; None when it can."""
+
+
+def no_approval(subject: Subject) -> str | None:
+    """For approving what is marked, else what is under the cursor; a question is answered instead."""
+    if subject.wants_words and not subject.selection.marked:
+        return None
+    return _no_verdict(subject, approving=True)
+
+
+def no_rejection(subject: Subject) -> str | None:
+    """For rejecting it."""
+    return _no_verdict(subject, approving=False)
+
+
+def _no_verdict(subject: Subject, *, approving: bool) -> str | None:
+    if subject.selection.marked:
+        many = subject.to_decide(approving=approving)
+        return None if many else "none of the marked ones takes a verdict without further words"
+    row = subject.selection.request
+    if row is None:
+        return "this is not a request; m writes a message"
+    why = subject.no_verdict_on(row)
+    if why is None and subject.selection.incomplete:
+        return "its whole text is not on the screen yet"
+    return why
+
+
+def alone(subject: Subject) -> str | None:
+    """For writing to everybody."""
+    if subject.view is None or any(row.name not in (subject.me, USER) for row in subject.view.roster):
+        return None
+    return "nobody else is in the team yet"
+
+
+def nobody_to_stop(subject: Subject) -> str | None:
+    """For asking agents to stop."""
+    if subject.me != subject.lead:
+        return f"only {subject.lead} asks agents to stop"
+    return None if subject.stoppable else unnamed(subject) or "no agent is chosen that could stop"
+
+
+def unnamed(subject: Subject) -> str | None:
+    """For writing to the agents chosen: other programs write names to which nothing can be sent."""
+    wrong = next((name for name in subject.selection.agents if not is_name(name)), None)
+    return None if wrong is None else f"“{safe_line(wrong, 40)}” is no name that could be written to"
+
+
+def not_to_me(subject: Subject) -> str | None:
+    """For marking as read."""
+    if subject.to_read:
+        return None
+    if subject.selection.marked:
+        return "none of the marked ones is an unread message to you that wants no answer"
+    if subject.selection.message is None:
+        return "no message is chosen"
+    if subject.selection.request is not None and subject.selection.request.is_open:
+        return "it still wants an answer"
+    return "it is not an unread message to you"
+
+
+def not_lead(subject: Subject) -> str | None:
+    """For what the lead alone does."""
+    return None if subject.me == subject.lead else f"only {subject.lead} does this"
+
+
+def no_row(subject: Subject) -> str | None:
+    """For what is about the row under the cursor."""
+    return None if subject.has_row else "nothing is chosen"
+
+
+def no_remedy(remedy: Remedy) -> Reason:
+    """For a remedy of the failure desk on the chosen messages."""
+    states = {
+        Remedy.RETRY: ("failed", "expired", "retry"),
+        Remedy.REDIRECT: ("pending", "failed", "expired", "retry"),
+        Remedy.DISCARD: ("failed", "expired", "retry", "recalled"),
+        Remedy.RECALL: ("pending", "retry"),
+    }[remedy]
+
+    def reason(subject: Subject) -> str | None:
+        if not subject.selection.messages:
+            return "no message is chosen"
+        if any(message.status in states for message in subject.selection.messages):
+            return None
+        return _too_late(remedy, subject.selection.messages[0])
+
+    return reason
+
+
+def _too_late(remedy: Remedy, message: Message) -> str:
+    """Why the remedy does not fit the state of the message, in words for a person."""
+    status, name = message.status, safe_line(", ".join(message.recipients), 64)
+    if status == Status.READ:
+        when = clock_of(message.record.get("read_at"))
+        return f"too late, {name} read it{when}"
+    if status in (Status.DELIVERED, Status.CLAIMED):
+        return f"too late, {name} has it already" if remedy is Remedy.RECALL else f"it was handed to {name}"
+    if status == Status.PENDING:
+        return "it is still on its way; nothing went wrong with it"
+    words: dict[str, str] = {
+        Status.RETRY: "it is tried again by itself",
+        Status.FAILED: "it failed and waits here; t tries again, x discards",
+        Status.EXPIRED: "it expired unread; t tries again, x discards",
+        Status.RECALLED: "it was taken back already",
+    }
+    return words.get(status, f"its state is “{safe_line(status, 24)}”, which another program wrote")
+
+
+def clock_of(moment: object) -> str:
+    """` at 19:48` in local time, nothing when the moment cannot be read."""
+    read = from_text(moment) if isinstance(moment, str) else None
+    return f" at {read.astimezone():%H:%M}" if read is not None else ""
+
+
+def nothing_unwritten(subject: Subject) -> str | None:
+    """For taking back, and for writing at once."""
+    return None if subject.unwritten else "everything you decided is written"
+
+
+def nothing_to_dismiss(subject: Subject) -> str | None:
+    """For clearing what is for information."""
+    return None if subject.to_dismiss else "nothing is only for your information"
+
+
+def no_letter(subject: Subject) -> str | None:
+    """For what is about a message or a request."""
+    return None if subject.selection.message or subject.selection.request else "no message is chosen"
+
+
+# An action of the console: its keys and words, where it applies, and why it may not be used now.
+
+
+class Group(StrEnum):
+    """How actions are grouped in help."""
+
+    DECIDE = "Decide"
+    WRITE = "Write"
+    DELIVER = "Deliver"
+    LOOK = "Look"
+    CONSOLE = "Console"
+
+
+_WRITING = frozenset({Group.DECIDE, Group.WRITE, Group.DELIVER})
+_KEYS = {
+    **{"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc", "shift+tab": "⇧tab"},
+    **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "f2": "F2"},
+}
+
+
+def written_key(key: str) -> str:
+    """A key of Textual as people write it: `^l` for `ctrl+l`."""
+    return _KEYS.get(key, key.replace("ctrl+", "^"))
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """One thing the console can do.
+
+    Attributes:
+        id: Stable name; `team_console.console.handlers` has the function that does it under this name.
+        keys: Textual key names, the first one shown.
+        label: A few words for the footer; `…` when a question follows.
+        help: A sentence.
+        modes: Where it applies; empty for everywhere.
+        deciding: Must not happen on a row that just changed by itself.
+        footer: Whether it is worth a place in the footer.
+        why_not: Why it cannot be used on a subject.
+        wording: Another label on a subject; empty for the usual one.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    group: Group
+    modes: frozenset[Mode] = frozenset()
+    deciding: bool = False
+    footer: bool = True
+    why_not: Reason = lambda subject: None
+    wording: Callable[[Subject], str] = lambda subject: ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes the team, so that it is not there when the team is read-only."""
+        return self.group in _WRITING
+
+    def label_on(self, subject: Subject) -> str:
+        """The words for the footer, of what it does to `subject`."""
+        return self.wording(subject) or self.label
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question follows before anything is done."""
+        return self.label.endswith("…")
+
+    def is_here(self, mode: Mode) -> bool:
+        """Whether it applies in `mode` at all."""
+        return not self.modes or mode in self.modes
+
+    def disabled(self, subject: Subject) -> str | None:
+        """Why it cannot be used on `subject`, None when it can."""
+        if not self.is_here(subject.mode):
+            return f"{self.label.rstrip('…')} does not apply here"
+        if self.deciding and subject.selection.gone and not subject.selection.marked:
+            return subject.selection.gone
+        if self.writes:
+            return subject.no_writing or self.why_not(subject)
+        return self.why_not(subject)
+
+
+# Actions of the console itself: its modes, palette, help, theme and end.
+
+_console = partial(Action, group=Group.CONSOLE, footer=False)
+
+CONSOLE_ACTIONS: tuple[Action, ...] = (
+    *(
+        _console(
+            id=f"go_{mode}",
+            keys=(str(number),),
+            label=mode.label,
+            help=f"Go to {mode.label}.",
+        )
+        for number, mode in enumerate(Mode, start=1)
+    ),
+    _console(
+        id="palette",
+        keys=("colon",),
+        label="palette",
+        help="Find any action by its name (also ctrl+p).",
+    ),
+    _console(
+        id="help",
+        keys=("question_mark",),
+        label="help",
+        help="Every key that does something here.",
+    ),
+    _console(
+        id="redraw",
+        keys=("ctrl+l",),
+        label="redraw",
+        help="Read the team again and draw everything anew.",
+    ),
+    _console(
+        id="theme",
+        keys=("f2",),
+        label="theme…",
+        help="Choose a theme; each shows while the cursor is on it.",
+    ),
+    _console(
+        id="suspend",
+        keys=("ctrl+z",),
+        label="suspend",
+        help="Back to the shell; fg returns.",
+    ),
+    _console(
+        id="quit",
+        keys=("q", "ctrl+q"),
+        label="quit",
+        help="Leave; what you were writing is kept.",
+    ),
+)
+
+
+# Actions that look: they open, mark, filter, sort, copy and move.
+
+_LETTERS = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY})
+_MARKABLE = frozenset({Mode.INBOXES, Mode.DELIVERIES, Mode.NEEDS, Mode.REQUESTS})
+
+_look = partial(Action, group=Group.LOOK)
+_in_help = partial(_look, footer=False)
+"""Of those without a place in the footer."""
+
+LOOK_ACTIONS: tuple[Action, ...] = (
+    _look(
+        id="open",
+        keys=("enter",),
+        label="open",
+        help="Go into the thing under the cursor.",
+        why_not=no_row,
+    ),
+    _look(
+        id="mark",
+        keys=("space",),
+        label="mark",
+        help="Mark the row, to treat many at once.",
+        modes=_MARKABLE,
+        why_not=no_row,
+    ),
+    _look(
+        id="mark_all",
+        keys=("asterisk",),
+        label="mark all",
+        help="Mark every row that is shown, or take all marks away.",
+        modes=_MARKABLE,
+        why_not=no_row,
+    ),
+    _in_help(
+        id="mark_range",
+        keys=("V",),
+        label="mark range",
+        help="Mark the rows from the one marked last to the one under the cursor.",
+        modes=_MARKABLE,
+        why_not=no_row,
+    ),
+    _look(
+        id="conversation",
+        keys=("c",),
+        label="conversation",
+        help="Open the conversation it belongs to: versions, answers, deliveries, in order.",
+        modes=_LETTERS,
+        why_not=no_letter,
+    ),
+    _in_help(
+        id="stops",
+        keys=("T",),
+        label="shutdown",
+        help="Watch the shutdown of the team: who was asked, agreed, refused, ended, and who is left.",
+    ),
+    _look(
+        id="snooze",
+        keys=("z",),
+        label="snooze",
+        help="Hide it for a quarter of an hour, or until something about it changes.",
+        modes=frozenset({Mode.NEEDS}),
+        why_not=no_row,
+    ),
+    _in_help(
+        id="wake",
+        keys=("Z",),
+        label="show snoozed",
+        help="Show everything that is snoozed again.",
+        modes=frozenset({Mode.NEEDS}),
+    ),
+    _look(
+        id="filter",
+        keys=("slash",),
+        label="filter",
+        help="Show only rows that hold the words you type.",
+    ),
+    _in_help(
+        id="next_hit",
+        keys=("n",),
+        label="next hit",
+        help="Go to the next place that holds the words of the last filter.",
+    ),
+    _in_help(
+        id="previous_hit",
+        keys=("N",),
+        label="hit before",
+        help="Go to the place before that holds the words of the last filter.",
+    ),
+    _in_help(
+        id="sort",
+        keys=("o",),
+        label="sort",
+        help="Sort the rows by the next column, and at last in their own order again.",
+        modes=frozenset({Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES}),
+    ),
+    _in_help(
+        id="raw",
+        keys=("v",),
+        label="as written",
+        help="Show texts exactly as they were written, and back.",
+    ),
+    _in_help(
+        id="ids",
+        keys=("i",),
+        label="ids",
+        help="Show ids and exact moments of what stands beside the list, and hide them again.",
+        why_not=no_row,
+    ),
+    _in_help(
+        id="copy_id",
+        keys=("y",),
+        label="copy id",
+        help="Copy its id to the clipboard (OSC 52).",
+        why_not=no_row,
+    ),
+    _in_help(
+        id="copy_text",
+        keys=("Y",),
+        label="copy text",
+        help="Copy its text to the clipboard (OSC 52); in an empty list the command that fills it.",
+    ),
+    _look(
+        id="export",
+        keys=("w",),
+        label="export…",
+        help="Write the rows shown here to a file.",
+        modes=frozenset({Mode.HISTORY}),
+    ),
+    _in_help(
+        id="next_panel",
+        keys=("tab",),
+        label="next panel",
+        help="Go to the next panel.",
+    ),
+    _in_help(
+        id="previous_panel",
+        keys=("shift+tab",),
+        label="panel before",
+        help="Go back a panel.",
+    ),
+    _in_help(
+        id="back",
+        keys=("escape",),
+        label="back",
+        help="Back out: of a panel, a filter, the marks.",
+    ),
+)
+
+
+# Actions that change the team: they decide, write or deliver.
+
+_ANSWERING = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS})
+_ON_THE_WAY = frozenset({Mode.DELIVERIES, Mode.NEEDS, Mode.INBOXES})
+
+_decide = partial(Action, group=Group.DECIDE)
+_write = partial(Action, group=Group.WRITE)
+_deliver = partial(Action, group=Group.DELIVER, deciding=True)
+
+WRITE_ACTIONS: tuple[Action, ...] = (
+    _decide(
+        id="approve",
+        keys=("a",),
+        label="approve…",
+        help="Say yes to the marked requests, else to the one under the cursor, or answer its question.",
+        modes=_ANSWERING,
+        wording=lambda subject: "answer…" if subject.asks_a_question else "",
+        deciding=True,
+        why_not=no_approval,
+    ),
+    _decide(
+        id="reject",
+        keys=("r",),
+        label="reject…",
+        help="Say no to them, with the reason the askers need.",
+        modes=_ANSWERING,
+        deciding=True,
+        why_not=no_rejection,
+    ),
+    _decide(
+        id="done",
+        keys=("d",),
+        label="done",
+        help="Mark messages to you as read, the marked ones or the one under the cursor; they go to your archive.",
+        modes=frozenset({Mode.NEEDS, Mode.INBOXES}),
+        deciding=True,
+        why_not=not_to_me,
+    ),
+    _decide(
+        id="dismiss",
+        keys=("D",),
+        label="clear information",
+        help="Mark everything listed that is only for your information as read.",
+        modes=frozenset({Mode.NEEDS}),
+        footer=False,
+        why_not=nothing_to_dismiss,
+    ),
+    _decide(
+        id="undo",
+        keys=("U",),
+        label="take back",
+        help="Take back what you decided last, as long as it is not written.",
+        footer=False,
+        why_not=nothing_unwritten,
+    ),
+    _decide(
+        id="write_now",
+        keys=("W",),
+        label="write now",
+        help="Write at once what you decided, without waiting any longer.",
+        footer=False,
+        why_not=nothing_unwritten,
+    ),
+    _write(
+        id="message",
+        keys=("m",),
+        label="message…",
+        help="Write to the agents chosen; it quotes the message it answers.",
+        modes=_LETTERS,
+        why_not=unnamed,
+    ),
+    _deliver(
+        id="retry",
+        keys=("t",),
+        label="try again…",
+        help="Deliver the chosen messages again, from the first try on.",
+        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
+        why_not=no_remedy(Remedy.RETRY),
+    ),
+    _deliver(
+        id="redirect",
+        keys=("e",),
+        label="redirect…",
+        help="Send the chosen messages to another agent instead.",
+        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
+        why_not=no_remedy(Remedy.REDIRECT),
+    ),
+    _deliver(
+        id="discard",
+        keys=("x",),
+        label="discard…",
+        help="Set the chosen messages aside; they go to the archive with your reason.",
+        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
+        why_not=no_remedy(Remedy.DISCARD),
+    ),
+    _deliver(
+        id="recall",
+        keys=("u",),
+        label="recall…",
+        help="Take back the chosen messages that nobody has read yet.",
+        modes=_ON_THE_WAY,
+        footer=False,
+        why_not=no_remedy(Remedy.RECALL),
+    ),
+    _write(
+        id="broadcast",
+        keys=("b",),
+        label="broadcast…",
+        help="Write to every member; how many that is comes first.",
+        why_not=alone,
+    ),
+    _write(
+        id="shutdown",
+        keys=("s",),
+        label="shut down…",
+        help="Ask the chosen agents to stop.",
+        modes=frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.SPRINT}),
+        deciding=True,
+        why_not=nobody_to_stop,
+    ),
+    _write(
+        id="shutdown_all",
+        keys=("S",),
+        label="shut down all…",
+        help="Ask every listening member to stop, one after the other.",
+        footer=False,
+        why_not=not_lead,
+    ),
+    _write(
+        id="correct_course",
+        keys=("C",),
+        label="correct course…",
+        help="Ask the scrum master to plan the sprint again.",
+        modes=frozenset({Mode.SPRINT}),
+        why_not=not_lead,
+    ),
+    _write(
+        id="send_roster",
+        keys=("R",),
+        label="send roster…",
+        help="Send every resident the complete roster as it is now.",
+        modes=frozenset({Mode.SPRINT, Mode.HEALTH}),
+        footer=False,
+        why_not=not_lead,
+    ),
+)
+
+
+# The registry of all actions: keys, footer, help, palette and the README table are made from it.
+
+ACTIONS: tuple[Action, ...] = (*WRITE_ACTIONS, *LOOK_ACTIONS, *CONSOLE_ACTIONS)
+BY_ID = {action.id: action for action in ACTIONS}
+PINNED = ("palette", "help")
+"""Always at the right end of the footer."""
+
+
+def actions_in(mode: Mode, *, read_only: bool) -> tuple[Action, ...]:
+    """The actions that apply in `mode`; a read-only team has no writing ones."""
+    return tuple(action for action in ACTIONS if action.is_here(mode) and not (read_only and action.writes))
+
+
+def grouped(actions: Iterable[Action]) -> dict[Group, tuple[Action, ...]]:
+    """The actions by group, in the order of the groups."""
+    given = tuple(actions)
+    groups = {group: tuple(action for action in given if action.group is group) for group in Group}
+    return {group: members for group, members in groups.items() if members}
+
+
+_own_keys: Mapping[str, tuple[str, ...]] = {}
+
+
+def configure_keys(keys: Mapping[str, tuple[str, ...]]) -> None:
+    """Take the keys of the user's settings, by action id."""
+    global _own_keys
+    _own_keys = keys
+
+
+def shown_key(action: Action) -> str:
+    """The key of an action as people write it: the user's own, else the usual one."""
+    return written_key((_own_keys.get(action.id) or action.keys)[0])
+
+
+def usual_keys() -> dict[str, tuple[str, ...]]:
+    """Action id -> its keys, as long as the user has chosen no others."""
+    return {action.id: action.keys for action in ACTIONS}

@@ -1,0 +1,509 @@
+"""Asking the human what a client asks: a request opened, its verdict awaited and said in the client's own words."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import stat
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.console.agents import claude_code
+from team_console.console.agents.events import Event, EventName, Wish
+from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
+from team_console.console.agents.session_files import ALLOWED, ASKED, Data, asked_by, asked_in, digest, shows_decided
+from team_console.store.contract.team import Presence, Team, new_name
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
+from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
+from team_console.store.service.caller import Receipt
+from team_console.store.service.handing_on import trust_in
+from team_console.store.service.requests import submit_plan
+from team_console.store.service.sessions import end_if_open, left_behind, open_requests
+from team_console.store.service.waiting import is_human_awaited
+from team_console.store.views.proposals import excerpt_of
+from team_console.store.views.verdicts import Outcome, await_verdict, mark_verdict_read, verdict_of
+
+_OFFERED_FOR = timedelta(hours=1)
+"""How long a denied call may still be allowed: later nobody knows what it was good for."""
+
+
+def offer_denied(session: ClientSession) -> None:
+    """Put a denied call on the human's list; the agent goes on without it meanwhile."""
+    event = session.event
+    if session.config.wait_for_human == "never" or not event.tool:
+        return
+    session.meet_teammate()
+    reason = event.reason.strip() or "the client gave no reason"
+    headline = headline_of(Permission(event.tool, event.input))
+    ask_permission(
+        session.caller(),
+        tool=event.tool,
+        input=event.input,
+        session=event.session,
+        client=event.client,
+        directory=event.directory,
+        expires=session.team.clock() + _OFFERED_FOR,
+        summary=f"Denied by the client: {headline}",
+        denied=reason,
+    )
+
+
+def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
+    """Leave a hint of what these messages allow once, for when the agent tries it again."""
+    for message in messages:
+        request_id = reading(message).request_id
+        if request_id and reading(message).answers is RequestKind.PERMISSION and _allowed(session, request_id):
+            session.files.write(f"{ALLOWED}{digest(request_id):08x}", {"request_id": request_id})
+
+
+def allow_once(session: ClientSession) -> None:
+    """Let a call pass that the human allowed, in the form and the folder that was shown; the store uses it up.
+
+    The file is a hint: whoever can write one allows nothing by it, because the store says what was allowed and used.
+    """
+    event = session.event
+    for name in session.files.names(ALLOWED):
+        request_id = str((session.files.read(name) or {}).get("request_id", ""))
+        allowed = _allowed(session, request_id)
+        if allowed is None or allowed.is_over(session.team.clock()):
+            session.files.remove(name)
+        elif allowed.call == _name_of(event.tool, event.input, event.directory):
+            session.files.remove(name)
+            reply = session.client.allow_reply(event, allowed.instead)
+            if reply is not None and session.use_once(request_id):
+                session.say(reply)
+                return
+
+
+class _Allowed(Struct, frozen=True):
+    """A call that the human allowed once, by its name; `instead` is the input to go on with where it was edited."""
+
+    call: str
+    instead: Mapping[str, Any] | None
+    ends: datetime | None
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether it may not be used any more."""
+        return self.ends is not None and now >= self.ends
+
+
+def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
+    """What the human allowed once under this id, judged by the store; None when nothing that counts says so.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`; then the client's own rules go on.
+    """
+    try:
+        row = verdict_of(session.team, request_id, me=session.name).row
+    except TeamError as error:
+        if error.code is Code.INVALID_REQUEST_ID:
+            return None
+        raise
+    verdict, question = row.verdict, row.question
+    is_yes = verdict is not None and reading(verdict).approve is True and question.sender == session.name
+    if verdict is None or not is_yes or not denial_of(question.payload):
+        return None
+    if trust_in(session.team, [verdict]).mark(verdict):
+        return None
+    asked, instead = permission_of(question.payload), verdict.payload.get("updated_input")
+    changed = instead if isinstance(instead, Mapping) else None
+    directory = origin_of(question.payload).directory
+    return _Allowed(_name_of(asked.tool, asked.input, directory), changed, row.expires_at)
+
+
+def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:
+    """Tells one call from every other: here a yes rests on it, so nobody may be able to make another call with it."""
+    return hashlib.sha256(json.dumps([tool, dict(given), directory], sort_keys=True).encode()).hexdigest()
+
+
+# Dialog of Claude Code beside a hook that waits: whether it was answered there, of which no hook is told.
+
+_GONE_LOOKS = 2
+"""Looks in a row, half a second apart, that find no dialog: between two of them a session is busy for a moment."""
+_LARGEST = 1 << 16
+
+
+class Dialog:
+    """The dialog of one session; a client that keeps no such file, or none that can be read, has never one.
+
+    Args:
+        session: The client's own id of the session.
+    """
+
+    def __init__(self, session: str, folder: Path | None = None) -> None:
+        self._session = session
+        self._folder = folder or sessions_of_claude()
+        self._file: Path | None = None
+        self._was_open = False
+        self._absent = 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was open and is not any more."""
+        return self._absent >= _GONE_LOOKS
+
+    def is_closed(self) -> bool:
+        """Look once more."""
+        status = self._status()
+        self._was_open = self._was_open or status == "waiting"
+        self._absent = self._absent + 1 if self._was_open and status not in ("waiting", "") else 0
+        return self.closed
+
+    def _status(self) -> str:
+        """What the session is doing; empty when that cannot be told."""
+        for path in (self._file,) if self._file is not None else self._files():
+            facts = _facts(path)
+            if facts.get("sessionId") == self._session:
+                self._file = path
+                return str(facts.get("status", ""))
+        self._file = None
+        return ""
+
+    def _files(self) -> Iterator[Path]:
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return
+        yield from (self._folder / name for name in names if name.endswith(".json"))
+
+
+def sessions_of_claude() -> Path:
+    """The folder in which Claude Code keeps a file for each session that runs."""
+    base = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    return (Path(base) if base else Path(os.path.expanduser("~")) / ".claude") / "sessions"
+
+
+def _facts(path: Path) -> dict[str, object]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            value = json.loads(file.read(_LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# Waiting for a human's verdict in a hook, and letting go of it for every reason there is, each with its own name.
+
+ANSWERED_THERE = "answered in the session"
+SESSION_ENDED = "session ended"
+TIMED_OUT = "timed out"
+NOBODY_THERE = "nobody was there"
+_ENDING = {signal.SIGTERM, signal.SIGHUP}
+_ABSENT_LOOKS = 3
+"""Looks in a row, half a second apart, that find no console before a wait is given up: one may be reopened."""
+_UNKNOWN_LOOKS = 120
+"""The same for looks that find nothing out: a server that is started again takes its time, the human stays."""
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let no signal end the block in the middle; one that comes counts in the next wait."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*_ENDING, signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def wait_for_verdict(
+    team: Team,
+    request_id: str,
+    *,
+    me: str,
+    seconds: float,
+    needs_human: bool,
+    asked: Message,
+    dialog: Dialog | None = None,
+) -> Outcome | str:
+    """How the request was decided, or why it does not have to be any more.
+
+    To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
+
+    Args:
+        seconds: For which the client waits.
+        needs_human: Whether to give up when the last console is closed.
+        asked: The question as it was written; the client goes on with that, whatever stands in the store.
+        dialog: The client's own that stands beside it, where it says when it is answered.
+    """
+    human = _Watch(team) if needs_human else None
+    looks = [*([human.is_gone] if human else []), *([dialog.is_closed] if dialog else [])]
+
+    def is_over() -> bool:
+        return any(look() for look in looks)
+
+    try:
+        with listening():
+            stop = is_over if looks else None
+            outcome = await_verdict(team, request_id, timeout=seconds, stop=stop, me=me, asked=asked)
+    except KeyboardInterrupt:
+        return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
+    except TeamError as error:
+        if error.code is Code.USAGE:
+            raise
+        return NOBODY_THERE
+    if outcome.state == "open" and dialog is not None and dialog.closed:
+        return ANSWERED_THERE
+    if outcome.state == "open":
+        return NOBODY_THERE if human is not None and human.gone else TIMED_OUT
+    return outcome
+
+
+class _Watch:
+    """Whether the human is still there."""
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+        self._absent = self._unknown = 0
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody was there often enough, or nobody could say for long."""
+        return self._absent >= _ABSENT_LOOKS or self._unknown >= _UNKNOWN_LOOKS
+
+    def is_gone(self) -> bool:
+        """Look once more."""
+        found = self._team.attendance(Presence.CONSOLE)
+        if found.names or (found.certain and not found.doubtful):
+            self._absent = 0 if found.names else self._absent + 1
+            self._unknown = 0
+        else:
+            self._unknown += 1
+        return self.gone
+
+
+@contextmanager
+def listening(descriptor: int = OUT) -> Iterator[None]:
+    """Let what ends the process end the wait in the block in order: as an interrupt, which the wait knows.
+
+    The client sends SIGTERM when its own dialog was answered or dismissed, and when it ends. Killed, it can tell
+    nobody; then the other end of our output is closed.
+
+    Args:
+        descriptor: The output that the client reads.
+    """
+
+    def pass_on(number: int, frame: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
+    for number in _ENDING:
+        signal.signal(number, pass_on)
+    _let_go_with_reader(descriptor)  # before the signals are let in: the thread must not take them
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+
+
+def _let_go_with_reader(descriptor: int) -> None:
+    """End the wait when the client is gone without a word: killed, it cannot tell us."""
+
+    def watch() -> None:
+        wait_until_unread(descriptor)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="client", daemon=True).start()
+
+
+DEFAULT_TIMEOUT = 600.0
+"""Seconds a client waits for its hook when nobody says otherwise."""
+_MARGIN = 5.0
+"""Seconds before the client's own limit at which the wait ends, so that the request ends as what it is."""
+_FILE_KEYS = ("file_path", "notebook_path")
+_CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+"""Tools that change the file they name."""
+
+
+def ask_human(session: ClientSession) -> None:
+    """Put what the client asks to the human and print the verdict; nothing where none comes.
+
+    Raises:
+        TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
+    """
+    if session.event.wish is None or not is_human_awaited(session.team):
+        return
+    needs_human = session.config.wait_for_human == "present"
+    session.meet_teammate()
+    seconds = _seconds(session.call.timeout)
+    asker = new_name()
+    with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
+        receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
+        if receipt is None or receipt.request_id is None:
+            return
+        session.files.write(ASKED + asker, asked_by(session.call.data, receipt.request_id, session.name))
+        try:
+            _finish(session, receipt, receipt.request_id, seconds, needs_human=needs_human)
+        finally:
+            session.files.remove(ASKED + asker)
+
+
+def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: float, *, needs_human: bool) -> None:
+    """Wait, and say what was decided; without a verdict the request ends as what it was."""
+    event = session.event
+    has_dialog = session.client is claude_code and not event.thread  # a teammate's stands in another session's terminal
+    decided = wait_for_verdict(
+        session.team,
+        request_id,
+        me=session.name,
+        seconds=seconds,
+        needs_human=needs_human,
+        asked=receipt.messages[0],
+        dialog=Dialog(event.session) if has_dialog else None,
+    )
+    if isinstance(decided, str):
+        end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
+    elif decided.message is not None:
+        session.say(session.client.permission_reply(event, decided.message.payload))
+        _mark_as_read(session, decided.message)
+    elif decided.reason == TIMED_OUT:
+        end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
+
+
+def _mark_as_read(session: ClientSession, verdict: Message) -> None:
+    """The client has it, so it must not come again as mail."""
+    with suppress(TeamError):
+        mark_verdict_read(session.caller(), verdict)
+
+
+def _seconds(given: str) -> float:
+    try:
+        limit = float(given)
+    except ValueError:
+        limit = DEFAULT_TIMEOUT
+    return max(1.0, min(limit, 10 * 366 * 86_400.0) - _MARGIN)
+
+
+def _open(session: ClientSession, asker: str | None, expires: datetime) -> Receipt | None:
+    """Open the request in the client's own shape."""
+    event, caller = session.event, session.caller()
+    origin: dict[str, Any] = {"session": event.session, "client": event.client, "directory": event.directory}
+    origin |= {"expires": expires, "asker": asker}
+    if event.wish is Wish.PLAN:
+        return submit_plan(caller, content=event.plan, modes=event.modes, **origin)
+    if event.wish is Wish.QUESTION:
+        return ask_question(caller, questions=event.questions, **origin)
+    known = file_before(event, readers=_readers(session))
+    return ask_permission(
+        caller,
+        tool=event.tool,
+        input=event.input,
+        suggestions=event.suggestions,
+        before=excerpt_of(known) if isinstance(known.before, str) else known.before,
+        is_private=known.is_private,
+        **origin,
+    )
+
+
+def file_before(event: Event, *, readers: int = 0) -> Permission:
+    """The permission with the text of the file that the tool would change, where that may be shown.
+
+    Args:
+        readers: Permission bits of those who can read the store: what they may not read stays out of it.
+    """
+    asked, path = Permission(event.tool, event.input), _changed_file(event.tool, event.input)
+    if path is None:
+        return asked
+    whole = os.path.join(event.directory, path)
+    try:
+        descriptor = os.open(whole, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return replace(asked, before=None)
+    except (OSError, ValueError):
+        return asked
+    with open(descriptor, "rb") as file:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            return asked
+        if readers & ~mode:
+            return replace(asked, is_private=True)
+        data = file.read(LARGEST_BEFORE + 1)
+    try:
+        return replace(asked, before=data.decode()) if len(data) <= LARGEST_BEFORE else asked
+    except UnicodeDecodeError:
+        return asked
+
+
+def _readers(session: ClientSession) -> int:
+    """Which of group and others can read the files of the store; both, where it has none here."""
+    places = session.team.places()
+    try:
+        return os.stat(places.get("queue") or places["database"]).st_mode & 0o044
+    except (KeyError, OSError):
+        return 0o044
+
+
+def _changed_file(tool: str, given: Mapping[str, Any]) -> str | None:
+    values = [given.get(key) for key in _FILE_KEYS] if tool in _CHANGING else []
+    return next((value for value in values if isinstance(value, str) and value), None)
+
+
+# Ending requests that need no answer from here any more, as an event of a session shows.
+
+HURRY = 0.7
+"""Seconds a write at the end of a session waits for the lock: the client gives all its hooks 1.5 s then."""
+_ONE_TOOL = (EventName.AFTER_TOOL, EventName.AFTER_FAILED_TOOL)
+
+
+def end_requests(session: ClientSession) -> None:
+    """Withdraw what the session decided itself, and what processes that are gone had asked, of any session.
+
+    The store says what is open; files only tell of which thread in the session it is, so a lost one costs nothing.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    snapshot = session.team.snapshot()
+    if not snapshot.is_known:
+        return
+    questions = open_requests(snapshot)
+    ends = session.event.name == EventName.SESSION_END
+    wait = HURRY if ends else LOCK_WAIT
+    for request_id, question in left_behind(session.team, questions).items():
+        own = origin_of(question.payload).session == session.event.session
+        reason = ANSWERED_THERE if own and not ends else SESSION_ENDED
+        end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
+    session.sweep_askers()
+    for request_id, question in _decided(session, questions):
+        reason = SESSION_ENDED if ends else ANSWERED_THERE
+        end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)
+
+
+def _decided(session: ClientSession, questions: Mapping[str, Message]) -> Iterator[tuple[str, Message]]:
+    """What this event shows to be decided; of equal requests that one used tool decides, the first."""
+    known = {str(asked.get("request_id")): asked for asked in _asked(session)}
+    for request_id, question in questions.items():
+        if origin_of(question.payload).session != session.event.session:
+            continue
+        asked = known.get(request_id) or asked_in(dict(question.payload), _thread_of(session, question))
+        if shows_decided(session.call.data, asked):
+            yield request_id, question
+            if session.event.name in _ONE_TOOL:
+                return
+
+
+def _thread_of(session: ClientSession, question: Message) -> str:
+    """The thread of a request that no file tells of, as far as its asker tells it."""
+    if question.sender == session.me:
+        return ""
+    return session.event.thread if question.sender == session.name else question.sender
+
+
+def _asked(session: ClientSession) -> Iterator[Data]:
+    for name in session.files.names(ASKED):
+        asked = session.files.read(name)
+        if asked is not None:
+            yield asked

@@ -1,0 +1,173 @@
+"""Welcome of a session: what its model is told when it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from team_console.console.agents.asking import HURRY, allow_once, ask_human, end_requests, offer_denied, undisturbed
+from team_console.console.agents.events import EventName, context_reply, go_on_reply
+from team_console.console.agents.instructions import command_of, instructions_for
+from team_console.console.agents.mail import acknowledge_handed, handed, take_mail, wait_for_mail
+from team_console.console.agents.quick import Invocation
+from team_console.console.agents.session import ClientSession
+from team_console.console.agents.session_files import TURN, SessionFiles, sweep, sweep_runs
+from team_console.store.model.safe import counted
+from team_console.store.protocol.membership import Doing
+from team_console.store.service.sessions import handed_elsewhere, mail_waiting
+
+
+def welcome(session: ClientSession) -> str:
+    """What a session is told when it starts: the instructions, and what waits already."""
+    lines = [instructions_for(session.team, session.me, by_itself=True)]
+    waiting = mail_waiting(session.caller(session.me))
+    if waiting:
+        lines.append(
+            f"{counted(len(waiting), 'message')} for you: you get them when you end your turn, urgent ones before."
+        )
+    earlier = handed_elsewhere(session.caller(session.me), session=session.event.session)
+    if earlier:
+        take = command_of(session.team.location, session.me, "receive", "--agent", session.me, "--delivered")
+        lines.append(
+            f"{counted(len(earlier), 'message')} went to an earlier session of yours that ended before it showed that "
+            f"it had read them; take them with: {take}"
+        )
+    return "\n\n".join(lines)
+
+
+# Hook: what follows from one event of a client's session. A verdict, mail or nothing is printed; never an error.
+
+
+def answer_event(call: Invocation, files: SessionFiles | None) -> int:
+    """Do what follows from the event; returns the exit status.
+
+    Raises:
+        TeamError: The store's own; what was printed before stands.
+    """
+    with undisturbed():
+        session = ClientSession(call, files)
+        try:
+            if not session.is_of_agent:
+                return 0
+            if call.wake:
+                return wait_for_mail(session)
+            act = _ACTS.get(session.event.name)
+            if act is not None:
+                act(session)
+        finally:
+            session.team.close()
+    return 0
+
+
+def _started(session: ClientSession) -> None:
+    """The agent is known, and told what it must know; a compaction is no new session."""
+    sweep()
+    sweep_runs()
+    _settle(session)
+    if session.call.data.get("source") != "compact":
+        session.note(Doing.STARTED)
+    session.say(context_reply(session.event, welcome(session)))
+    session.remember()
+
+
+def _prompted(session: ClientSession) -> None:
+    _begin_turn(session)
+    _settle(session)
+    session.note(Doing.WORKING)
+    session.remember()
+
+
+def _used_tool(session: ClientSession) -> None:
+    """Urgent mail comes in the middle of the work."""
+    _settle(session)
+    session.meet_teammate()
+    words = take_mail(session, urgent=True)
+    if words and session.say(context_reply(session.event, words)):
+        handed(session)
+    session.remember()
+
+
+def _stopped(session: ClientSession) -> None:
+    """What waits keeps the turn going, as often as the client allows; else the agent rests."""
+    _settle(session)
+    blocks = _blocks(session)
+    words = take_mail(session, urgent=False) if blocks < session.client.MOST_BLOCKS else ""
+    if words and session.say(go_on_reply(words)):
+        handed(session)
+        session.files.write(TURN, {"turn": _turn(session), "blocks": blocks + 1})
+    else:
+        session.note(Doing.IDLE, last_words=session.event.last_words)
+    session.remember()
+
+
+def _ended(session: ClientSession) -> None:
+    """The agent is gone, and with it what it asked and who came with it; mail it did not show to have read stays."""
+    end_requests(session)
+    session.note(Doing.ENDED, wait=HURRY)
+    session.files.forget()
+
+
+def _teammate_started(session: ClientSession) -> None:
+    if session.teammate is not None:
+        session.note(Doing.WORKING)
+
+
+def _teammate_stopped(session: ClientSession) -> None:
+    """A teammate at the end of its turn gets its mail, or rests; gone when the client knows of no teammate any more."""
+    _settle(session)
+    if session.teammate is None:
+        return
+    gone = session.event.teammates_work is False
+    words = "" if gone or session.event.keeps_going else take_mail(session, urgent=False)
+    if words and session.say(go_on_reply(words)):
+        handed(session)
+    else:
+        session.note(Doing.ENDED if gone else Doing.IDLE, last_words=session.event.last_words)
+    session.remember()
+
+
+def _teammate_idle(session: ClientSession) -> None:
+    _settle(session)
+    if session.teammate is not None:
+        session.note(Doing.IDLE)
+
+
+def _asked(session: ClientSession) -> None:
+    end_requests(session)
+    ask_human(session)
+
+
+_ACTS: Mapping[str, Callable[[ClientSession], None]] = {
+    EventName.SESSION_START: _started,
+    EventName.SESSION_END: _ended,
+    EventName.PROMPT: _prompted,
+    EventName.BEFORE_TOOL: allow_once,
+    EventName.AFTER_TOOL: _used_tool,
+    EventName.AFTER_FAILED_TOOL: _used_tool,
+    EventName.PERMISSION: _asked,
+    EventName.DENIED: offer_denied,
+    EventName.STOP: _stopped,
+    EventName.SUBAGENT_START: _teammate_started,
+    EventName.SUBAGENT_STOP: _teammate_stopped,
+    EventName.TEAMMATE_IDLE: _teammate_idle,
+}
+
+
+def _settle(session: ClientSession) -> None:
+    """What this event shows: mail that was read, requests that were decided in the session, askers that are gone."""
+    acknowledge_handed(session)
+    end_requests(session)
+
+
+def _begin_turn(session: ClientSession) -> None:
+    session.files.write(TURN, {"turn": _turn(session) + 1, "blocks": 0})
+
+
+def _turn(session: ClientSession) -> int:
+    value = (session.files.read(TURN) or {}).get("turn")
+    return value if isinstance(value, int) else 0
+
+
+def _blocks(session: ClientSession) -> int:
+    """How often in a row this turn was kept from ending by mail."""
+    value = (session.files.read(TURN) or {}).get("blocks")
+    return value if isinstance(value, int) and session.event.keeps_going else 0

@@ -1,0 +1,186 @@
+"""Session of a client that one event belongs to: whose it is, on which team, and what earlier events left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from pathlib import Path
+from types import ModuleType
+
+from team_console.console.agents import claude_code, codex
+from team_console.console.agents.events import Event, Reply
+from team_console.console.agents.quick import Invocation, Look, mark, marks_of
+from team_console.console.agents.session_files import LOOK, TEAMMATE, Data, SessionFiles
+from team_console.store.backends.open import open_team
+from team_console.store.backends.presence_folder import PresenceFolder
+from team_console.store.contract.team import new_name
+from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
+from team_console.store.protocol.membership import Doing, known
+from team_console.store.service.caller import Caller
+from team_console.store.service.sessions import is_urgent, mail_waiting, note_session, use_once
+
+OUT, ERR = 1, 2
+"""Descriptors of the two outputs."""
+
+
+def print_reply(reply: Reply) -> bool:
+    """Write the answer to standard output; False when its reader is gone."""
+    return _write(OUT, json.dumps(reply, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+
+
+def print_words(words: str) -> bool:
+    """Write what wakes a session to standard error; False when its reader is gone."""
+    return _write(ERR, words.encode("utf-8", "backslashreplace") + b"\n")
+
+
+def wait_until_unread(descriptor: int) -> None:
+    """Return when whoever started this process is gone: the other end of an output was closed.
+
+    Waits for ever where that output is no pipe or terminal that could tell.
+    """
+    poll = select.poll()
+    poll.register(descriptor, 0)  # nothing is asked for: that the reader is gone is told all the same
+    while not poll.poll():
+        pass
+
+
+def is_read(descriptor: int) -> bool:
+    """Whether somebody still holds the other end of an output, as far as that can be told."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    try:
+        return not poll.poll(0)
+    except OSError:
+        return False
+
+
+def _write(descriptor: int, data: bytes) -> bool:
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except OSError:
+        return False
+    return True
+
+
+LOCK_WAIT = 10.0
+"""Seconds a hook waits for the lock."""
+CLIENTS: dict[str, ModuleType] = {claude_code.CLIENT: claude_code, codex.CLIENT: codex}
+"""Clients by name, each with the module that reads its events and writes its answers."""
+
+
+def client_of(data: Data, given: str) -> ModuleType:
+    """The module for the client that an event is of: the one that was named, else the one it looks like."""
+    return CLIENTS.get(given) or (codex if codex.is_codex(data) else claude_code)
+
+
+class ClientSession:
+    """What the answer to one event needs.
+
+    Attributes:
+        client: The module that speaks the client's language.
+        me: The member whose session it is.
+        name: Who acts: the member, or a teammate in its session.
+        token: Tells this process from others that act in the session at the same time.
+    """
+
+    def __init__(self, call: Invocation, files: SessionFiles | None) -> None:
+        self.call = call
+        self.client = client_of(call.data, call.client)
+        self.event: Event = self.client.event_of(call.data)
+        self.files = files or SessionFiles(os.devnull)
+        self.token = new_name()
+        self.team = open_team(call.location or None)
+        self.config = self.team.config()
+        self.me = check_name(call.actor, field="TEAM_CONSOLE_AS")
+        self.name = self._teammate_name() or self.me
+
+    @property
+    def is_of_agent(self) -> bool:
+        """Whether the session is a member's that is an agent; the human's own seat is at the console."""
+        if self.me in (self.config.lead, USER, ALL):
+            return False
+        if not self.config.declared or self.me in self.config.agents:
+            return True
+        return self.me in known(self.config, self.team.snapshot().messages)
+
+    @property
+    def teammate(self) -> str | None:
+        """The member's name of the teammate whose event it is."""
+        return self.name if self.name != self.me else None
+
+    def caller(self, name: str | None = None, *, wait: float = LOCK_WAIT) -> Caller:
+        """Who acts, for the desk."""
+        return Caller(self.team, name or self.name, wait)
+
+    def note(self, doing: Doing, *, last_words: str = "", wait: float = LOCK_WAIT) -> None:
+        """Note what this event's agent is doing now."""
+        teammate = self.teammate
+        note_session(
+            self.caller(self.me, wait=wait),
+            session=self.event.session,
+            doing=doing,
+            client=self.event.client,
+            teammate=teammate,
+            last_words=last_words,
+        )
+        if self.event.teammate is not None:
+            self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})
+
+    def use_once(self, request_id: str) -> bool:
+        """Use up what was allowed once under this id; False when another call did."""
+        event, caller = self.event, self.caller(self.me)
+        return use_once(caller, request_id, session=event.session, client=event.client, teammate=self.teammate)
+
+    def meet_teammate(self) -> None:
+        """Make sure that a teammate is known before it acts: its start may not have been told."""
+        if self.event.teammate is not None and self.files.read(TEAMMATE + self.event.teammate) is None:
+            self.note(Doing.WORKING)
+
+    def remember(self) -> None:
+        """Leave for the next event how the store looks, so that it can see at little cost whether anything changed.
+
+        The files are looked at before their content is: a change in between makes the next event look again.
+        """
+        places = dict(self.team.places())
+        if "log" in places:  # the last to close a database writes its log into it: now, not after this look
+            self.team.close()
+        look: Look = {"places": places, "marks": marks_of(places), "at": time.time()}
+        ledger = mark(places.get("ledger", ""))
+        waiting = [mail_waiting(self.caller(name)) for name in self._names()]
+        if None in waiting:
+            self.files.remove(LOOK)
+            return
+        urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
+        look |= {"ledger": ledger[1] if ledger else 0, "names": list(self._names()), "urgent": urgent}
+        self.files.write(LOOK, {**look, "wait": self.config.wait_for_human})
+
+    def sweep_askers(self) -> None:
+        """Take away the files of processes that were killed while they waited, or every later event would look at them.
+
+        Only once their requests are ended: without the file nothing tells the next event to do that.
+        """
+        folder = self.team.places().get("presence")
+        if folder is not None:
+            PresenceFolder(Path(folder)).sweep()
+
+    def say(self, reply: Reply | None) -> bool:
+        """Print an answer at once and as a whole; False when nobody takes it any more."""
+        return reply is not None and print_reply(reply)
+
+    def _names(self) -> list[str]:
+        """The member, and the teammates in its session."""
+        known = [self.files.read(name) for name in self.files.names(TEAMMATE)]
+        teammates = [str(facts["name"]) for facts in known if facts is not None and "name" in facts]
+        return list(dict.fromkeys([self.me, *teammates, self.name]))
+
+    def _teammate_name(self) -> str | None:
+        """The teammate's own name, unless a member has it; then one that says whose it is."""
+        own = canonical(self.event.teammate or "")
+        if not own:
+            return None
+        taken = {*self.config.agents, self.config.lead, USER, ALL}
+        names = (own, f"{self.me}.{own}")
+        return next((name for name in names if is_name(name) and name not in taken), None)

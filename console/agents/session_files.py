@@ -1,0 +1,289 @@
+"""Session files: what one event of a client's session leaves on this machine for the next one, so that it costs little.
+
+They are hints: everything that counts is in the store, and a file that is lost only costs time. Each is written by
+rename, so that none is ever half. Only modules that every Python start has loaded anyway, and `json`, are imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+import zlib
+
+MOST_DAYS = 14
+"""Days after which the files of a session that never said its end are thrown away."""
+LOOK = "look"
+"""What is known of the store, and how to see that it still holds."""
+HANDED = "handed-"
+"""One for each process that took mail for an agent of the session: which, and whether it left that process."""
+TURN = "turn"
+"""Counts events, so that whoever waits for mail sees that the session went on."""
+WAITS = "waits"
+"""Which process waits for mail while the session rests."""
+ASKED = "asked-"
+"""One for each request that waits."""
+ALLOWED = "allowed-"
+"""One for each call that the human allows once although the client denied it."""
+TEAMMATE = "teammate-"
+"""What each teammate was last noted to be doing."""
+
+
+class SessionFiles:
+    """The files of one session of one agent of one team."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def read(self, name: str) -> dict[str, object] | None:
+        """One file; None when it is not there or not to be read."""
+        try:
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                value = json.load(file)
+        except (OSError, ValueError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    def write(self, name: str, value: dict[str, object]) -> None:
+        """Leave `value`; a machine that cannot keep it only costs later events time."""
+        path = os.path.join(self.folder, name)
+        staged = f"{path}.{os.getpid()}.tmp"
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as file:
+                json.dump(value, file)
+            os.replace(staged, path)
+        except OSError:
+            return
+
+    def remove(self, name: str) -> None:
+        """Take a file away."""
+        try:
+            os.unlink(os.path.join(self.folder, name))
+        except OSError:
+            return
+
+    def names(self, prefix: str) -> list[str]:
+        """The files whose names begin so."""
+        try:
+            return sorted(name for name in os.listdir(self.folder) if name.startswith(prefix) and name[-4:] != ".tmp")
+        except OSError:
+            return []
+
+    def forget(self) -> None:
+        """The session is over."""
+        _remove_folder(self.folder)
+
+
+def files_of(session: str, agent: str, location: str) -> SessionFiles | None:
+    """The files of a session; None where this machine has no place for them or the session's id cannot be a name."""
+    base = sessions_folder()
+    plain = session.replace("-", "").replace("_", "")
+    if base is None or not plain.isalnum() or not plain.isascii() or len(session) > 80:
+        return None
+    whose = zlib.crc32(f"{agent}\0{os.path.abspath(location)}".encode("utf-8", "replace"))
+    return SessionFiles(os.path.join(base, f"{session}-{whose:08x}"))
+
+
+def sessions_folder() -> str | None:
+    """`XDG_STATE_HOME/team-console/sessions`, by default below `~/.local/state`."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    if os.path.isabs(base):
+        return os.path.join(base, "team-console", "sessions")
+    home = os.path.expanduser("~")
+    return os.path.join(home, ".local", "state", "team-console", "sessions") if os.path.isabs(home) else None
+
+
+def sweep() -> None:
+    """Throw away what sessions left that were killed long ago."""
+    base, oldest = sessions_folder(), time.time() - MOST_DAYS * 86_400
+    if base is None:
+        return
+    try:
+        for entry in os.scandir(base):
+            if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < oldest:
+                _remove_folder(entry.path)
+    except OSError:
+        return
+
+
+def _remove_folder(folder: str) -> None:
+    """Take away a folder of plain files. (`shutil` would cost each event its import.)"""
+    try:
+        for entry in os.scandir(folder):
+            os.unlink(entry.path)
+        os.rmdir(folder)
+    except OSError:
+        return
+
+
+def digest(value: object) -> int:
+    """A number that tells one input of a tool from another; equal for equal ones."""
+    return zlib.crc32(json.dumps(value, sort_keys=True).encode("utf-8", "backslashreplace"))
+
+
+# Proof that a request was decided where the agent runs: a later event of the same thread that shows it went on.
+
+Data = dict[str, object]
+_TURN_OVER = frozenset({"Stop", "SubagentStop", "TeammateIdle", "UserPromptSubmit"})
+_TOOL_DONE = frozenset({"PostToolUse", "PostToolUseFailure"})
+_PLAN_TOOL, _QUESTION_TOOL = "ExitPlanMode", "AskUserQuestion"
+
+
+def asked_by(data: Data, request_id: str, agent: str) -> Data:
+    """What is kept of a request, made of the event that asked."""
+    facts: Data = {"request_id": request_id, "agent": agent, "thread": data.get("agent_id", "")}
+    return {**facts, "tool": data.get("tool_name"), "digest": _subject(data)}
+
+
+def asked_in(payload: Data, thread: str) -> Data:
+    """The same, made of the request itself."""
+    if "tool" in payload:
+        facts: Data = {"thread": thread, "tool": payload["tool"], "digest": digest(payload.get("input"))}
+        return {**facts, "denied": bool(payload.get("denied"))}
+    if "questions" in payload:
+        return {"thread": thread, "tool": _QUESTION_TOOL, "digest": digest(payload["questions"])}
+    return {"thread": thread, "tool": _PLAN_TOOL}
+
+
+def shows_decided(data: Data, asked: Data) -> bool:
+    """Whether this event shows that what was asked needs no answer from here any more.
+
+    Nobody waits for what the client denied by itself, so no turn ends it.
+
+    The end of a session decides all of it; the end of a turn what its own thread asked; a tool that was used, with what
+    was asked for, that. A plan comes back without its text, a question with its answers.
+    """
+    name = data.get("hook_event_name")
+    if name == "SessionEnd":
+        return True
+    if asked.get("denied") and name not in _TOOL_DONE:
+        return False
+    if asked.get("thread", "") != data.get("agent_id", ""):
+        return False
+    if name in _TURN_OVER:
+        return True
+    if name not in _TOOL_DONE or data.get("tool_name") != asked.get("tool"):
+        return False
+    return data.get("tool_name") == _PLAN_TOOL or asked.get("digest") == _subject(data)
+
+
+def _subject(data: Data) -> int:
+    given = data.get("tool_input")
+    if data.get("tool_name") == _QUESTION_TOOL and isinstance(given, dict):
+        given = given.get("questions")
+    return digest(given)
+
+
+# Record of what an agent ran: one line for each tool that a client says was used, in a private file on this machine.
+
+AFTER = frozenset({"PostToolUse", "PostToolUseFailure"})
+"""Events that say that a tool was used."""
+LARGEST = 128 << 10
+"""Bytes from which on a record begins anew; the one before is kept beside it, so that they are at most twice these."""
+OLD = ".old"
+_LONGEST = 1_000
+_SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
+"""Keys of a tool's input that say what it was used on, the first that is there."""
+_EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (-?\d{1,3})\b", re.IGNORECASE)
+_EXIT_KEYS = ("exit_code", "exitCode", "returncode", "returnCode")
+
+
+def note_run(data: dict[str, object], *, session: str, agent: str, location: str) -> None:
+    """Put the use of a tool on record; a machine that cannot keep it has no record of it, and nobody is told."""
+    path = record_path(session, agent, location) if data.get("hook_event_name") in AFTER else None
+    if path is None:
+        return
+    line = json.dumps(_facts(data)).encode("ascii") + b"\n"
+    try:
+        descriptor = _opened(path)
+        try:
+            if os.fstat(descriptor).st_size > LARGEST:
+                os.replace(path, path + OLD)
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return
+
+
+def runs_folder() -> str | None:
+    """Where records are: beside the files of sessions, which go with their session."""
+    base = sessions_folder()
+    return os.path.join(os.path.dirname(base), "runs") if base is not None else None
+
+
+def record_path(session: str, agent: str, location: str) -> str | None:
+    """The record of one session of one agent; None where this machine has no place for it."""
+    base = runs_folder()
+    plain = session.replace("-", "").replace("_", "")
+    if base is None or not plain.isalnum() or not plain.isascii() or len(session) > 80:
+        return None
+    return os.path.join(base, f"{whose(agent, location)}-{session}.jsonl")
+
+
+def whose(agent: str, location: str) -> str:
+    """What the names of an agent's records begin with."""
+    words = f"{agent}\0{os.path.abspath(location)}"
+    return f"{zlib.crc32(words.encode('utf-8', 'replace')):08x}"
+
+
+def sweep_runs() -> None:
+    """Throw away records that nobody has added to for long."""
+    base, oldest = runs_folder(), time.time() - MOST_DAYS * 86_400
+    try:
+        for entry in os.scandir(base) if base is not None else ():
+            if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                os.unlink(entry.path)
+    except OSError:
+        return
+
+
+def _opened(path: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        return os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        return os.open(path, flags, 0o600)
+
+
+def _facts(data: dict[str, object]) -> dict[str, object]:
+    given = data.get("tool_input")
+    subject: object = ""
+    if isinstance(given, dict):
+        subject = next((given[key] for key in _SUBJECTS if given.get(key) and isinstance(given[key], str)), "")
+    status, ok = _outcome(data)
+    return {
+        "at": round(time.time(), 3),
+        "tool": str(data.get("tool_name") or "")[:100],
+        "subject": str(subject)[:_LONGEST],
+        "exit": status,
+        "ok": ok,
+        "thread": str(data.get("agent_id") or "")[:100],
+    }
+
+
+def _outcome(data: dict[str, object]) -> tuple[int | None, bool | None]:
+    """Exit status and whether it succeeded, as the client says; None for what it does not say."""
+    response = data.get("tool_response")
+    status = _status(response if response is not None else data.get("error"))
+    if data.get("hook_event_name") == "PostToolUseFailure":
+        return status, False
+    if status is not None:
+        return status, status == 0
+    if not isinstance(response, dict) or response.get("interrupted") or response.get("backgroundTaskId"):
+        return None, None
+    return None, True
+
+
+def _status(response: object) -> int | None:
+    if isinstance(response, dict):
+        more = response.get("metadata")
+        places = (response, more) if isinstance(more, dict) else (response,)
+        values = (place[key] for place in places for key in _EXIT_KEYS if type(place.get(key)) is int)
+        return next(values, None)
+    match = _EXIT.search(response[:400]) if isinstance(response, str) else None
+    return int(match[1]) if match is not None else None

@@ -1,0 +1,74 @@
+"""Start of `team-console hook`: one event of a client in, its answer or nothing out, and never a no by accident.
+
+A client takes the exit status 2 of a hook for a refusal, and would show any other as an error. So whatever happens here
+ends with status 0 and without output: then the client goes on as if there were no hook.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from team_console.console.agents.quick import Invocation, needs_nothing
+from team_console.console.agents.session_files import files_of, note_run
+
+_MOST_INPUT = 32 << 20
+_VALUES = {"-t": "team", "--team": "team", "--as": "actor", "--client": "client", "--timeout": "timeout"}
+_FLAGS = {"--wake": "wake"}
+
+
+def is_hook(words: Sequence[str]) -> bool:
+    """Whether these arguments call the hook, so that what follows need not be read as those of any other verb."""
+    if "hook" not in words or "--help" in words or "-h" in words:
+        return False
+    skip = False
+    for word in words:
+        if skip or word.startswith("-"):
+            skip = not skip and word in ("-t", "--team", "--as")
+            continue
+        return word == "hook"
+    return False
+
+
+def run_hook(words: Sequence[str]) -> int:
+    """Answer one event; returns the exit status."""
+    try:
+        return _run(words)
+    except BaseException as error:  # a refusal must never come of a defect, an interrupt or a lack of memory
+        if os.environ.get("TEAM_CONSOLE_DEBUG"):
+            import traceback
+
+            traceback.print_exception(error)
+        return 0
+
+
+def _run(words: Sequence[str]) -> int:
+    options = options_of(words)
+    data = json.loads(sys.stdin.buffer.read(_MOST_INPUT))
+    if not isinstance(data, dict):
+        return 0
+    call = Invocation(options, data)
+    if not call.actor or not call.session or (call.wake and call.is_unattended):
+        return 0
+    note_run(data, session=call.session, agent=call.actor, location=call.location)
+    files = files_of(call.session, call.actor, call.location)
+    if not call.wake and needs_nothing(data, files):
+        return 0
+    from team_console.console.agents.hook import answer_event
+
+    return answer_event(call, files)
+
+
+def options_of(words: Sequence[str]) -> dict[str, str]:
+    """The options that are known; whatever else stands there, perhaps of a later version, is left alone."""
+    found: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in _VALUES:
+            found[_VALUES[name]] = value if equals else next(rest, "")
+        elif word in _FLAGS:
+            found[_FLAGS[word]] = "yes"
+    return found

@@ -1,0 +1,403 @@
+"""The stylesheet of an application that chooses its theme before it starts: its styles are read once, not twice."""
+
+from __future__ import annotations
+
+import sys
+from asyncio import TimerHandle
+from collections.abc import Mapping
+from contextlib import ExitStack, closing, nullcontext, suppress
+from datetime import datetime
+from itertools import takewhile
+from time import monotonic
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+from rich.console import RenderableType
+from team_console.console.actions import configure_keys, usual_keys
+from team_console.console.canvas import Canvas
+from team_console.console.compositor import paint_now
+from team_console.console.drafts import Drafts, LastPlace
+from team_console.console.faults import Fault
+from team_console.console.following_app import FollowingApp
+from team_console.console.keys import KeyQueue, configure_grace
+from team_console.console.leaving import keep_drafts, run_to_the_end
+from team_console.console.main import MainScreen, Outside
+from team_console.console.notices import Notifier
+from team_console.console.preferences import load
+from team_console.console.reader import Feed, ReadResult
+from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours, preferred_theme
+from team_console.console.words import ScreenState, reason_of
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import STARTING, Team, WatchHint
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message as StoreMessage
+from team_console.store.model.names import USER
+from team_console.store.protocol.client_requests import asker_of
+from team_console.store.service.caller import Caller
+from team_console.store.service.waiting import announce_presence
+from team_console.store.views.rows import Flag, View
+from team_console.store.views.truth import is_in_the_way
+from team_console.widgets.later import later
+from team_console.widgets.scrolled import let_go_of_closed_widgets
+from textual import events, work
+from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
+from textual.css.stylesheet import Stylesheet
+from textual.screen import Screen
+from textual.timer import Timer
+
+
+class PatientStylesheet(Stylesheet):
+    """A stylesheet that is read when it is first asked for its rules."""
+
+    def reparse(self) -> None:
+        """Read the styles again, with other variables; nothing yet where they wait to be read for the first time.
+
+        A theme set before the start asks for this, and with the start come styles for which all is read once more.
+        """
+        if not self._require_parse:
+            super().reparse()
+
+
+# The console application: it wires the team, the feed and the screen, and leaves the terminal as it was.
+
+LOCK_WAIT = 2.0
+"""Seconds a write in the console waits for the lock (decision D7)."""
+TICK = 5.0
+"""Seconds between two looks at the clock, for ages, and at the store: nothing tells that somebody takes its lock."""
+_TURN = 0.001
+"""Seconds after which a reading in its thread lets a key have its turn; Python's own five are felt with each key."""
+LEFT_BEHIND = 1.0
+"""Seconds between two looks whether those who wait for an answer are still there."""
+HOLDER_LOOK = 1.0
+"""Seconds until the next look while somebody holds the lock or the store could not be read."""
+
+
+_TOGETHER = 0.5
+"""Seconds in which news is gathered before it is told."""
+_SOON = 0.05
+"""Seconds after the end of a request at which the clock is sure to have come there."""
+
+
+def _palette() -> type[Any]:
+    from team_console.console.palette import ActionProvider
+
+    return ActionProvider
+
+
+class ConsoleApp(FollowingApp[int]):
+    """The human's seat at one team."""
+
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS = {_palette}
+    TITLE = "team-console"
+    CSS_PATH = "console.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
+
+    def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
+        super().__init__(team, feed or Feed(team, me), ansi_color=native_colours())
+        let_go_of_closed_widgets()
+        self.read_only = read_only or team.read_only
+        self.drafts = Drafts(team.location, me, enabled=not self.read_only)
+        checked = load(usual_keys())
+        self.preferences, self._mistakes = checked.preferences, checked.mistakes
+        configure_grace(self.preferences.grace_seconds)
+        configure_keys(self.preferences.keys)
+        self.last_place = LastPlace(team.location, me, enabled=self.preferences.remember and not self.read_only)
+        self.next_team: str | None = None
+        self._notifier = Notifier(self.preferences.notices, self._to_terminal, monotonic, read_only=self.read_only)
+        self._telling: Timer | None = None
+        self.main = MainScreen(
+            Caller(team, me, LOCK_WAIT),
+            self.drafts,
+            Outside(self.look, self.redraw, self._handle_exception, lambda: self.is_behind),
+            read_only=self.read_only,
+            preferences=self.preferences,
+            place=self.last_place.read(),
+        )
+        self.situation = ScreenState(root=str(team.root or ""))
+        self._keys = KeyQueue(self, super().on_event)
+        self._ending: TimerHandle | None = None
+        self._holding: TimerHandle | None = None
+        self._left_behind: TimerHandle | None = None
+        for theme in (*THEMES, *TERMINAL):
+            self.register_theme(theme)
+        self.stylesheet = PatientStylesheet(variables=self.theme_variables)
+        self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
+
+    def action_command_palette(self) -> None:
+        """Everything by its name."""
+        from team_console.console.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))  # the toolkit's styles and `is_open` know it by this
+
+    def get_default_screen(self) -> MainScreen:
+        """The one screen."""
+        return self.main
+
+    def on_mount(self) -> None:
+        """Begin to read at once; watch when there is something to see."""
+        self.app_resume_signal.subscribe(self, lambda _: self.redraw())
+        # At once: an agent would wait for its verdict for as long as an editor is open or the process is stopped.
+        self.app_suspend_signal.subscribe(self, lambda _: self.main.unwritten.write_here(), immediate=True)
+        self.set_keymap({name: ",".join(keys) for name, keys in self.preferences.keys.items()})
+        self.call_after_refresh(self._tell_of_mistakes)
+        self.begin_to_read()
+        self.set_interval(TICK, self._tick)
+
+    def _tell_of_mistakes(self) -> None:
+        """Say what is wrong in the user's settings; what is right in them holds all the same."""
+        if not self._mistakes:
+            return
+        first, more = self._mistakes[0], len(self._mistakes) - 1
+        others = f" and {more} more" if more else ""
+        text = f"config.toml:{first.line}: {first.message}. {first.hint}{others}\nteam-console config check lists all."
+        self.main.toast(text, severity="warning")
+
+    def switch_team(self, location: str) -> None:
+        """Leave this team for another one.
+
+        Raises:
+            TeamError: There is no such team, or it cannot be opened.
+        """
+        team = open_team(location, read_only=self.read_only)
+        try:
+            team.config()
+        finally:
+            team.close()
+        self.next_team = location
+        self.exit(0)
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        """Leave; the place is kept for next time."""
+        with suppress(Exception):
+            self.last_place.keep(self.main.place)
+            self._notifier.close()
+        super().exit(*arguments, **options)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let what comes from a hand take effect one by one, in its order."""
+        await (self._keys.take(event) if self._keys.takes(event) else super().on_event(event))
+
+    def _handle_exception(self, error: Exception) -> None:
+        with suppress(Exception):
+            keep_drafts(self)
+        super()._handle_exception(error)
+
+    def write_decided(self) -> list[str]:
+        """Write what was decided and waits for the end of its grace, and drafts; what could not be written, and why."""
+        lost = self.main.unwritten.flush()
+        self.drafts.flush()
+        return lost
+
+    def action_help_quit(self) -> None:
+        """Say how to leave: the toolkit would say it in its own words, and they lie over the text."""
+        self.main.toast("ctrl+q leaves; what you typed is kept")
+
+    def where(self) -> str:
+        """The mode that is shown."""
+        return f"mode {self.main.mode}"
+
+    def tell(self, fault: Fault) -> None:
+        """A banner; the rest of the screen goes on."""
+        self.main.show_fault(fault)
+
+    def redraw(self) -> None:
+        """Forget what the terminal shows, and look again."""
+        self._forget_shown()
+        self.refresh(layout=True)
+        self.look(back=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """A terminal that was resized shows nothing that is known, even where it has the size again that it had."""
+        self._forget_shown()
+        if self._screen_stack and event.size == self.screen._compositor.size:
+            self.refresh()
+
+    def _forget_shown(self) -> None:
+        if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
+            canvas.forget()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        # A screen is told the new size of the terminal a little later. Lines of the old one would go over the edge,
+        # and what the canvas knew of them would be wrong for ever; with the new size all lines are painted.
+        if screen._compositor.size == self.size:
+            super()._display(screen, renderable)
+
+    @property
+    def is_read(self) -> bool:
+        """See `FollowingApp.is_read`."""
+        return self.situation.is_read
+
+    @property
+    def shows_lock(self) -> bool:
+        """See `FollowingApp.shows_lock`."""
+        holder = self.situation.snapshot.holder if self.situation.snapshot is not None else None
+        return holder is not None and is_in_the_way(holder, self.team.clock())
+
+    def hinted(self, hint: WatchHint) -> None:
+        """See `FollowingApp.hinted`."""
+        known = self.situation.watch
+        if hint.reason != STARTING and (hint.state, hint.reason) != (known.state, known.reason):
+            self.learned(watch=hint)
+
+    def saw(self, sight: ReadResult, *, first: bool) -> None:
+        """Show what was read, unless a later reading was shown already."""
+        if not first and self.situation.sight is not None and sight.number < self.situation.sight.number:
+            return
+        now = self.team.clock()
+        good = now if sight.fresh else self.situation.good_at
+        self.learned(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
+        self._look_while_held(sight)
+        self._look_when_one_ends(sight.view if sight.fresh else None, now)
+        self._look_for_left_behind()
+        self._tell_news(sight.view)
+        paint_now(self.main)
+        if first:
+            self.call_after_refresh(self.watch_store)
+
+    def _look_while_held(self, sight: ReadResult) -> None:
+        """Look again while somebody holds the lock; a write that is over needs no further look."""
+        if self._holding is not None:
+            self._holding.cancel()
+        self._holding = later(self, HOLDER_LOOK, self.look) if sight.snapshot.holder is not None else None
+
+    def _tell_news(self, view: View | None) -> None:
+        """Tell of new decisions, what comes within a while together."""
+        self._notifier.take(view, self._team_name)
+        seconds = self._notifier.seconds_left()
+        if seconds is not None and self._telling is None:
+            self._telling = self.set_timer(max(_TOGETHER, seconds), self._tell_now)
+
+    def _tell_now(self) -> None:
+        self._telling = None
+        self._notifier.tell(self._team_name, self.team.clock())
+
+    @property
+    def _team_name(self) -> str:
+        snapshot = self.situation.snapshot
+        return snapshot.config.name if snapshot is not None else "team-console"
+
+    def _to_terminal(self, sequence: str) -> None:
+        """Write an escape sequence that changes no cell; a console without a terminal has nowhere to write it."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+            self._driver.flush()
+
+    def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
+        """What expires leaves the list when it does, not at the next look.
+
+        Nothing leaves a view that is kept because the store cannot be read: a look for that would follow another.
+        """
+        if self._ending is not None:
+            self._ending.cancel()
+        waiting = takewhile(lambda row: row.is_open, view.requests if view is not None else ())
+        end = min((row.expires_at for row in waiting if row.expires_at is not None), default=None)
+        self._ending = None
+        if end is not None:
+            self._ending = later(self, max(0.0, (end - now).total_seconds()) + _SOON, self.look)
+
+    def failed(self, error: BaseException) -> None:
+        """See `FollowingApp.failed`."""
+        self.learned(failure=reason_of(error))
+        self.set_timer(HOLDER_LOOK, self.look)
+
+    def learned(self, **known: Any) -> None:
+        """Show what is known of the store now, with what was known before; see `FollowingApp.learned`."""
+        self.situation = replace(self.situation, **known)
+        now = self.team.clock()
+        if self.main.is_mounted:
+            with suppress(NoMatches):  # a reading may end while the screen is being taken down
+                self.main.show(self.situation, now)
+        else:
+            self.main.situation, self.main.now = self.situation, now
+
+    def _look_for_left_behind(self) -> None:
+        """Look soon, and again and again, while requests wait whose askers may end, or ends to be confirmed; at rest no
+        clock runs for them.
+        """
+        if self._left_behind is None and (self._waiting_askers() or self._has_endings()):
+            self._left_behind = later(self, LEFT_BEHIND, self._end_left_behind)
+
+    def _end_left_behind(self) -> None:
+        """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list; and an agent that
+        was asked to stop has only so long to answer.
+        """
+        self._left_behind = None
+        questions = self._waiting_askers()
+        if questions or self._has_endings():
+            self._end(questions)
+        self._look_for_left_behind()
+
+    def _has_endings(self) -> bool:
+        """Whether an end is approved and its agent has not answered: it is confirmed once its time is over."""
+        view = self.main.view
+        rows = view.requests if view is not None and not (self.read_only or self.main.cannot_write) else ()
+        return any(Flag.STOPPING in row.flags for row in rows)
+
+    def _waiting_askers(self) -> Mapping[str, StoreMessage]:
+        """The open requests whose asker is present under a name, and is gone once nobody has that any more."""
+        view = self.main.view
+        rows = view.requests if view is not None and not (self.read_only or self.main.cannot_write) else ()
+        waiting = takewhile(lambda row: row.is_open, rows)
+        return {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
+    def _end(self, questions: Mapping[str, StoreMessage]) -> None:
+        from team_console.store.service.agents import finish_due  # the first picture does not wait for these
+        from team_console.store.service.sessions import end_left_behind
+
+        with suppress(TeamError):  # the next look tries again
+            end_left_behind(self.main.caller, questions)
+            if (view := self.main.view) is not None:
+                finish_due(self.main.caller, view.snapshot)
+
+    def _tick(self) -> None:
+        self.look()
+        if self.main.is_mounted:
+            with suppress(NoMatches):
+                self.main.tick(self.team.clock())
+
+
+def run_console(
+    team: Team,
+    *,
+    me: str | None = None,
+    read_only: bool = False,
+    feed: Feed | None = None,
+    tips: bool = False,
+) -> int:
+    """Run the console on `team`, and on those that are gone to from there, until it is left.
+
+    Args:
+        me: Who sits there, in every team; None for the lead of each. A name that was given is never exchanged for
+            another: an agent, whose process is bound to its name, would become the lead of a team it is not in.
+        feed: What reads `team`, if that began already.
+        tips: Whether to say what to try.
+
+    Returns:
+        The exit status.
+    """
+    sys.setswitchinterval(_TURN)
+    with ExitStack() as opened:
+        while True:
+            seat = me or team.config().lead
+            app = ConsoleApp(team, me=seat, read_only=read_only, feed=feed)
+            app.main.frame.tip = 0 if tips else None
+            with announce_presence(team) if _may_answer(app, seat) else nullcontext():
+                status = run_to_the_end(app)[1]
+            opened.close()
+            if app.next_team is None:
+                return status
+            team, feed = opened.enter_context(closing(open_team(app.next_team, read_only=read_only))), None
+
+
+def _may_answer(app: ConsoleApp, me: str) -> bool:
+    """Whether agents may count on whoever sits here: somebody who may write, and whom they ask."""
+    if app.read_only or app.team.obstacle():
+        return False
+    try:
+        return me in (USER, app.team.config().lead)
+    except TeamError:
+        return False

@@ -1,1 +1,0 @@
-"""The application: its reading of the team, its work in the background, its leaving."""

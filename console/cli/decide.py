@@ -1,0 +1,458 @@
+"""Verbs that ask and decide: `plan`, `ask`, `verdict`, `approve`, `reject`, `answer`, `withdraw`, `shutdown`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from team_console.console.cli.arguments import add_completed
+from team_console.console.cli.call import Answers, Call, add_seen, answers_from, content, file_text, seen_by
+from team_console.console.cli.printing import describe
+from team_console.console.cli.waits import (
+    EXIT_STATUSES,
+    add_wait,
+    finish_asking,
+    finish_outcome,
+    look_or_wait,
+    seconds_of,
+)
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import named, parse_json
+from team_console.store.model.names import USER, canonical
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.client_requests import questions_of
+from team_console.store.service.caller import Receipt
+
+if TYPE_CHECKING:
+    from team_console.store.views.verdicts import Outcome
+
+
+def add_plan_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.description = (
+        "Hand in the plan of --as NAME to the team's lead. The request id is printed; the verdict comes to NAME's\n"
+        "inbox as plan_approval_response. A later plan of the same author supersedes an open one.\n"
+        "With --wait it waits, and prints the verdict.\n" + EXIT_STATUSES
+    )
+    parser.add_argument("--content", required=True, metavar="C|-", help="the plan; - reads standard input")
+    parser.add_argument("--summary", help="5-10 words; the plan's first line when left out")
+    add_wait(parser)
+
+
+def do_plan(call: Call) -> int:
+    """Submit, and print the request id alone so that a script can keep it, or with a wait the verdict."""
+    from team_console.store.service.requests import submit_plan
+
+    seconds_of(call)
+    receipt = submit_plan(call.caller, content=content(call.options.content) or "", summary=call.options.summary)
+    return finish_asking(call, receipt)
+
+
+# `ask`: an agent puts a question to the human; the request id comes back, or with a wait the answer.
+
+_LONGEST = 31_536_000.0
+
+
+def add_ask_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Put a question of --as NAME to the team's lead. Any number may be open. The request id is printed; with\n"
+        "--wait it waits, and prints the answer alone: the label that was chosen, or the human's own words.\n"
+        + EXIT_STATUSES
+    )
+    parser.add_argument("question", nargs="?", metavar="QUESTION", help="the question")
+    parser.add_argument("--option", action="append", metavar="LABEL", help="what may be chosen; repeat it")
+    parser.add_argument("--header", default="", metavar="H", help="a word or two that name the question")
+    parser.add_argument("--several", action="store_true", help="more than one option may be chosen")
+    parser.add_argument(
+        *("--questions",),
+        metavar="JSON|-",
+        help="questions as a list of {question, header, options: [{label, description}], multiSelect}; - reads "
+        "standard input",
+    )
+    parser.add_argument("--summary", help="one line for the human's list; made from the question when left out")
+    parser.add_argument("--expires", type=float, metavar="SECONDS", help="withdraw it as timed out after so long")
+    add_wait(parser)
+
+
+def do_ask(call: Call) -> int:
+    """Ask, wait when asked to, and print."""
+    from team_console.store.service.asking import ask_question
+
+    options = call.options
+    seconds_of(call)
+    questions = _questions(call)
+    _refuse_blank(questions)
+    seconds = options.expires
+    if seconds is not None and not 0 < seconds <= _LONGEST:
+        raise TeamError(Code.USAGE, f"--expires {seconds:g} is not a number of seconds", "For example --expires 600.")
+    receipt = ask_question(
+        call.caller,
+        questions=questions,
+        expires=call.team.clock() + timedelta(seconds=seconds) if seconds is not None else None,
+        summary=options.summary,
+    )
+    return finish_asking(call, receipt)
+
+
+def _questions(call: Call) -> list[dict[str, Any]]:
+    options = call.options
+    if (options.question is None) is (options.questions is None):
+        raise TeamError(
+            Code.USAGE, "give one QUESTION, or --questions JSON", 'team-console ask "Which one?" --option A'
+        )
+    if options.questions is not None:
+        return _listed(content(options.questions) or "")
+    return [
+        {
+            "question": options.question,
+            "header": options.header,
+            "options": [{"label": label} for label in options.option or ()],
+            "multiSelect": options.several,
+        }
+    ]
+
+
+def _refuse_blank(questions: Sequence[Any]) -> None:
+    """Refuse what would reach the human without its words: readers leave out what they cannot read as an option.
+
+    Raises:
+        TeamError: `INVALID_FIELD`, with the question it is about.
+    """
+    for number, item in enumerate(questions, start=1):
+        if not isinstance(item, Mapping) or not _is_text(item.get("question")):
+            raise TeamError(Code.INVALID_FIELD, f"question {number} is empty", "Say what is asked.")
+        options = item.get("options") or []
+        if not isinstance(options, list) or not all(_has_label(option) for option in options):
+            text = f"question {number}: an option without a label could not be chosen"
+            raise TeamError(Code.INVALID_FIELD, text, 'Give --option LABEL, or "options": [{"label": "A"}].')
+
+
+def _has_label(option: Any) -> bool:
+    return isinstance(option, Mapping) and _is_text(option.get("label"))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _listed(text: str) -> list[dict[str, Any]]:
+    hint = 'Give a list such as [{"question": "Which?", "options": [{"label": "A"}]}].'
+    value = parse_json(text, what="--questions", hint=hint)
+    if not isinstance(value, list) or not value:
+        what = "an empty list" if isinstance(value, list) else f"{named(value)}, not a list"
+        raise TeamError(Code.INVALID_FIELD, f"--questions is {what}", hint)
+    return value
+
+
+# `verdict`: how one request stands, at once or as soon as it is decided.
+
+
+def add_verdict_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Say how one request stands, at once or with --wait as soon as it is decided. What is printed for --as NAME,\n"
+        "whom the answer is to, is marked as read.\n" + EXIT_STATUSES
+    )
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    add_wait(parser)
+
+
+def do_verdict(call: Call) -> int:
+    """Look or wait, and print."""
+    outcome = look_or_wait(call, call.options.request)
+    if call.out.as_json:
+        from team_console.store.views.verdicts import outcome_json
+
+        call.out.json(outcome_json(outcome))
+    return finish_outcome(call, outcome)
+
+
+# `approve`: answers an open request with yes.
+
+_ONLY = object()
+"""`--always` without a number, which any number could be taken for."""
+
+
+def add_approve_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    parser.add_argument("--note", help="a word to the asker")
+    parser.add_argument(
+        "--agent-name", metavar="N", help="the name of the agent to be created (else made from its type)"
+    )
+    parser.add_argument(
+        *("--always",),
+        nargs="?",
+        type=int,
+        const=_ONLY,
+        metavar="N",
+        help="for a permission: allow the client's suggestion N from now on (without a number: its only one)",
+    )
+    parser.add_argument("--mode", metavar="M", help="for a plan: the mode to go on in, one of those it offers")
+    parser.add_argument(
+        "--edited", metavar="FILE|-", help="approve this text in place of the plan, the command or the file's content"
+    )
+    add_seen(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say what it would do, and who will be told")
+
+
+def do_approve(call: Call) -> int:
+    """Approve, and say what was decided on whose request."""
+    from team_console.store.service.requests import approve, foresee
+
+    options = call.options
+    if options.dry_run:
+        return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
+    receipt: Receipt = approve(
+        call.decider,
+        request_id=options.request,
+        note=options.note,
+        agent_name=options.agent_name,
+        seen=seen_by(call),
+        scope="once" if options.always is None else "always",
+        suggestion=None if options.always is _ONLY else options.always,
+        mode=options.mode,
+        updated=file_text(options.edited, what="--edited") if options.edited is not None else None,
+    )
+    return call.finish(receipt, describe("approved", receipt))
+
+
+def _show(call: Call, foreseen: tuple[str, ...]) -> int:
+    if call.out.as_json:
+        result = {"success": True, "action": "approve", "dry_run": True, "request_id": call.options.request}
+        call.out.json({**result, "notes": list(foreseen), "warnings": []})
+    else:
+        for sentence in foreseen:
+            call.out.say(safe_line(sentence))
+    return 0
+
+
+# `reject`: answers an open request with no, with the reason.
+
+
+def add_reject_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    parser.add_argument("--reason", default="", help="why not; the asker reads it")
+    parser.add_argument("--suggest", metavar="S", help="what would be accepted instead")
+    add_seen(parser)
+
+
+def do_reject(call: Call) -> int:
+    """Reject, and say what was decided on whose request."""
+    from team_console.store.service.requests import reject
+
+    options = call.options
+    receipt = reject(
+        call.decider,
+        request_id=options.request,
+        reason=options.reason,
+        suggest=options.suggest,
+        seen=seen_by(call),
+    )
+    return call.finish(receipt, describe("rejected", receipt))
+
+
+# `answer`: chooses options of a question, or answers a clarification or an escalation in words.
+
+
+def add_answer_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Answer an open question: choose its options by label or number, or use own words. Of several questions each\n"
+        "is named by its header or its number: --option DB=PostgreSQL --option 2=A --text 3='neither of them'.\n"
+        "A clarification or an escalation is answered in words, with --content."
+    )
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="[HEADER=]LABEL", help="what is chosen; repeat it"
+    )
+    parser.add_argument(
+        "--text", action="append", default=[], metavar="[HEADER=]WORDS", help="own words in place of it"
+    )
+    parser.add_argument("--content", metavar="C|-", help="words to the asker; - reads standard input")
+    add_seen(parser)
+
+
+def do_answer(call: Call) -> int:
+    """Answer, and say what was answered on whose request."""
+    from team_console.store.service.requests import answer, live_question
+
+    options = call.options
+    question = live_question(call.snapshot(), options.request, options.seen or "")
+    questions = questions_of(question.payload) if question is not None else ()
+    answers: Answers | None = None
+    if questions and (options.option or options.text):
+        answers = answers_from(questions, options.option, options.text)
+    words = content(options.content) or ("" if answers else "\n".join((*options.option, *options.text)))
+    receipt = answer(
+        call.decider,
+        request_id=options.request,
+        answers=answers,
+        content=words or None,
+        seen=seen_by(call, question),
+    )
+    return call.finish(receipt, describe("answered", receipt))
+
+
+# `withdraw`: an asker takes back an open request of its own.
+
+
+def add_withdraw_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Take back an open request of --as NAME: it needs no answer any more, and none decides it from now on. Where\n"
+        "nobody has got it yet it is recalled, too."
+    )
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    parser.add_argument("--reason", default="", metavar="R", help="why it needs no answer any more")
+
+
+def do_withdraw(call: Call) -> int:
+    """Withdraw it, and say so."""
+    from team_console.store.service.asking import withdraw
+
+    receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
+    word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"
+    return call.finish(receipt, [safe_line(f"{word} {receipt.request_id}")])
+
+
+# `shutdown`: asks agents to stop; with `--all` one after the other, each answer awaited.
+
+_ORDER = ("temp", "slave", "member", "resident")
+
+
+def add_shutdown_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.description = (
+        "Ask agents to stop. An agent agrees or refuses with a reason; nothing is ended by force. --all asks every\n"
+        "listening member in turn (temps and slaves first), waits for each answer and leaves with 1 unless all agreed."
+    )
+    add_completed(parser, "agents", "agents", nargs="*", metavar="AGENT", help="whom to ask")
+    parser.add_argument("--all", action="store_true", dest="everyone", help="everybody, one after the other")
+    parser.add_argument("--reason", metavar="R", help="why, and what to do before stopping")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="wait this long for each answer (with --all: 15)"
+    )
+
+
+class Asked(Struct, frozen=True):
+    """One agent that was asked, and how the request stands; `outcome` is None where nobody waited."""
+
+    agent: str
+    receipt: Receipt
+    outcome: Outcome | None = None
+
+    @property
+    def words(self) -> str | None:
+        """What it said with its answer, None when it gave none in time."""
+        if self.outcome is None or self.outcome.message is None:
+            return None
+        return self.outcome.reason or ""
+
+    @property
+    def agreed(self) -> bool:
+        """Whether it agreed to stop."""
+        return self.outcome is not None and self.outcome.state == "approved"
+
+
+def do_shutdown(call: Call) -> int:
+    """Ask, wait where an answer is wanted, and report."""
+    options = call.options
+    if bool(options.agents) == options.everyone:
+        raise TeamError(Code.USAGE, "name the agents to ask, or give --all", "team-console shutdown AGENT...")
+    if options.timeout is not None and not 0 < options.timeout <= 86_400:
+        raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds", "For example 60.")
+    agents, warnings = everyone(call) if options.everyone else (list(dict.fromkeys(map(canonical, options.agents))), [])
+    if not call.out.as_json:
+        call.out.warn(warnings)
+    timeout = options.timeout
+    if options.everyone and timeout is None:
+        timeout = call.team.config().overdue_seconds["shutdown"]
+    asked = [_ask(call, agent, timeout) for agent in agents]
+    if call.out.as_json:
+        call.out.json(_result(asked, warnings, awaited=timeout is not None))
+    if timeout is None:
+        return 0
+    agreed = sum(question.agreed for question in asked)
+    call.out.note(f"{agreed} of {len(asked)} agreed to stop")
+    return 0 if agreed == len(asked) else 1
+
+
+def everyone(call: Call) -> tuple[list[str], list[str]]:
+    """The listening members but the actor, and a warning that names those who cannot be asked.
+
+    Temps and slaves come first, so that nobody loses its contact too early.
+
+    Raises:
+        TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
+    """
+    from team_console.store.protocol.membership import left_out, members
+    from team_console.store.protocol.relations import silent
+    from team_console.store.service.sending import left_out_words
+
+    snapshot = call.snapshot()
+    roles = members(snapshot.config, snapshot.messages)
+    quiet = silent(snapshot.config, snapshot.messages)
+    skip = {call.actor, USER, snapshot.config.lead, *quiet}
+    names = [name for name, role in roles.items() if name not in skip and role != "master"]
+    if not names:
+        raise TeamError(Code.MISSING_RECIPIENT, "nobody is left to ask", "team-console roster shows who is there.")
+    unnamed = left_out_words(left_out(snapshot.config, snapshot.messages))
+    return sorted(names, key=lambda name: _ORDER.index(roles[name]) if roles[name] in _ORDER else 2), unnamed
+
+
+def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
+    from team_console.store.service.requests import request_shutdown
+
+    receipt = request_shutdown(call.decider, agent=agent, reason=call.options.reason)
+    _say(call, f"{agent}: asked, request {receipt.request_id}")
+    for note in receipt.notes:
+        _say(call, f"{agent}: {note}")
+    if not call.out.as_json:
+        call.out.warn(receipt.warnings)
+    if timeout is None or receipt.request_id is None:
+        return Asked(agent, receipt)
+    from team_console.store.views.verdicts import await_verdict
+
+    # Judged like everything else: what decides on the screen decides here.
+    outcome = await_verdict(call.team, receipt.request_id, timeout=timeout, me=call.actor)
+    done = Asked(agent, receipt, outcome)
+    _say(call, f"{agent}: {_told(done, timeout)}")
+    return done
+
+
+def _told(asked: Asked, timeout: float) -> str:
+    outcome = asked.outcome
+    if outcome is None or outcome.is_open:
+        return f"no answer after {timeout:g} s"
+    if outcome.message is None:
+        return f"nothing was answered, the request is {outcome.state}"
+    return "agreed to stop" if asked.agreed else f"refused: {outcome.reason or 'no reason given'}"
+
+
+def _say(call: Call, text: str) -> None:
+    if call.out.as_json:
+        return
+    call.out.say(safe_line(text))
+    call.out.flush()
+
+
+def _result(asked: list[Asked], warnings: list[str], *, awaited: bool) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+    for item in asked:
+        row = item.receipt.as_json()
+        warnings += row.pop("warnings")
+        if awaited:
+            row["approve"] = None if item.words is None else item.agreed
+            row["reason"] = item.words
+        rows.append(row)
+    success = all(question.agreed for question in asked) if awaited else True
+    result = {**rows[0], "success": success, "warnings": warnings}
+    if len(rows) > 1:
+        result["deliveries"] = [{key: row[key] for key in row if key not in ("success", "action")} for row in rows]
+    return result

@@ -1,0 +1,754 @@
+"""Verbs that look without touching: messages, requests, decisions, the roster, the status, findings."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+from team_console.console.cli.arguments import add_agent, add_completed
+from team_console.console.cli.call import Call, watched
+from team_console.console.cli.output import to_json
+from team_console.console.cli.printing import (
+    age,
+    age_since,
+    changes,
+    findings_of,
+    payload_lines,
+    place_of,
+    print_csv,
+    print_table,
+    summary_line,
+    whole_content,
+    width,
+)
+from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL, USER, check_name, nearest
+from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.seen import digest_of
+from team_console.store.service.handing_on import Trust, marked, trust_in
+from team_console.store.views.board import view_of
+from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
+from team_console.store.views.findings import trail_findings
+from team_console.store.views.history import past
+from team_console.store.views.proofs import Proof, proofs
+from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
+from team_console.store.views.status_json import request_json, status_json
+from team_console.store.views.titles import said_in
+from team_console.store.views.truth import ARCHIVED, State, Truth, holder_words, judge, requests_of_team, view_of_team
+from team_console.store.views.verdicts import RequestFollower
+
+if TYPE_CHECKING:
+    from team_console.store.views.decisions import Decision
+
+
+def add_show_arguments(parser: ArgumentParser) -> None:
+    """Declare what to show."""
+    parser.description = (
+        "Show the whole message or request: what it says, where it is on its way to each recipient, the versions of\n"
+        "a plan, and every message of its thread, archived ones included. Nothing is marked or changed. Of a request\n"
+        "that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."
+    )
+    add_completed(parser, "requests", "id", metavar="ID|REQUEST", help="a message id or a request id")
+
+
+def do_show(call: Call) -> int:
+    """Print it."""
+    snapshot = call.snapshot()
+    word = call.options.id
+    thread = find_thread(word, (*snapshot.messages, *snapshot.dropped), call.team.archived)
+    if thread is None:
+        hint = "List ids with: team-console requests, team-console inbox AGENT, or team-console history."
+        raise TeamError(Code.INVALID_FIELD, f"there is no message and no request {word}", hint)
+    view = _view(call, snapshot, thread)
+    if call.out.as_json:
+        call.out.json(_as_json(thread, view, trust_in(call.team, thread.messages)))
+    else:
+        _show(call, thread, view)
+    call.out.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
+    call.tell_doubt(snapshot)
+    return 0
+
+
+def _view(call: Call, snapshot: Snapshot, thread: Thread) -> View:
+    """The view with this thread in it, however old it is."""
+    known = past(call.team, limit=ARCHIVED)
+    ids = {message.message_id for message in known.messages}
+    older = [message for message in thread.messages if message.message_id not in ids]
+    history = (*known.messages, *reversed(older))
+    return view_of(snapshot, me=call.actor, now=call.team.clock(), history=history, complete=known.complete)
+
+
+def _versions(thread: Thread, view: View) -> list[RequestRow]:
+    return versions_of(view.requests, thread.request_id) if thread.request_id else []
+
+
+def seen_words(thread: Thread, view: View) -> dict[str, str]:
+    """Message id of each open request that is shown -> what an answer to exactly this one quotes.
+
+    Several messages may claim one request id, and the view has a row for the first alone: an answer can be on each.
+    """
+    rows = [row for row in view.requests if row.request_id == thread.request_id]
+    closed = {digest_of(row.question) for row in rows if not row.is_open}
+    asked = [message for message in (thread.message, *thread.messages) if _asks(message, thread.request_id)]
+    words = {message.message_id: digest_of(message) for message in asked if len(closed) < len(rows)}
+    return {message_id: word for message_id, word in words.items() if word not in closed}
+
+
+def _asks(message: Message, request_id: str | None) -> bool:
+    return reading(message).opens is not None and reading(message).request_id == request_id
+
+
+def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
+    versions = [request_json(row, view.now) for row in _versions(thread, view)]
+    return {
+        "message": dict(trust.marked(thread.message).record),
+        "live": thread.is_live,
+        "seen": seen_words(thread, view).get(thread.message.message_id),
+        "seen_words": seen_words(thread, view),
+        "request": next((row for row in versions if row["request_id"] == thread.request_id), None),
+        "versions": versions,
+        "thread": [dict(trust.marked(message).record) for message in thread.messages],
+        "deliveries": [delivery_json(delivery) for delivery in thread.deliveries],
+        "doubles": [dict(trust.marked(message).record) for message in thread.doubles],
+    }
+
+
+def _show(call: Call, thread: Thread, view: View) -> None:
+    words = seen_words(thread, view)
+    _show_message(call, thread.message, view, words)
+    where = "in the queue" if thread.is_live else "in the archive"
+    call.out.say(f"{where}, {safe_line(thread.message.status)}")
+    _show_versions(call, thread, view)
+    _show_deliveries(call, thread)
+    others = [message for message in thread.messages if message is not thread.message]
+    if others:
+        call.out.say()
+        call.out.say(call.out.paint("thread, the oldest first", "bold"))
+    _show_all(call, others, view, words)
+    if thread.doubles:
+        call.out.say()
+        call.out.say(call.out.paint("other messages with the same id", "bold"))
+    _show_all(call, thread.doubles, view, {})
+
+
+def _show_all(call: Call, messages: Iterable[Message], view: View, words: Mapping[str, str]) -> None:
+    for message in messages:
+        call.out.say()
+        _show_message(call, message, view, words)
+
+
+def _show_message(call: Call, message: Message, view: View, words: Mapping[str, str]) -> None:
+    out = call.out
+    out.say(out.paint(safe_line(f"{reading(message).name}  {message.message_id}"), "bold"))
+    recipients = ", ".join(message.recipients)
+    written = f"{message.created} ({age_since(message.created_at, view.now)} ago)" if message.created else "undated"
+    out.say(safe_line(f"from {message.sender} to {recipients}, {message.priority} priority, {written}"))
+    out.say(summary_line(message))
+    for line in payload_lines(message, whole_content(call.team, message)):
+        out.say(line)
+    if words.get(message.message_id) == digest_of(message):
+        out.say(f"to decide on exactly this, answer it with --seen {digest_of(message)}")
+
+
+def _show_versions(call: Call, thread: Thread, view: View) -> None:
+    versions = _versions(thread, view)
+    if not versions:
+        return
+    call.out.say()
+    heads = ("REQUEST", "KIND", "STATE", "WAITED", "WHAT")
+    print_table(call.out, heads, [_version_cells(row, view) for row in versions])
+
+
+def _version_cells(row: RequestRow, view: View) -> tuple[str, ...]:
+    state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
+    what = f"{row.title}: {row.reason}" if row.reason else row.title
+    return row.request_id, str(row.kind), state, age(row.waiting_seconds(view.now)), what
+
+
+def _show_deliveries(call: Call, thread: Thread) -> None:
+    deliveries = thread.deliveries
+    if len(deliveries) == 1 and not (deliveries[0].tries or deliveries[0].error or deliveries[0].at):
+        return
+    call.out.say()
+    heads = ("RECIPIENT", "STATUS", "AT", "TRIES", "NEXT TRY", "ID", "ERROR")
+    print_table(call.out, heads, [_delivery_cells(delivery) for delivery in deliveries])
+
+
+def _delivery_cells(delivery: Delivery) -> tuple[str, ...]:
+    tries = f"{delivery.tries} of {delivery.most_tries}" if delivery.tries else "-"
+    way = (delivery.recipient, delivery.status, delivery.at or "-", tries, delivery.next_try or "-")
+    return *way, delivery.message_id, delivery.error
+
+
+# `evidence`: what a human signed for a request, and the command by which anybody checks it.
+
+
+def add_evidence_arguments(parser: ArgumentParser) -> None:
+    """Declare the argument."""
+    parser.description = (
+        "Print what a human signed for a request: the statement, its signature, the keys that may sign it, and the\n"
+        "command by which anybody checks it with the ssh-keygen of OpenSSH alone. Leaves with 1 unless the verdict\n"
+        "that stands is signed and fits."
+    )
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    parser.add_argument(
+        "--command", action="store_true", help="print nothing but the commands that check it: evidence R --command | sh"
+    )
+
+
+def do_evidence(call: Call) -> int:
+    """Print every verdict of a human on the request."""
+    config = call.team.config()
+    row = RequestFollower(call.team, call.options.request, me=call.actor).look()
+    shown = proofs(row, config, call.team.snapshot().recorded)
+    is_proven = any(_is_good(proof) and (proof.stands or proof.verdict == "shutdown") for proof in shown)
+    if call.options.command:
+        return _show_commands(call, shown, is_proven=is_proven)
+    if call.out.as_json:
+        facts = {"request_id": row.request_id, "state": str(row.state), "verdicts": config.verdicts}
+        call.out.json({**facts, "proven": is_proven, "evidence": [proof.as_json() for proof in shown]})
+        return int(not is_proven)
+    if not shown:
+        call.out.say(f"no human has said anything to {safe_line(row.request_id)}")
+    for proof in shown:
+        _evidence_show(call, proof)
+    return int(not is_proven)
+
+
+def _show_commands(call: Call, shown: tuple[Proof, ...], *, is_proven: bool) -> int:
+    if call.out.as_json:
+        raise TeamError(Code.USAGE, "--json and --command exclude each other", "Leave one of them out.")
+    call.out.say("set -e")
+    for proof in shown:
+        if proof.command:
+            call.out.say(safe_text(proof.command))
+    return int(not is_proven)
+
+
+def _is_good(proof: Proof) -> bool:
+    return bool(proof.signature) and not proof.trouble
+
+
+def _evidence_show(call: Call, proof: Proof) -> None:
+    stands = "stands" if proof.stands else "decides nothing" if proof.trouble else "is not the one that stands"
+    place = place_of(call.team, proof.message_id)
+    head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
+    if proof.trouble:
+        head = f"forged: {head}: {proof.trouble}" if proof.signature or proof.allowed_signers else head
+    call.out.say(safe_line(head))
+    call.out.say(f"\nstatement:\n{safe_text(proof.statement)}")
+    if not proof.signature:
+        call.out.say("\nit is not signed\n")
+        return
+    call.out.say(f"\nsignature:\n{safe_text(proof.signature)}")
+    call.out.say("\nallowed_signers:")
+    for line in proof.allowed_signers:
+        call.out.say(safe_line(line))
+    call.out.say(f"\nto check it:\n{safe_text(proof.command)}\n")
+
+
+# `requests`: the ledger of who asked whom for what, and what was answered.
+
+
+def add_requests_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--open", action="store_true", dest="only_open", help="only those that wait for an answer")
+    parser.add_argument("--kind", choices=[str(kind) for kind in RequestKind], help="only this kind")
+
+
+def do_requests(call: Call) -> int:
+    """List them: open ones first, the oldest on top."""
+    options = call.options
+    snapshot = call.snapshot()
+    _ = call.actor  # a name that cannot act is refused, as by every verb
+    now, every = requests_of_team(call.team, snapshot, archived=0 if options.only_open else ARCHIVED)
+    rows = [row for row in every if _wanted(row, options.only_open, options.kind)]
+    if call.out.as_json:
+        from team_console.store.views.status_json import request_json
+
+        call.print_list({"requests": [request_json(row, now) for row in rows]}, snapshot)
+    elif not rows:
+        call.out.say("no open requests" if options.only_open else "no requests")
+    else:
+        heads = ("STATE", "KIND", "WAITED", "FROM", "TO", "REQUEST", "WHAT")
+        print_table(call.out, heads, [_cells(row, now) for row in rows])
+    call.tell_doubt(snapshot)
+    call.tell_stranger(snapshot)
+    return 0
+
+
+def _wanted(row: RequestRow, only_open: bool, kind: str | None) -> bool:
+    return (row.is_open or not only_open) and kind in (None, str(row.kind))
+
+
+def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
+    state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
+    odd = [str(flag) for flag in row.flags if str(flag) != str(row.state)]
+    what = f"{row.title} ({', '.join(odd)})" if odd else row.title
+    waited = age(row.waiting_seconds(now))
+    return state, str(row.kind), waited, row.asker, row.addressee, row.request_id, what
+
+
+# `decisions`: the ledger of who decided what, on what, and what of it is proved.
+
+
+def add_decisions_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.description = (
+        "List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.\n"
+        "AT is local time. PROOF is signed (by the key of who decided), recorded (the audit trail has it, and its\n"
+        "chain holds), unverified (no desk wrote it) or not known. --json, --csv and --md say all: words, digests,\n"
+        "evidence, gaps."
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="as comma-separated values")
+    form.add_argument("--md", action="store_true", help="as a Markdown document")
+    parser.add_argument("--by", metavar="NAME", help="only what this member decided")
+
+
+def do_decisions(call: Call) -> int:
+    """Print the ledger, and say what keeps it from being whole or proved."""
+    from msgspec.structs import replace
+    from team_console.store.views.decisions import CSV_FIELDS, csv_row, ledger_json, ledger_of_team, markdown
+
+    options = call.options
+    if call.out.as_json and (options.csv or options.md):
+        form = "--csv" if options.csv else "--md"
+        raise TeamError(Code.USAGE, f"--json and {form} exclude each other", "Leave one of them out.")
+    snapshot = call.team.snapshot()
+    ledger = ledger_of_team(call.team, snapshot)
+    if options.by is not None:
+        ledger = replace(ledger, decisions=tuple(item for item in ledger.decisions if item.by == options.by))
+    if call.out.as_json:
+        call.print_list(ledger_json(ledger), snapshot, ledger.problems)
+        return 0
+    if options.md:
+        call.out.say("\n".join(markdown(ledger, call.team.config().name)))
+        return 0
+    if options.csv:
+        print_csv(call.out, CSV_FIELDS, map(csv_row, ledger.decisions))
+    elif ledger.decisions:
+        call.tell_zone()
+        heads = ("AT", "VERDICT", "BY", "KIND", "AFTER", "PROOF", "REQUEST", "WHAT")
+        print_table(call.out, heads, [_decisions_cells(decision) for decision in ledger.decisions])
+    else:
+        call.out.say("no decisions")
+    call.out.warn([problem.sentence for problem in ledger.problems])
+    return 0
+
+
+def _decisions_cells(decision: Decision) -> tuple[str, ...]:
+    at = f"{decision.at.astimezone():%Y-%m-%d %H:%M}" if decision.at else "not known"
+    words = decision.words.partition("\n")[0]
+    what = " · ".join(filter(None, (decision.title, words)))
+    took = age(decision.after_seconds)
+    return at, decision.verdict, decision.by, decision.kind, took, str(decision.proof), decision.request_id, what
+
+
+# `roster`: who is in the team, in which state, with how much unread; sent to the residents with `--send`.
+
+
+def add_roster_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--send", action="store_true", help="send every resident the complete roster as it is now")
+
+
+def do_roster(call: Call) -> int:
+    """List the agents, or send the list to the residents."""
+    if call.options.send:
+        from team_console.store.service.agents import send_roster
+
+        receipt = send_roster(call.caller)
+        told = ", ".join(message.recipients[0] for message in receipt.messages)
+        return call.finish(receipt, [f"the complete roster went to {told}"])
+    view = call.view()
+    if call.out.as_json:
+        from team_console.store.views.status_json import roster_json
+
+        call.print_list(roster_json(view), view.snapshot)
+    elif not view.roster:
+        call.out.say("no agents: the settings name none, and none has written yet")
+    else:
+        print_roster(call, view)
+    call.tell_doubt(view.snapshot)
+    call.tell_stranger(view.snapshot)
+    return 0
+
+
+def print_roster(call: Call, view: View) -> None:
+    """The roster as a table."""
+    heads = ("AGENT", "ROLE", "STATE", "UNREAD", "OLDEST", "SEEN", "NOTE")
+    print_table(call.out, heads, [_roster_cells(row, view) for row in view.roster])
+
+
+def _roster_cells(row: RosterRow, view: View) -> tuple[str, ...]:
+    notes = [row.reason, "plans first" if row.plan_mode_required else ""]
+    if row.reported:
+        notes.append(f"reported: {row.reported}")
+    if row.unanswered:
+        notes.append(f"{row.unanswered} read and not answered")
+    if row.looks_like:
+        notes.append(f"looks like {row.looks_like}, is another")
+    if not row.is_addressable:
+        notes.append("its name is none, so nobody can write to it")
+    if row.stranger:
+        notes.append("on no roster")
+    if row.dropped:
+        notes.append(f"{row.dropped} in drop/")
+    seen = age_since(row.last_seen, view.now)
+    oldest = age_since(row.oldest_unread, view.now)
+    unread = str(row.unread) if row.unread else "-"
+    state = "you" if row.name == view.me else str(row.state)
+    return row.name, row.role, state, unread, oldest, seen, "; ".join(filter(None, notes))
+
+
+# `status`: the team on one screen.
+
+_UNREADABLE = 4
+_ROWS = 10
+_WORDS = {State.DOUBT: "in doubt"}
+_COLOURS = {State.OK: "green", State.EMPTY: "green", State.LOCKED: "yellow"}
+
+
+def add_status_arguments(parser: ArgumentParser) -> None:
+    """No options of its own."""
+    parser.description = (
+        "Show the condition of the team, what needs you, its agents and its problems. Leaves with 4 when the queue\n"
+        "cannot be read, so that a script never takes a broken team for a quiet one."
+    )
+
+
+def do_status(call: Call) -> int:
+    """Print it; a broken queue is shown as what it is, not as an error of this verb."""
+    snapshot = watched(call.team)
+    view = view_of_team(call.team, snapshot, me=call.looker(snapshot), lists=False)
+    if call.out.as_json:
+        call.out.json(status_json(view, call.team))
+    else:
+        _status_show(call, snapshot, view)
+    call.tell_stranger(snapshot)
+    return 0 if snapshot.is_known else _UNREADABLE
+
+
+def _status_show(call: Call, snapshot: Snapshot, view: View) -> None:
+    out = call.out
+    name = out.paint(safe_line(snapshot.config.name), "bold")
+    backend = call.team.kind
+    out.say(f"{name}  {safe_line(call.team.location)}  ({backend}{', read-only' if call.team.read_only else ''})")
+    truth = judge(snapshot, view.now)
+    out.say(f"{'condition':<11}{_condition(call, truth)}")
+    counts = ", ".join(f"{number:,} {safe_line(status)}" for status, number in view.counts.items() if number)
+    changed = age_since(snapshot.changed_at, view.now)
+    if snapshot.is_known:
+        out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
+    for reason in truth.reasons[1:]:
+        out.say(f"{'and':<11}{_WORDS.get(reason.state, str(reason.state))}: {safe_line(reason.sentence)}")
+    if snapshot.dropped:
+        waiting = f"{counted(len(snapshot.dropped), 'message')} {'waits' if len(snapshot.dropped) == 1 else 'wait'}"
+        out.say(f"{'drop/':<11}{waiting} to be taken in, with the next write")
+    _show_needs(call, view, truth)
+    if view.roster:
+        out.say()
+        print_roster(call, view)
+    errors = [finding for finding in view.findings if finding.severity == "error"]
+    if view.findings:
+        out.say()
+        out.say(f"{findings_of(len(view.findings), len(errors))}; team-console check lists them")
+
+
+def _condition(call: Call, truth: Truth) -> str:
+    """The state in a word, with what is the matter; a lock that is only being used is told beside a good state."""
+    word = call.out.paint(_WORDS.get(truth.state, str(truth.state)), _COLOURS.get(truth.state, "red"))
+    if truth.reasons:
+        first = truth.reasons[0]
+        return f"{word}{' ' if first.state is State.LOCKED else ': '}{safe_line(first.sentence)}"
+    if truth.holder is None:
+        return word
+    return f"{word}, being written {safe_line(holder_words(truth.holder, truth.holder.since))}"
+
+
+def _show_needs(call: Call, view: View, truth: Truth) -> None:
+    call.out.say()
+    if not view.snapshot.is_known:
+        call.out.say(f"what needs {safe_line(view.me)} is not known until the queue can be read")
+        return
+    if not view.attention:
+        seen = "" if truth.is_complete else " in the queue as it stands"
+        call.out.say(f"nothing needs {safe_line(view.me)}{seen}")
+        return
+    number = len(view.attention)
+    call.out.say(
+        call.out.paint(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {safe_line(view.me)}", "bold")
+    )
+    print_table(
+        call.out, ("WHAT", "WHO", "AGE", "ABOUT"), [_status_cells(item, view) for item in view.attention[:_ROWS]]
+    )
+    if len(view.attention) > _ROWS:
+        call.out.say(f"and {len(view.attention) - _ROWS} more")
+
+
+def _status_cells(attention_item: AttentionItem, view: View) -> tuple[str, ...]:
+    blocks = f" (blocks {', '.join(attention_item.blocks)})" if attention_item.blocks else ""
+    return (
+        str(attention_item.need),
+        attention_item.who,
+        age_since(attention_item.since, view.now),
+        f"{attention_item.title}{blocks}",
+    )
+
+
+# `inbox`: an agent's messages, without touching them.
+
+
+def add_inbox_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_agent(parser, help="whose inbox")
+    parser.add_argument("--unread", action="store_true", help="only what it has not read")
+    parser.add_argument("--unanswered", action="store_true", help="only what it has read and not answered")
+
+
+def do_inbox(call: Call) -> int:
+    """List the live messages: unread ones first, the most urgent on top."""
+    if call.agent is None:
+        raise TeamError(Code.USAGE, "whose inbox? no agent is named", "team-console inbox NAME")
+    agent = check_name(call.agent, field="NAME")
+    view = call.view()
+    _refuse_stranger(call, view, agent)
+    messages = [inbox for inbox in view.inboxes.get(agent, ()) if not call.options.unread or inbox.is_unread_by(agent)]
+    if call.options.unanswered:
+        messages = list(view.unanswered.get(agent, ()))
+    _inbox_show(call, agent, messages, view)
+    call.tell_doubt(view.snapshot)
+    return 0
+
+
+def _inbox_show(call: Call, agent: str, messages: list[Message], view: View) -> None:
+    if call.out.as_json:
+        records = [dict(message.record) for message in marked(call.team, messages)]
+        call.print_list({"agent": agent, "messages": records, "count": len(records)}, view.snapshot)
+    elif not messages:
+        call.out.say(_nothing(call, agent))
+    else:
+        heads = ("STATUS", "PRIORITY", "AGE", "FROM", "TYPE", "ID", "SUMMARY")
+        print_table(call.out, heads, [_inbox_cells(message, agent, view) for message in messages])
+
+
+def _nothing(call: Call, agent: str) -> str:
+    if call.options.unanswered:
+        return f"{agent} has answered everything it has read"
+    return f"nothing unread for {agent}" if call.options.unread else f"no messages for {agent} in the queue"
+
+
+def _inbox_cells(message: Message, agent: str, view: View) -> tuple[str, ...]:
+    status = "read" if agent in message.read_by else message.status
+    waited = age_since(message.created_at, view.now)
+    about = (message.sender, message.type, message.message_id, said_in(message))
+    return status, message.priority, waited, *about
+
+
+def _refuse_stranger(call: Call, view: View, agent: str) -> None:
+    known = [row.name for row in view.roster]
+    if agent in (*known, USER) or agent in view.inboxes or not call.team.config().declared:
+        return
+    meant = nearest(agent, [name for name in known if name != ALL])
+    hint = f"Did you mean {meant}?" if meant else f"Agents: {', '.join(known)}."
+    raise TeamError(Code.AGENT_NOT_FOUND, f"no agent {agent} in team {call.team.config().name}", hint)
+
+
+# `history`: archived and live messages, as log lines (seed 001), JSON or CSV.
+
+
+def add_history_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.description = (
+        "Print archived and live messages, oldest first, each once. With an agent the log lines say OUTGOING and\n"
+        "INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored.\n"
+        "Times of log lines, and of --since without a zone, are local; JSON and CSV say theirs. TZ=UTC gives UTC."
+    )
+    add_agent(parser, help="only what this agent sent or got")
+    parser.add_argument("--since", metavar="T", help="2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d")
+    add_completed(parser, "kinds", "--type", metavar="T", help="only this kind of message")
+    parser.add_argument("--grep", metavar="RE", help="only messages with this regular expression in their text")
+    parser.add_argument("--format", choices=("log", "json", "csv"), help="default: log, or json with --json")
+
+
+def do_history(call: Call) -> int:
+    """Print the history that is wanted; what could not be read of the archives is said, not left out."""
+    from team_console.store.views.history import CSV_FIELDS, csv_row, history, history_json, wanted
+
+    options = call.options
+    form = options.format or ("json" if call.out.as_json else "log")
+    if call.out.as_json and form != "json":
+        raise TeamError(Code.USAGE, f"--json and --format {form} exclude each other", "Leave one of them out.")
+    for name, value in (("agent", call.agent), ("since", options.since), ("type", options.type)):
+        if value == "":  # of a script whose variable is not set; everything is not what it asks for
+            raise TeamError(Code.USAGE, f"--{name} is empty", f"Give a value, or leave --{name} out.")
+    fits = wanted(now=call.team.clock(), agent=call.agent, since=options.since, type=options.type, grep=options.grep)
+    snapshot = call.snapshot()
+    messages, problems = history(call.team, snapshot.messages, fits)
+    if form == "json":
+        call.print_list(history_json(messages), snapshot, problems)
+    elif form == "csv":
+        print_csv(call.out, CSV_FIELDS, map(csv_row, messages))
+    else:
+        _print_log(call, messages)
+    call.out.warn([problem.sentence for problem in problems])
+    if not messages and not problems:
+        _tell_slips(call, snapshot)
+    call.tell_doubt(snapshot)
+    return 0
+
+
+def _tell_slips(call: Call, snapshot: Snapshot) -> None:
+    """Whether nothing was found because nobody has that name, or no kind of message."""
+    from team_console.console.cli.unheard_names import unheard_agent, unheard_kind
+    from team_console.store.views.history import HistoryFilter, history
+
+    agent, kind = call.agent, call.options.type
+    names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, HistoryFilter(agent))[0])
+    call.out.warn([*names, *unheard_kind(snapshot.config, kind)])
+
+
+def _print_log(call: Call, messages: Sequence[Message]) -> None:
+    from team_console.store.views.history import log_line
+
+    if messages:
+        call.tell_zone()
+    for message in messages:
+        call.out.say(log_line(message, call.agent))
+
+
+# `watch`: one line per change, until interrupted.
+
+
+def add_watch_arguments(parser: ArgumentParser) -> None:
+    """Declare what bounds a watch in scripts."""
+    parser.description = (
+        "Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written."
+    )
+    parser.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="leave after this long")
+
+
+def do_watch(call: Call) -> int:
+    """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end, and forgets no message."""
+    from team_console.store.service.waiting import LONGEST_WAIT, until
+
+    seconds = call.options.seconds
+    if seconds is not None and not 0 <= seconds <= LONGEST_WAIT:
+        raise TeamError(Code.USAGE, f"--for {seconds:g} is not a number of seconds", "For example --for 30.")
+    team = call.team
+    last = watched(team)
+    state = judge(last, last.taken_at).state
+    call.out.note(safe_line(f"watching {team.location}: {state}, {counted(len(last.messages), 'message')}"))
+
+    if not call.out.as_json:
+        call.tell_zone()
+
+    def look() -> None:
+        nonlocal last
+        now = team.snapshot()
+        if now is not last:
+            _print(call, last, now)
+            last = now if now.is_known else replace(now, messages=last.messages)
+
+    until(team, look, timeout=seconds)
+    return 0
+
+
+def _print(call: Call, before: Snapshot, after: Snapshot) -> None:
+    for change in changes(before, after):
+        call.out.say(to_json(change.as_json()) if call.out.as_json else change.line())
+    call.out.flush()
+
+
+# `check`: what departs from the protocols or is damaged.
+
+_ARCHIVED = 20_000
+"""How many archived messages are looked at, so that an answer is not said to answer nothing."""
+_AUDITED = 2_000
+_CHECK_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
+
+
+def add_check_arguments(parser: ArgumentParser) -> None:
+    """Looking is the rule, healing the exception."""
+    parser.description = "List what departs from the protocols or is damaged; leaves with 1 when any of it is an error."
+    text = "first write: put back what a program that does not lock took out, finish what a dead one began"
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--heal", action="store_true", help=text)
+    text = "first write: confirm settings that lost what was in force, so that they hold as they are"
+    which.add_argument("--accept-settings", action="store_true", help=text)
+    text = "first write: take keys of humans in the settings on record, signed with one that is, where there is one"
+    which.add_argument("--accept-keys", action="store_true", help=text)
+
+
+def do_check(call: Call) -> int:
+    """List the findings, errors first; a queue that cannot be read is itself a finding."""
+    from team_console.store.views.status_json import check_json, finding_json
+
+    healed = _repaired(call)
+    snapshot = watched(call.team)
+    broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
+    truth = judge(snapshot, call.team.clock())
+    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth)))
+    view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True, lists=False)
+    view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
+    errors = sum(finding.severity == "error" for finding in view.findings)
+    if call.out.as_json:
+        call.print_list({**check_json(view), "healed": [finding_json(item) for item in healed]}, snapshot)
+        return int(errors > 0)
+    for each in healed:
+        call.out.say(safe_line(each.message))
+    for current in view.findings:
+        _check_print(call, current)
+    if not truth.is_well:
+        call.out.say(f"condition  {truth.state}")
+    number = len(view.findings)
+    call.out.say(findings_of(number, errors) if number else "nothing to report")
+    return int(errors > 0)
+
+
+def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
+    """A lock that is in the way, as a finding; everything else that is the matter is one already."""
+    reason = truth.reason(State.LOCKED)
+    if reason is None:
+        return ()
+    return (Problem("LOCKED", "warning", call.team.location, f"the lock is held {reason.text}", reason.hint),)
+
+
+def _repaired(call: Call) -> tuple[Problem, ...]:
+    from team_console.store.service.maintenance import accept_keys, accept_settings, heal
+
+    if call.options.accept_settings:
+        return accept_settings(call.decider)
+    if call.options.accept_keys:
+        return accept_keys(call.decider)
+    return heal(call.caller) if call.options.heal else ()
+
+
+_OF_VERDICTS = frozenset({"FORGED_VERDICT", "UNVERIFIED_VERDICT", "ALTERED_VERDICT"})
+
+
+def _with_place(call: Call, problem: Problem) -> Problem:
+    """Where in its file a verdict stands that somebody else wrote or changed."""
+    if problem.code not in _OF_VERDICTS:
+        return problem
+    where = place_of(call.team, problem.place)
+    return problem if where == problem.place else replace(problem, message=f"{problem.message} ({where})")
+
+
+def _check_print(call: Call, problem: Problem) -> None:
+    word = safe_line(problem.severity)
+    colour = _CHECK_COLOURS.get(problem.severity, "dim")
+    call.out.say(
+        f"{call.out.paint(word, colour)}{' ' * max(1, 9 - width(word))}{safe_line(f'{problem.code}  {problem.place}')}"
+    )
+    call.out.say(f"         {safe_line(problem.message)}")
+    if problem.hint:
+        call.out.say(call.out.paint(f"         {safe_line(problem.hint)}", "dim"))

@@ -1,1 +1,0 @@
-"""The manual made from the code: JSON schemas, the reference of settings, completion scripts."""

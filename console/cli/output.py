@@ -1,0 +1,179 @@
+"""Everything the command line prints: safe text for people, lossless JSON for programs, errors for both."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+from team_console.store.model.errors import TeamError
+from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+_PIECE = 1 << 18
+"""Characters encoded at a time: a long answer is not kept twice."""
+_AT_ONCE = 1_000
+"""Items of a list that are made JSON at a time."""
+_BEYOND_ASCII = re.compile(r"[^\n -~]+")
+"""Where there can be anything unsafe; what is looked for there costs ten times as much for each character."""
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+
+
+class OutputLost(Exception):
+    """Standard output took no more (a full disk, a closed terminal)."""
+
+
+class Output:
+    """The two streams of one command line.
+
+    Attributes:
+        as_json: Whether results and errors are JSON objects on standard output.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def say(self, text: str = "") -> None:
+        """Print lines for people. `text` may hold our own styles; stored text goes through `safe_*` before."""
+        self._write(sys.stdout, text + "\n")
+
+    def json(self, value: Any, *, one_line: bool = False) -> None:
+        """Print one JSON value: indented on a terminal unless it is one of several lines, one line into a pipe."""
+        indent = 2 if is_terminal(sys.stdout) and not one_line else None
+        for piece in _json_pieces(value, indent=indent):
+            self._write(sys.stdout, piece)
+        self._write(sys.stdout, "\n")
+
+    def note(self, text: str) -> None:
+        """Say something beside the result: a warning, progress. On standard error."""
+        self._write(sys.stderr, safe_text(text) + "\n")
+
+    def warn(self, warnings: list[str] | tuple[str, ...]) -> None:
+        """Print warnings of a write action, one line each."""
+        for warning in warnings:
+            self.note(f"warning: {safe_line(warning)}")
+
+    def failure(self, error: TeamError) -> None:
+        """Print the one error object: JSON on standard output, or two lines of text on standard error."""
+        if self.as_json:
+            self.json(error.as_json())
+            return
+        self.note(f"team-console: {safe_line(error.message)} ({error.code})")
+        if error.hint:
+            self.note(f"  {safe_line(error.hint)}")
+
+    def broken(self, what: str, log: Path | None) -> None:
+        """Report a defect of ours in one line, without a traceback; `log` is the file that says where it came from."""
+        logged = f"Where it happened is in {log}." if log is not None else "It could not be logged."
+        hint = f"This is a defect in team-console; please report it. {logged}"
+        if self.as_json:
+            self.json({"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint})
+        else:
+            self.note(f"team-console: unexpected {safe_line(what)}\n  {hint}")
+        self.flush()
+
+    def flush(self) -> None:
+        """Make sure the result is out.
+
+        Raises:
+            BrokenPipeError: The reader went away.
+            OutputLost: The output could not be written.
+        """
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputLost(f"standard output: {error.strerror}") from error
+
+    def abandon(self) -> None:
+        """Give up standard output, so that leaving does not try to flush it once more and complain."""
+        try:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.close(null)
+        except OSError:
+            return
+
+    def paint(self, text: str, *styles: str, stream: TextIO | None = None) -> str:
+        """`text` in our styles when the stream is a terminal that wants colour, else as it is."""
+        if not text or not wants_colour(stream or sys.stdout):
+            return text
+        return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m"
+
+    def _write(self, stream: TextIO | None, text: str) -> None:
+        if stream is None:
+            return
+        try:
+            _write_all(stream, text)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if stream is sys.stdout:
+                raise OutputLost(f"standard output: {error.strerror}") from error
+
+
+def _write_all(stream: TextIO, text: str) -> None:
+    """Under PYTHONUNBUFFERED a text stream drops what the system did not take at the first try; this goes on."""
+    for start in range(0, len(text), _PIECE):
+        rest = memoryview(text[start : start + _PIECE].encode(stream.encoding, "backslashreplace"))
+        while rest:
+            rest = rest[stream.buffer.write(rest) :]
+    if stream is not sys.stdout or stream.isatty():
+        stream.flush()
+
+
+def to_json(value: Any, *, indent: int | None = None) -> str:
+    """JSON that reads well and cannot steer a terminal: UTF-8 stays, controls, bidi and invisible characters are
+    escaped. Parsing it gives back exactly `value`; dates a YAML reader made become text.
+    """
+    text = json.dumps(value, ensure_ascii=not _speaks_utf8(), indent=indent, default=str)
+    if text.isascii():
+        return text
+    return _BEYOND_ASCII.sub(lambda match: _escaped(match[0]), text)
+
+
+def _json_pieces(value: Any, *, indent: int | None) -> Iterator[str]:
+    """The text of `to_json`; long lists of an object in parts, since all of one takes as much memory as its items."""
+    long = isinstance(value, dict) and any(isinstance(item, list) and len(item) > _AT_ONCE for item in value.values())
+    if not long or indent is not None:
+        yield to_json(value, indent=indent)
+        return
+    before = "{"
+    for key, item in value.items():
+        yield f"{before}{to_json(key)}: "
+        before = ", "
+        if not isinstance(item, list) or not item:
+            yield to_json(item)
+            continue
+        for start in range(0, len(item), _AT_ONCE):
+            yield (", " if start else "[") + to_json(item[start : start + _AT_ONCE])[1:-1]
+        yield "]"
+    yield "}"
+
+
+def _escaped(text: str) -> str:
+    seen = UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    return cut_piles(seen, lambda marks: json.dumps(marks)[1:-1])
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is looking at this stream."""
+    return stream is not None and stream.isatty()
+
+
+def wants_colour(stream: TextIO | None) -> bool:
+    """A terminal, not dumb, and no `NO_COLOR`."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _speaks_utf8() -> bool:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return encoding.lower().replace("-", "") == "utf8"

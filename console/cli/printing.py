@@ -1,0 +1,527 @@
+"""What verbs print for people: tables, messages, outcomes, changes, findings."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+from team_console.console.cli.call import Call
+from team_console.console.cli.output import Output, is_terminal
+from team_console.store.attachments import attached_content
+from team_console.store.backends.locations import redact
+from team_console.store.contract.team import Snapshot, Team
+from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import ALL, USER, check_name, nearest, refuse_case_twin
+from team_console.store.model.safe import counted, fenced, safe_line, safe_text
+from team_console.store.protocol.client_requests import answers_of, permission_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN_BY
+from team_console.store.protocol.seen import SHOWN as SHOWN_DIGEST
+from team_console.store.protocol.verdicts import SIGNATURE
+from team_console.store.settings.parsing import ROLES
+from team_console.store.settings.team_config import Agent
+from team_console.store.views.proposals import proposal_of, suggestion_words
+from team_console.store.views.titles import said_in, structure, text_at
+from team_console.store.views.truth import State, judge
+
+if TYPE_CHECKING:
+    from team_console.console.agents.join import Joined
+    from team_console.store.service.caller import Receipt
+    from team_console.store.views.verdicts import Outcome
+
+
+_GAP = "  "
+_WIDEST = 64
+"""Cells up to which a column is as wide as its widest cell: those of the longest name."""
+
+
+def print_table(out: Output, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print `rows` under `heads`. Cells are stored text; they are made safe here. The last column takes the cut.
+
+    A cell wider than any name is whole, and out of line in its own row alone: it must not push the ids of all the
+    others out of the screen.
+    """
+    cells = [[safe_line(cell) for cell in row] for row in rows]
+    lines = [list(heads), *cells]
+    widths = [max(wide for line in lines if (wide := width(line[at])) <= _WIDEST) for at in range(len(heads))]
+    limit = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+    out.say(out.paint(_line(heads, widths, limit), "bold"))
+    for row in cells:
+        out.say(_line(row, widths, limit))
+
+
+def print_csv(out: Output, fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
+    """Print rows as comma-separated values below their fields; stored text is made safe here."""
+    from team_console.store.views.history import csv_text
+
+    safe = ({name: safe_text(value) for name, value in row.items()} for row in rows)
+    out.say(csv_text(fields, safe).rstrip("\n"))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:
+    padded = [cell + " " * (wide - width(cell)) for cell, wide in zip(cells, widths, strict=True)]
+    text = _GAP.join(padded).rstrip()
+    return text if limit is None else cut(text, limit)
+
+
+def width(text: str) -> int:
+    """How many terminal cells `text` takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def cut(text: str, cells: int) -> str:
+    """`text` in at most `cells` cells, ending with `…` when something was left out."""
+    if width(text) <= cells:
+        return text
+    taken, used = [], 0
+    for character in text:
+        used += width(character)
+        if used > cells - 1:
+            break
+        taken.append(character)
+    return "".join(taken) + "…"
+
+
+def age(seconds: float | None) -> str:
+    """`12 s`, `4 min`, `30 h`, `2 d`; `-` for None. Hours go on for a day and a half, as on the screen."""
+    if seconds is None:
+        return "-"
+    for least, size, unit in ((129_600, 86_400, "d"), (3600, 3600, "h"), (60, 60, "min")):
+        if seconds >= least:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+def age_since(moment: datetime | None, now: datetime) -> str:
+    """The age of `moment` at `now`; `-` for None."""
+    return age(None if moment is None else max(0.0, (now - moment).total_seconds()))
+
+
+# A message as lines of safe text: what `receive`, `show` and `inbox` print of its payload, never raw JSON.
+
+_INDENT = "  "
+_HEAD = re.compile(r"\W|_|(?:ID|Received|TRUST|Messages for)\b", re.IGNORECASE)
+"""Begins a line that could be taken for one around a message."""
+_APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
+"""Payload keys that have lines of their own."""
+MACHINE_FIELDS = frozenset({REQUEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SIGNATURE})
+"""What a verdict keeps for whoever checks it later; it is no part of what the agent is told."""
+
+
+def whole_content(team: Team, message: Message) -> str | None:
+    """The content that was stored beside the queue because of its size; None when there is none to be had."""
+    try:
+        return attached_content(team, message)
+    except TeamError:
+        return None
+
+
+def summary_line(message: Message) -> str:
+    """`said_in` as a safe line that nobody can take for one of the frame around a message."""
+    line = safe_line(said_in(message))
+    return _INDENT + line if _HEAD.match(line) else line
+
+
+def payload_lines(message: Message, content: str | None = None, *, apart: frozenset[str] = frozenset()) -> list[str]:
+    """The rest of the payload below `summary_line`: content, the id an answer must quote, and every other field.
+
+    Indented, so that no content can pretend to be a further message. `content` replaces a content of which the
+    message itself holds only the beginning. Of a verdict the fields `apart` are left out.
+    """
+    is_verdict = not message.payload.keys().isdisjoint((REQUEST, SHOWN_BY))
+    lines = _lines(message, reading(message), content, _APART | apart if is_verdict else _APART)
+    return [line for text in lines for line in fenced(text, _INDENT)]
+
+
+def _lines(message: Message, read: Reading, content: str | None, apart: frozenset[str]) -> Iterator[str]:
+    carried = _carries_fields(read)
+    if not carried:
+        yield from _content_lines(message, message.content if content is None else content)
+    if message.request_id is not None:
+        yield f"request_id: {safe_line(message.request_id)}"
+    if read.opens is RequestKind.PERMISSION:
+        apart |= SHOWN
+        yield from permission_lines(message)
+    fields = {key: value for key, value in message.payload.items() if key not in apart}
+    if carried:
+        fields = {key: value for key, value in fields.items() if key not in read.body or read.body[key] != value}
+        yield from _carried_lines(read)
+        if fields.keys() & read.body.keys():
+            fields = {"further fields": fields}  # what decides is in the JSON, and must not be taken for its namesake
+    if fields:
+        yield from structure(fields, limit=None).split("\n")
+    yield from _attachment_lines(message, content)
+
+
+def _carried_lines(read: Reading) -> Iterator[str]:
+    yield f"kind: {safe_line(read.name)}"
+    body = {key: value for key, value in read.body.items() if key != "msg_type"}
+    yield from structure(body, limit=None).split("\n") if body else ()
+
+
+def _content_lines(message: Message, content: str) -> list[str]:
+    """The content, without what stands in the line above it already: all of it, or as its title its whole first line.
+
+    A title may be cut, or made of another field; then nothing of the content stands there.
+    """
+    text = safe_text(content).strip("\n").rstrip()
+    above = safe_text(said_in(message))
+    if text.strip() == above:
+        return []
+    first, _, rest = text.lstrip().partition("\n")
+    if not text_at(message.payload, "summary") and first.rstrip() == above:
+        text = rest
+    return text.split("\n") if text else []
+
+
+def _attachment_lines(message: Message, content: str | None) -> Iterator[str]:
+    place = message.payload.get("attachment")
+    if not isinstance(place, Mapping):
+        return
+    path, size = safe_line(place.get("path", "")), safe_line(place.get("bytes", "?"), 20)
+    if content is None:
+        yield f"only the beginning is shown: the whole ({size} bytes) should be in {path} and cannot be read"
+    else:
+        yield f"attachment: {path} ({size} bytes)"
+
+
+def _carries_fields(read: Reading) -> bool:
+    """Whether the message is a sprint message whose content is JSON that could be read."""
+    return bool(read.carried)
+
+
+SHOWN = frozenset({"tool", "input", "before", "before_at", "before_private", "suggestions"})
+"""Payload keys of a permission that these lines tell."""
+
+
+def permission_lines(message: Message) -> Iterator[str]:
+    """What a `permission_request` asks for; every line but the headings is indented or marked."""
+    permission = permission_of(message.payload)
+    proposal = proposal_of(permission)
+    yield f"tool: {safe_line(permission.tool)}"
+    subject = f" {safe_line(proposal.subject)}" if proposal.subject else ""
+    yield f"{proposal.sort}:{subject}"
+    yield from (f"  △ {note}" for note in proposal.notes)
+    yield from (f"  {safe_text(line)}" for line in proposal.diff)
+    if proposal.text:
+        yield from (f"  │ {safe_text(line)}" for line in proposal.text.removesuffix("\n").split("\n"))
+    if proposal.rest:
+        yield from (f"  {line}" for line in structure(proposal.rest, limit=None).split("\n"))
+    if proposal.words:
+        yield f"what the agent says of it: {safe_line(proposal.words)}"
+    for number, suggestion in enumerate(permission.suggestions, start=1):
+        yield f"may be allowed always, {number}: {safe_line(suggestion_words(suggestion))}"
+
+
+# Place of a message: file and line in a team of files, the row in a database.
+
+_LONGEST = 64 * 1024 * 1024
+"""Bytes of a queue that are searched."""
+
+
+def place_of(team: Team, message_id: str) -> str:
+    """Where the message stands: `message-queue.yaml:12` or `row MSG-...`; its id where it has left the queue."""
+    path = team.places().get("queue")
+    if path is None:
+        return f"row {message_id}"
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_LONGEST)
+    except OSError:
+        return message_id
+    at = data.find(message_id.encode("utf-8", "replace"))
+    line = data.count(b"\n", 0, at) + 1
+    return message_id if at < 0 else f"{os.path.basename(path)}:{line}"
+
+
+# The outcome of a request as lines for people and scripts: what was decided, in whose words, and what was edited.
+
+
+def outcome_lines(outcome: Outcome) -> Iterator[str]:
+    """Safe lines. An answered question gives its answer alone, one line for each choice, for scripts."""
+    payload = outcome.message.payload if outcome.message is not None else {}
+    answers = answers_of(payload)
+    if outcome.state == "answered" and answers:
+        yield from _answer_lines(answers)
+        return
+    more = [str(payload["mode"])] if outcome.state == "approved" and payload.get("mode") else []
+    head = outcome.state + (f", in mode {more[0]}" if more else "")
+    words = f": {outcome.reason}" if outcome.reason else ""
+    yield safe_line(f"{head}{words}")
+    if outcome.state == "approved" and outcome.message is not None:
+        yield from approval_lines(outcome.message)
+
+
+def approval_lines(answer: Message) -> Iterator[str]:
+    """What a yes says beyond yes: what is allowed always, and what was edited before it was approved."""
+    payload = answer.payload
+    if payload.get("scope") == "always":
+        yield safe_line(f"always: {suggestion_words(payload.get('suggestion'))}")
+    plan, given = payload.get("updated_plan"), payload.get("updated_input")
+    if isinstance(plan, str):
+        yield "edited before it was approved; the plan that counts:"
+        yield from safe_text(plan).rstrip("\n").split("\n")
+    elif isinstance(given, Mapping):
+        yield "edited before it was approved; what is allowed:"
+        yield from safe_text(json.dumps(dict(given), indent=2, ensure_ascii=False)).split("\n")
+
+
+def _answer_lines(answers: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    if len(answers) == 1:
+        yield from map(safe_line, next(iter(answers.values())))
+        return
+    for text, words in answers.items():
+        yield safe_line(f"{text} {', '.join(words)}")
+
+
+# Says in one line what an answer decided, on whose request.
+
+_THINGS = {
+    "plan_approval_response": "the plan of",
+    "shutdown_response": "the shutdown asked by",
+    "permission_response": "what was asked by",
+    "question_response": "the question of",
+}
+
+
+def describe(word: str, receipt: Receipt) -> list[str]:
+    """`approved the plan of task-manager (plan_approval-...)`, then the records written."""
+    if not receipt.messages:
+        return [safe_line(f"{word} {receipt.request_id}")]
+    answer = receipt.messages[0]
+    # A message of this type from an approval goes to the agent that is to end, not to whoever asked for its end.
+    thing = "the end of" if answer.type == "shutdown_request" else _THINGS.get(answer.type, "the request of")
+    head = f"{word} {thing} {', '.join(answer.recipients)} ({receipt.request_id})"
+    return [
+        safe_line(head),
+        *map(safe_line, receipt.notes),
+        *approval_lines(answer),
+        *(safe_line(f"written: {message.message_id} -> {message.recipients[0]}") for message in receipt.messages),
+    ]
+
+
+# What changed between two looks at a team, one plain line or one JSON object each.
+
+_HEALTHY = {State.OK, State.EMPTY}
+
+
+class TeamChange(Struct, frozen=True):
+    """One change.
+
+    Attributes:
+        at: When it was noticed, ISO 8601 UTC.
+        change: `new`, `status`, `dropped`, `gone`, `condition` or `problem`.
+        text: What happened, for people; may hold stored text.
+        facts: The same as JSON values.
+    """
+
+    at: str
+    change: str
+    text: str
+    facts: dict[str, Any]
+
+    def line(self) -> str:
+        """One safe line, in local time."""
+        moment = from_text(self.at)
+        return safe_line(f"[{moment.astimezone():%Y-%m-%d %H:%M:%S}] {self.text}" if moment else self.text)
+
+    def as_json(self) -> dict[str, Any]:
+        """One JSON object."""
+        return {"at": self.at, "change": self.change, **self.facts}
+
+
+def changes(before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
+    """Every difference, condition first, then messages in stored order, then what is gone."""
+    at = to_text(after.taken_at)
+    was, state = (judge(snapshot, snapshot.taken_at).state for snapshot in (before, after))
+    if was != state and not {was, state} <= _HEALTHY:
+        yield TeamChange(at, "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)})
+    for problem in after.problems:
+        if problem not in before.problems:
+            facts = {"code": problem.code, "severity": problem.severity, "place": problem.place}
+            text = f"problem {problem.code} at {problem.place}: {problem.message}"
+            yield TeamChange(at, "problem", text, {**facts, "message": problem.message, "hint": problem.hint})
+    yield from _dropped(at, before, after)
+    if after.messages is not before.messages:
+        yield from _messages(at, before, after)
+
+
+def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
+    known = {message.message_id for message in before.dropped}
+    for message in after.dropped:
+        if message.message_id not in known:
+            text = f"in drop/, to be taken in: {_about(message)}"
+            yield TeamChange(at, "dropped", text, {**_facts(message), "summary": said_in(message)})
+
+
+def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
+    # Messages may share an id (D26): what is the same object did not change, and only the rest is matched by ids.
+    stayed = set(map(id, before.messages)) & set(map(id, after.messages))
+    old = [message for message in before.messages if id(message) not in stayed]
+    by_id: dict[str, list[Message]] = {}
+    for message in reversed(old):
+        by_id.setdefault(message.message_id, []).append(message)
+    for message in after.messages:
+        if id(message) in stayed:
+            continue
+        if not (known := by_id.get(message.message_id)):
+            facts = {"status": message.status, "priority": message.priority, "summary": said_in(message)}
+            yield TeamChange(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
+        else:
+            yield from _progress(at, known.pop(), message)
+    left = {id(message) for messages in by_id.values() for message in messages}
+    for message in (message for message in old if id(message) in left and after.is_known):
+        yield TeamChange(
+            at, "gone", f"gone from the queue: {_about(message)}", {**_facts(message), "was": message.status}
+        )
+
+
+def _progress(at: str, was: Message, message: Message) -> Iterator[TeamChange]:
+    readers = [name for name in message.read_by if name not in was.read_by]
+    if was.status != message.status:
+        facts = {**_facts(message), "was": was.status, "status": message.status}
+        yield TeamChange(at, "status", f"{was.status} -> {message.status} {_about(message)}", facts)
+    elif readers:
+        facts = {**_facts(message), "status": message.status, "read_by": readers}
+        yield TeamChange(at, "status", f"read by {', '.join(readers)} {_about(message)}", facts)
+    elif was.record != message.record:
+        yield TeamChange(at, "status", f"changed {_about(message)}", {**_facts(message), "status": message.status})
+
+
+def _about(message: Message) -> str:
+    who = f"{message.sender} -> {', '.join(message.recipients)}"
+    return f'{message.message_id} {who} {message.type}: "{said_in(message)}"'
+
+
+def _facts(message: Message) -> dict[str, Any]:
+    return {
+        "message_id": message.message_id,
+        "from": message.sender,
+        "to": list(message.recipients),
+        "message_type": message.type,
+    }
+
+
+# Findings counted for people: `1 finding, an error`, `3 findings, 1 of them an error`.
+
+
+def findings_of(number: int, errors: int) -> str:
+    """How many findings, and how many of them are errors; nothing is said of errors where there are none."""
+    text = counted(number, "finding")
+    if not errors:
+        return text
+    if number == 1:
+        return f"{text}, an error"
+    return f"{text}, {errors} of them {'an error' if errors == 1 else 'errors'}"
+
+
+# What a join or leave did, for people with every difference, or as JSON.
+
+
+def finish_joined(call: Call, done: Joined) -> int:
+    """Print it."""
+    if call.out.as_json:
+        call.out.json(_as_json(done))
+        return 0
+    would = "" if done.written else "would be "
+    if done.member:
+        word = "added to" if done.action == "join" else "taken out of"
+        call.out.say(safe_line(f"{done.name}: {would}{word} the team's settings"))
+    for change in done.files:
+        call.out.say(safe_line(f"{change.path}: {would if change.word != 'unchanged' else ''}{change.word}"))
+        for line in change.diff.splitlines():
+            call.out.say(safe_text(f"    {line}"))
+    for note in done.notes:
+        call.out.say(safe_line(note))
+    return 0
+
+
+def refuse_password(call: Call) -> None:
+    """A password must not get into files that clients and other programs read.
+
+    Raises:
+        TeamError: `USAGE`.
+    """
+    given = call.options.team or ""
+    if redact(given) != given:
+        text = "the location names a password, which would get into the settings of the client"
+        raise TeamError(Code.USAGE, text, "Leave it out and keep the password in ~/.pgpass.")
+
+
+def _as_json(done: Joined) -> dict[str, object]:
+    files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
+    return {
+        "success": True,
+        "action": done.action,
+        "agent": done.name,
+        "member_changed": done.member,
+        "files": files,
+        "notes": list(done.notes),
+        "written": done.written,
+    }
+
+
+# Members as words of the command line: `NAME[:ROLE][:plan]` in, rows for people and programs out.
+
+
+def parse_agent(text: str, *, field: str = "--agent") -> Agent:
+    """The member described by `NAME[:ROLE][:plan]`.
+
+    Raises:
+        TeamError: `INVALID_NAME`, or `USAGE` for a word that is no role.
+    """
+    name, *words = text.split(":")
+    name = check_name(name, field=field)
+    role, plan = "member", False
+    for word in words:
+        if word == "plan":
+            plan = True
+        elif word in ROLES:
+            role = word
+        else:
+            meant = nearest(word, (*ROLES, "plan"))
+            guess = f"Did you mean {meant!r}? " if meant else ""
+            hint = f"{guess}Roles: {', '.join(ROLES)}; or plan."
+            raise TeamError(Code.USAGE, f"{field} {text}: {word!r} is no role", hint)
+    return Agent(name=name, role=role, plan_mode_required=plan)
+
+
+def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
+    """The members of a new team, the lead first.
+
+    Raises:
+        TeamError: `USAGE` for a name given twice, `INVALID_NAME` for two that differ in case only.
+    """
+    names = [agent.name for agent in agents]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise TeamError(Code.USAGE, f"{twice} is given twice", "Name every agent once.")
+    for name in (lead, *names):
+        refuse_case_twin(name, (ALL, USER, lead, *names), field="name")
+    mine = next((agent for agent in agents if agent.name == lead), Agent(name=lead, role="master"))
+    return [mine, *(agent for agent in agents if agent.name != lead)]
+
+
+def member_json(agent: Agent) -> dict[str, Any]:
+    """A member as a JSON object; lists that allow everything are null."""
+    return {
+        **asdict(agent),
+        "deliver": list(agent.deliver),
+        "may_message": None if agent.may_message is None else sorted(agent.may_message),
+        "may_send": None if agent.may_send is None else sorted(agent.may_send),
+    }

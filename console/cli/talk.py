@@ -1,0 +1,383 @@
+"""Verbs that carry messages: `send`, `broadcast`, `receive`, `ack`, `sendmessage`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from team_console.console.cli.arguments import add_agent, add_completed
+from team_console.console.cli.call import Call, content, json_documents, read, split_names
+from team_console.console.cli.output import is_terminal
+from team_console.console.cli.printing import MACHINE_FIELDS, payload_lines, summary_line, whole_content
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import TRUST
+from team_console.store.model.safe import counted, first_of, safe_line
+from team_console.store.protocol.verdicts import MEANINGS, Mark
+from team_console.store.service.sending import Preview, broadcast, preview
+
+if TYPE_CHECKING:
+    from team_console.store.model.message import Message
+    from team_console.store.service.caller import Received
+
+
+_PRIORITIES = ("critical", "high", "medium", "low")
+
+
+def add_send_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    add_completed(
+        parser, "agents", "--to", action="append", metavar="A[,B]|all", help="recipients, or all for every member"
+    )
+    add_completed(parser, "kinds", "--type", default="message", help="kind of message (default: message)")
+    parser.add_argument("--summary", help="5-10 words for the reader's list; in Chinese at most 14 characters")
+    parser.add_argument("--content", metavar="C|-", help="the text; - reads standard input")
+    parser.add_argument("--priority", choices=_PRIORITIES, help="default: the kind's own")
+    parser.add_argument("--payload", metavar="JSON", help="further fields of this kind, as one JSON object")
+    parser.add_argument("--id", dest="message_id", metavar="ID", help="own id; repeating it writes nothing twice")
+    parser.add_argument(
+        "--in-reply-to", metavar="ID", help="the message this answers; its sender is the default of --to"
+    )
+    parser.add_argument(
+        "--template", choices=("acknowledge", "delayed"), help="fill in summary and content: begun, or begun later"
+    )
+    parser.add_argument("--reason", metavar="R", help="with --template delayed: why it cannot begin at once")
+    parser.add_argument("--expected", metavar="WHEN", help="with --template delayed: when it will")
+
+
+def do_send(call: Call) -> int:
+    """Send and print the receipt."""
+    from team_console.store.protocol.checks import default_recipients
+    from team_console.store.service.sending import send
+
+    options = call.options
+    recipients = _asker(call, options.in_reply_to) if options.to is None else split_names(options.to)
+    summary, text = _filled(call)
+    # An empty --to of a script whose variable is not set must not go to whomever the kind would go to.
+    if not (recipients if options.to is not None else default_recipients(options.type, recipients)):
+        raise TeamError(Code.MISSING_RECIPIENT, "nobody to send to", "Name a recipient with --to AGENT, or --to all.")
+    receipt = send(
+        call.caller,
+        to=recipients,
+        type=options.type,
+        content=content(options.content) if text is None else text,
+        summary=options.summary or summary,
+        priority=options.priority,
+        payload=payload_of(options.payload),
+        message_id=options.message_id,
+        in_reply_to=options.in_reply_to,
+    )
+    word = "already there, nothing written:" if receipt.repeated else "written:"
+    return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
+
+
+def _asker(call: Call, message_id: str | None) -> list[str]:
+    """Whoever wrote the message that is answered, as far as it is still in the queue."""
+    answered = (
+        next((message for message in call.snapshot().messages if message.message_id == message_id), None)
+        if message_id
+        else None
+    )
+    return [answered.sender] if answered is not None else []
+
+
+def _filled(call: Call) -> tuple[str | None, str | None]:
+    """Summary and content of the template that was asked for.
+
+    Raises:
+        TeamError: `USAGE` for a template beside a content of one's own, or what belongs to a template without one.
+    """
+    from team_console.store.protocol.kinds import filled
+
+    options = call.options
+    if options.template is None:
+        if options.reason is not None or options.expected is not None:
+            raise TeamError(
+                Code.USAGE, "--reason and --expected belong to --template delayed", "Add --template delayed."
+            )
+        return None, None
+    if options.content is not None:
+        raise TeamError(Code.USAGE, "--template fills in the content itself", "Leave out --content, or the template.")
+    return filled(
+        options.template, language=call.team.config().language, reason=options.reason, expected=options.expected
+    )
+
+
+def delivery(message: Any) -> str:
+    """One written record in a few words."""
+    return safe_line(f"{message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})")
+
+
+def payload_of(text: str | None) -> dict[str, Any] | None:
+    """The object in `--payload`.
+
+    Raises:
+        TeamError: `INVALID_FIELD` when it is not one JSON object, with the place.
+    """
+    if text is None:
+        return None
+    from team_console.store.model.json_text import named, parse_json
+
+    value = parse_json(text, what="--payload", hint='Give one JSON object, such as {"task_id": "T-1"}.')
+    if not isinstance(value, dict):
+        raise TeamError(Code.INVALID_FIELD, f"--payload is {named(value)}, not an object", "Use {...}.")
+    return value
+
+
+# `broadcast`: the same message to every member, after saying how many deliveries that makes.
+
+
+def add_broadcast_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.description = (
+        "Send one message to every member but the sender. The number of deliveries is said first; at a terminal\n"
+        "you are asked before anything is written, in a script it is written at once. Use it for what everybody\n"
+        "must see: start and end of a project, blocking problems, changes to the team, alarms. For one agent use send."
+    )
+    parser.add_argument("--summary", required=True, help="5-10 words for the reader's list")
+    parser.add_argument("--content", required=True, metavar="C|-", help="the text; - reads standard input")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="only say who would get it")
+
+
+def do_broadcast(call: Call) -> int:
+    """Preview, ask where there is somebody to ask, send."""
+    options = call.options
+    text = content(options.content) or ""
+    shown = preview(call.caller, to="all")
+    if options.dry_run:
+        return _show_only(call, shown)
+    call.out.note(_sentence(shown))
+    asked = is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-"
+    if asked and not options.yes:
+        call.out.warn(shown.warnings)
+    if asked and not options.yes and not confirmed():
+        raise TeamError(Code.NOT_PERMITTED, "broadcast not confirmed; nothing was written", "Add --yes to skip this.")
+    receipt = broadcast(call.caller, summary=options.summary, content=text)
+    return call.finish(receipt, [f"written: {delivery(message)}" for message in receipt.messages])
+
+
+def confirmed() -> bool:
+    """Ask on standard error; anything but y or yes is no."""
+    sys.stderr.write("Send it? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _sentence(shown: Preview) -> str:
+    text = f"{counted(len(shown.recipients), 'delivery')}: {', '.join(shown.recipients)}"
+    if shown.not_listening:
+        text += f"; not listening: {', '.join(shown.not_listening)}"
+    return safe_line(text)
+
+
+def _show_only(call: Call, shown: Preview) -> int:
+    if call.out.as_json:
+        call.out.json(
+            {
+                "success": True,
+                "action": "broadcast",
+                "dry_run": True,
+                "recipients": list(shown.recipients),
+                "not_listening": list(shown.not_listening),
+                "left_out": list(shown.left_out),
+                "warnings": list(shown.warnings),
+            }
+        )
+    else:
+        call.out.say(_sentence(shown))
+        call.out.warn(shown.warnings)
+    return 0
+
+
+# `receive`: the receive task of seed 000, with its display format and its three-key result.
+
+NOTHING_CAME = 6
+"""Exit status of a wait that ended without a message."""
+_NAMED = 5
+"""How many delivered messages are named one by one."""
+
+
+def add_receive_arguments(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.description = (
+        "Take an agent's pending messages, most urgent first. Taken messages are archived and marked read, so each\n"
+        "is handed out once. An agent that may die over its work takes them with --lease and confirms with 'ack':\n"
+        "what is not confirmed in time is handed out again. What the router delivered counts as unread until it is\n"
+        "acknowledged; --delivered takes it, too."
+    )
+    add_agent(parser, help="whose messages (default: --as)")
+    add_completed(parser, "kinds", "--type", metavar="T", help="only this kind of message")
+    parser.add_argument("--peek", action="store_true", help="only look: nothing is marked, archived or locked")
+    parser.add_argument(
+        "--delivered", action="store_true", help="take, too, what the router delivered and nobody acknowledged"
+    )
+    parser.add_argument(
+        "--wait", type=float, metavar="SECONDS", help="wait at most this long; leaves with 6 when none came"
+    )
+    parser.add_argument("--lease", type=float, metavar="SECONDS", help="hold the messages until 'ack', this long")
+    parser.add_argument("--limit", type=int, metavar="N", help="at most so many, for several workers on one inbox")
+
+
+def do_receive(call: Call) -> int:
+    """Receive, wait when asked to, and print; what was left behind is named on standard error."""
+    try:
+        received = _receive(call)
+    except TeamError as error:  # a script that reads the three keys of the source reads them in any case
+        error.facts |= {"messages": [], "count": 0, "status_message": error.message}
+        raise
+    if call.out.as_json:
+        call.out.json(received.as_json())
+    else:
+        call.out.say(display(received, partial(whole_content, call.team)))
+    call.out.warn([notice.message for notice in received.notices])
+    _name_delivered(call, received)
+    if call.options.type is not None and not received.messages and _settings_hold(call):
+        from team_console.console.cli.unheard_names import unheard_kind
+
+        call.out.warn(unheard_kind(call.team.config(), call.options.type))
+    if not (received.is_complete and _settings_hold(call)):
+        call.tell_doubt(call.team.snapshot())
+    return NOTHING_CAME if call.options.wait is not None and not received.messages else 0
+
+
+def _receive(call: Call) -> Received:
+    from team_console.store.service.inbox import receive
+
+    options = call.options
+    agent = call.agent if call.agent is not None else call.given_actor
+    if agent is None:
+        raise TeamError(Code.USAGE, "whose messages? no agent is named", "team-console receive NAME")
+    if options.peek and options.lease is not None:
+        raise TeamError(Code.USAGE, "--peek takes nothing, so there is nothing to lease", "Leave one of them out.")
+    if not options.peek:  # what is taken is read in the name of whom it is for, and leaves that one's list
+        call.refuse_to_rise(agent, field=f"--agent {agent}, or look with --peek")
+        if sys.stdout is None:  # so it is where a process is started with it closed
+            text = "standard output is closed, so nobody would read what is taken"
+            raise TeamError(Code.USAGE, text, "Leave it open, or look with --peek.")
+    look = {"agent": agent, "type": options.type, "delivered": options.delivered}
+    taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
+    if options.wait is None:
+        return receive(call.caller, **taking)
+    from team_console.store.service.waiting import LONGEST_WAIT, wait_for_messages
+
+    if not 0 <= options.wait <= LONGEST_WAIT:
+        raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
+    return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait, tell=call.tell_outage)
+
+
+def _settings_hold(call: Call) -> bool:
+    """Whether the settings are understood and those in force, which a look at an agent's messages does not tell."""
+    try:
+        config = call.team.config()
+    except TeamError:
+        return False
+    return not (config.lost or config.is_misread or config.is_misplaced)
+
+
+def _name_delivered(call: Call, received: Received) -> None:
+    """What the router pushed is not pending and not read (D19): say so, or it would look as if nothing was there."""
+    left = received.delivered
+    if not left or call.options.delivered:
+        return
+    names = [f"{message.message_id} from {message.sender}" for message in left]
+    call.out.note(safe_line(f"delivered and not acknowledged: {len(left):,} ({first_of(names, _NAMED)})"))
+    take = f"team-console receive --agent {received.agent} --delivered"
+    call.out.note(safe_line(f"  They count as unread. Read them with: {take}"))
+
+
+def display(received: Received, whole: Callable[[Message], str | None] = lambda message: None) -> str:
+    """The display block of seed 000, each message with the rest of its payload; its sentence alone when there is none.
+
+    `whole` gives the content of a message that holds only its beginning.
+    """
+    if not received.messages:
+        return safe_line(received.status_message)
+    blocks = [_block(message, whole(message)) for message in received.messages]
+    return "\n".join([safe_line(received.status_message), *blocks])
+
+
+def _warning(message: Message) -> list[str]:
+    """What is wrong with it, below the four lines of the source and before its content."""
+    mark = message.record.get(TRUST)
+    return [f"TRUST: {mark}: {MEANINGS[Mark(mark)]}"] if mark is not None else []
+
+
+def _block(message: Message, content: str | None) -> str:
+    lines = [
+        f"[{message.priority}] {message.type} from {message.sender}",
+        f"ID: {message.message_id}",
+        f"Received: {message.created}",
+    ]
+    payload = [summary_line(message), *_warning(message), *payload_lines(message, content, apart=MACHINE_FIELDS)]
+    return "\n".join(["---", *(safe_line(line) for line in lines), *payload, "---"])
+
+
+# `ack`: delivered or claimed messages become read.
+
+
+def add_ack_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_completed(parser, "held", "ids", nargs="+", metavar="ID", help="message ids; all are acknowledged or none")
+    parser.add_argument("--token", help="the lease's token; refuses when the message was handed out again since")
+
+
+def do_ack(call: Call) -> int:
+    """Acknowledge and print the receipt."""
+    from team_console.store.service.inbox import acknowledge
+
+    receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
+    word = "already read:" if receipt.repeated else "read:"
+    return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
+
+
+# `sendmessage`: SendMessage JSON (seed 001) on standard input, its reply on standard output.
+
+_WANTED = 'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or several such objects.'
+
+
+_DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
+"""Types of documents that decide something, so that whoever does must be known."""
+
+
+def add_sendmessage_arguments(parser: ArgumentParser) -> None:
+    """Explain what stands on standard input."""
+    parser.description = (
+        "Reads JSON objects with the fields of SendMessage (type, recipient, content, summary, request_id, approve,\n"
+        "and in_reply_to for a message), one or several over any number of lines, with // comments, and acts as --as\n"
+        "NAME. With a message_id of your own a repetition writes nothing twice. The reply to each is JSON, one line\n"
+        "each where there are several: success, message, routing, and the ids it made. A refused object does not stop\n"
+        "the others; the exit status is that of the first refusal."
+    )
+
+
+def do_sendmessage(call: Call) -> int:
+    """Submit every document; refusals are the error object, on standard output as well."""
+    call.out.as_json = True
+    documents = json_documents(read("the document"), hint=_WANTED)
+    if len(documents) == 1:
+        call.out.json(_submit(call, documents[0]))
+        return 0
+    statuses = [_submit_line(call, document) for document in documents]
+    return next((status for status in statuses if status), 0)
+
+
+def _submit_line(call: Call, document: Any) -> int:
+    try:
+        call.out.json(_submit(call, document), one_line=True)
+    except TeamError as error:
+        call.out.json(error.as_json(), one_line=True)
+        return error.exit_code
+    return 0
+
+
+def _submit(call: Call, document: Any) -> dict[str, Any]:
+    from team_console.store.protocol.sendmessage_form import read_form
+    from team_console.store.service.sendmessage import submit
+
+    if isinstance(document, TeamError):
+        raise document
+    decides = read_form(document).type in _DECIDING
+    return submit(call.decider if decides else call.caller, document)

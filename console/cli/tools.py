@@ -1,0 +1,385 @@
+"""Verbs about the program itself: `demo`, `config`, `help`, `completions`."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import asdict
+from team_console.console.cli.arguments import find_verb, overview, parser_for
+from team_console.console.cli.bare import need_screen
+from team_console.console.cli.call import Call
+from team_console.console.cli.output import is_terminal, to_json
+from team_console.console.cli.reference import (
+    CONFIG,
+    ENVIRONMENT,
+    EXIT_STATUSES,
+    FILES,
+    Rows,
+    config_schema,
+    error_rows,
+    key_rows,
+    team_schema,
+)
+from team_console.console.cli.settings_reference import (
+    EXAMPLE,
+    SettingRow,
+    nearest_setting,
+    setting_rows,
+    settings_text,
+)
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.home import home
+from team_console.store.model.names import ALL, is_name, nearest
+from team_console.store.model.safe import counted, safe_line
+
+
+def add_demo_arguments(parser: ArgumentParser) -> None:
+    """Declare how the demo runs."""
+    parser.description = (
+        "Start a simulated team in a temporary folder and open the console on it. The agents are real processes on a\n"
+        "real queue: approve a plan, reject one with a reason, write to somebody, ask somebody to stop, and watch\n"
+        "what they do. Everything is gone when you leave."
+    )
+    parser.add_argument("--speed", type=float, default=1.0, metavar="X", help="2 is twice as fast (default: 1)")
+    parser.add_argument("--seed", type=int, default=42, metavar="N", help="same seed, same words (default: 42)")
+    parser.add_argument("--keep", action="store_true", help="leave the folder behind")
+    parser.add_argument(
+        "--headless", type=float, metavar="SECONDS", help="no console: print the folder, play this long, leave"
+    )
+
+
+def do_demo(call: Call) -> int:
+    """Play until the console is left or the time is up."""
+    options = call.options
+    if options.team:
+        raise TeamError(Code.USAGE, "the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
+    if not 0 < options.speed <= 1000:
+        raise TeamError(Code.USAGE, f"--speed {options.speed} is not a speed", "For example --speed 2.")
+    if options.headless is not None and not 0 < options.headless <= 86_400:
+        raise TeamError(Code.USAGE, f"--headless {options.headless} is not a number of seconds", "For example 30.")
+    if options.headless is None:
+        need_screen("The demo plays without a console by --headless SECONDS.")
+    from team_console.console.demo.simulation import Simulation, simulation, wait
+
+    with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
+        if options.headless is not None:
+            _announce(call, str(folder))
+            wait(options.headless)
+            return 0
+        status = _open_console(call, str(folder))
+    if options.keep:
+        call.out.note(f"the team is kept in {safe_line(folder)}")
+    return status
+
+
+def _announce(call: Call, folder: str) -> None:
+    if call.out.as_json:
+        call.out.json({"success": True, "action": "demo", "location": folder})
+    else:
+        call.out.say(safe_line(folder))
+    call.out.flush()
+
+
+def _open_console(call: Call, folder: str) -> int:
+    from team_console.console.app import run_console
+    from team_console.store.backends.open import open_team
+
+    team = open_team(folder, read_only=call.options.read_only)
+    try:
+        read_only = call.options.read_only
+        return run_console(team, me=call.given_actor, read_only=read_only, tips=not read_only)
+    finally:
+        team.close()
+
+
+# `config`: where the user's own settings are, what holds now, and what is wrong with them.
+
+_MISTAKES = 1
+
+
+def add_config_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "The console's settings of one user: theme, keys, columns, sorting, notices of new decisions.\n"
+        "path says where the file is, show prints what holds now as a whole file to start from,\n"
+        "check lists every mistake with its line and leaves with 1 when there is one, and\n"
+        "schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml."
+    )
+    parser.epilog = "The settings:\n\n" + "\n".join(settings_text(CONFIG))
+    parser.add_argument(
+        *("what",), nargs="?", choices=("path", "show", "check", "schema"), default="show", help="(default: show)"
+    )
+    parser.add_argument(
+        "of", nargs="?", choices=("user", "team"), help="whose settings the schema is of (default: user)"
+    )
+
+
+def do_config(call: Call) -> int:
+    """Do one of the four."""
+    from team_console.console.actions import usual_keys
+    from team_console.console.preferences import as_toml, config_path, load
+
+    path, what = safe_line(str(config_path()), 1000), call.options.what
+    if what == "schema":
+        schema = team_schema() if call.options.of == "team" else config_schema()
+        call.out.say(to_json(schema, indent=2 if is_terminal(sys.stdout) else None))
+        return 0
+    if call.options.of:
+        raise TeamError(Code.USAGE, f"{what} is of the user's settings alone", "Only schema knows those of a team.")
+    if what == "path":
+        if call.out.as_json:
+            call.out.json({"path": path, "exists": os.path.exists(config_path())})
+        else:
+            call.out.say(path)
+        return 0
+    checked = load(usual_keys())
+    if what == "show" and not call.out.as_json:
+        call.out.say(as_toml(checked.preferences, usual_keys()).rstrip("\n"))
+        call.out.warn([f"{path}:{mistake.line}: {mistake.message}" for mistake in checked.mistakes])
+        return 0
+    if call.out.as_json:
+        mistakes = [asdict(mistake) for mistake in checked.mistakes]
+        call.out.json({"path": path, "exists": checked.exists, "mistakes": mistakes})
+    else:
+        for mistake in checked.mistakes:
+            call.out.say(f"{path}:{mistake.line}: {mistake.message}. {mistake.hint}".rstrip())
+        if not checked.mistakes:
+            call.out.say(f"{path}: no mistakes" if checked.exists else f"{path} is not there; the defaults hold")
+        else:
+            call.out.say(counted(len(checked.mistakes), "mistake"))
+    return _MISTAKES if what == "check" and checked.mistakes else 0
+
+
+# `help`: explains a verb, or prints a part of the reference.
+
+
+def add_help_arguments(parser: ArgumentParser) -> None:
+    """Declare what to explain."""
+    parser.description = (
+        "Explain a verb, or print a part of the reference. Examples:\n\n"
+        "  team-console help send\n"
+        "  team-console help settings retention   # the team's settings (messenger-config.yaml)\n"
+        "  team-console help config               # your own settings (config.toml)\n"
+        "  team-console help keys                 # the keys of the console\n"
+        "  team-console help environment          # variables; also: files, exit-codes\n"
+        "  team-console help json status          # the JSON Schema of what status --json prints"
+    )
+    parser.add_argument(
+        "topic", nargs="*", metavar="VERB|settings [NAME]|keys|environment|files|exit-codes|json [VERB]"
+    )
+
+
+def do_help(call: Call) -> int:
+    """Print the explanation."""
+    words = call.options.topic
+    if not words:
+        call.out.say(overview())
+    elif words[0] == "settings":
+        _settings(call, words[1:])
+    elif words[0] == "json":
+        _schema(call, words[1:])
+    else:
+        _refuse_more(words[1:])
+        explain = _TOPICS.get(words[0])
+        if explain is None:
+            call.out.say(parser_for(find_verb(words[0])).format_help().rstrip("\n"))
+        else:
+            explain(call)
+    return 0
+
+
+def _explain_environment(call: Call) -> None:
+    _say_rows(call, "environment", "Variables of the environment that are read:", ENVIRONMENT)
+
+
+def _explain_files(call: Call) -> None:
+    _say_rows(call, "files", "Files of a team in a folder, and of one user:", FILES)
+
+
+def _explain_exit_codes(call: Call) -> None:
+    errors = list(error_rows())
+    if call.out.as_json:
+        call.out.json({"exit_codes": dict(EXIT_STATUSES), "errors": dict(errors)})
+        return
+    _say_rows(call, "exit_codes", "Exit statuses:", EXIT_STATUSES)
+    _say_rows(call, "errors", "\nError codes, in the field `error` of --json and behind the message without:", errors)
+
+
+def _explain_keys(call: Call) -> None:
+    rows = [(key, f"{meaning} ({modes})") for key, meaning, modes in key_rows()]
+    _say_rows(call, "keys", "Keys of the console; ? shows those of the present place:", rows)
+
+
+_TOPICS: Mapping[str, Callable[[Call], None]] = {
+    "environment": _explain_environment,
+    "files": _explain_files,
+    "exit-codes": _explain_exit_codes,
+    "keys": _explain_keys,
+}
+
+
+def _say_rows(call: Call, name: str, title: str, rows: Rows) -> None:
+    if call.out.as_json:
+        call.out.json({name: dict(rows)})
+        return
+    call.out.say(title)
+    width = max(len(word) for word, _ in rows) + 2
+    for word, meaning in rows:
+        call.out.say(f"  {word.ljust(width)}{meaning}")
+
+
+def _settings(call: Call, words: Sequence[str]) -> None:
+    _refuse_more(words[1:])
+    topic = words[0] if words else ""
+    rows = setting_rows(topic)
+    if not rows:
+        meant = nearest_setting(topic)
+        hint = f"Did you mean {meant!r}?" if meant else "team-console help settings lists them all."
+        raise TeamError(Code.USAGE, f"there is no setting {topic!r}", hint)
+    _say_settings(call, rows)
+    if not topic and not call.out.as_json:
+        call.out.say("\nThey stand in messenger-config.yaml of the team, in YAML. An example:\n\n" + EXAMPLE.rstrip())
+
+
+def _say_settings(call: Call, rows: Sequence[SettingRow]) -> None:
+    if call.out.as_json:
+        call.out.json({"settings": [asdict(row) for row in rows]})
+        return
+    for line in settings_text(rows):
+        call.out.say(line)
+
+
+def _schema(call: Call, words: Sequence[str]) -> None:
+    from team_console.console.cli.schemas import SCHEMAS, schema_of
+
+    _refuse_more(words[1:])
+    if not words:
+        call.out.say("team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:")
+        call.out.say("  " + " ".join(SCHEMAS))
+        return
+    if words[0] not in SCHEMAS:
+        meant = nearest(words[0], SCHEMAS)
+        hint = f"Did you mean {meant!r}?" if meant else "team-console help json lists the verbs with JSON."
+        raise TeamError(Code.USAGE, f"{words[0]} prints no JSON of its own", hint)
+    indent = 2 if is_terminal(sys.stdout) else None
+    call.out.say(to_json(schema_of(words[0]), indent=indent))
+
+
+def _refuse_more(words: Sequence[str]) -> None:
+    if words:
+        raise TeamError(Code.USAGE, f"help: {words[0]!r} is one word too many", "team-console help --help says more.")
+
+
+# `completions`: the completion script for a shell, made from the verbs' own options.
+
+_PLACES = {
+    "bash": ("XDG_DATA_HOME", ".local/share", "bash-completion/completions/team-console"),
+    "zsh": ("ZDOTDIR", "", ".zfunc/_team-console"),
+    "fish": ("XDG_CONFIG_HOME", ".config", "fish/completions/team-console.fish"),
+}
+"""Where a shell looks for its script: the variable of the base folder, that folder below home, the path in it."""
+
+
+def add_completions_arguments(parser: ArgumentParser) -> None:
+    """Declare the shell, and whether to install the script."""
+    parser.description = (
+        "Print a completion script, or install it for your user:\n\n"
+        "  team-console completions bash --install\n"
+        "  team-console completions zsh --install      # then, once, in ~/.zshrc: fpath+=~/.zfunc before compinit\n"
+        "  team-console completions fish --install"
+    )
+    parser.add_argument("shell", choices=tuple(_PLACES), help="the shell")
+    parser.add_argument("--install", action="store_true", help="write it where the shell looks for it")
+
+
+def do_completions(call: Call) -> int:
+    """Print the script, or write it."""
+    from team_console.console.cli.completion import script
+
+    text = script(call.options.shell)
+    if not call.options.install:
+        call.out.say(text.rstrip("\n"))
+        return 0
+    if call.options.read_only:
+        raise TeamError(Code.READ_ONLY, "--install writes a file", "Leave --read-only out.")
+    path = _place(call.options.shell)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        shown = safe_line(f"{path}: {error.strerror}", 1000)
+        raise TeamError(Code.STORE_FAILED, shown, "Print the script and put it where you want it.") from None
+    shown = safe_line(str(path), 1000)
+    if call.out.as_json:
+        call.out.json({"success": True, "action": "completions", "path": shown})
+    else:
+        call.out.say(f"written: {shown}; new shells have it")
+    return 0
+
+
+def _place(shell: str) -> Path:
+    variable, usual, rest = _PLACES[shell]
+    base = os.environ.get(variable)
+    return (Path(base) if base and os.path.isabs(base) else home() / usual) / rest
+
+
+# `_complete`: one word per line for a completion script; silent about everything that goes wrong.
+
+_PLAIN = re.compile(r"[\w@.+:-]+")
+"""Words a shell takes as they are; bash expands what a completion script is given."""
+
+
+def add_complete_arguments(parser: ArgumentParser) -> None:
+    """Declare what to list."""
+    parser.add_argument("what", choices=tuple(_SOURCES))
+
+
+def do_complete(call: Call) -> int:
+    """Print the words. A store that cannot be read completes nothing."""
+    try:
+        for word in _SOURCES[call.options.what](call):
+            if _PLAIN.fullmatch(word) or is_name(word):
+                call.out.say(word)
+    except TeamError:
+        return 0
+    return 0
+
+
+def _agents(call: Call) -> list[str]:
+    config = call.team.config()
+    names = [config.lead, *config.agents, ALL]
+    if not config.declared:
+        names += [message.sender for message in call.snapshot().messages]
+    return [name for name in dict.fromkeys(names) if is_name(name)]
+
+
+def _requests(call: Call) -> list[str]:
+    return [row.request_id for row in call.view().requests if row.is_open]
+
+
+def _messages(call: Call) -> list[str]:
+    return [message.message_id for message in call.snapshot().messages if message.status != "read"]
+
+
+def _held(call: Call) -> list[str]:
+    waiting = ("delivered", "claimed")
+    actor = call.actor
+    return [
+        message.message_id
+        for message in call.snapshot().messages
+        if message.status in waiting and message.is_addressed_to(actor)
+    ]
+
+
+def _kinds(call: Call) -> list[str]:
+    from team_console.store.protocol.kinds import KINDS
+
+    return [*KINDS, *(kind for kind in call.team.config().kinds if kind not in KINDS)]
+
+
+_SOURCES = {"agents": _agents, "requests": _requests, "messages": _messages, "held": _held, "kinds": _kinds}

@@ -1,1 +1,0 @@
-"""The hook proper: what follows from an event of a client that needs something."""

@@ -1,0 +1,179 @@
+"""Keeps what a human was writing, outside the team folder, until it was sent or thrown away, or is old."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+
+from msgspec import Struct
+from team_console.console.selection import Mode
+from team_console.store.model.home import home
+
+Draft = Mapping[str, str]
+
+MOST_DAYS = 30
+"""Days after which a draft nobody came back to is thrown away, and a file of such drafts with it."""
+_DAY = 86_400.0
+
+
+class Drafts:
+    """Drafts of one team and identity by what they are for, in `XDG_STATE_HOME/team-console`.
+
+    A read-only console keeps none. A state folder that cannot be written only costs drafts their life after exit.
+    Several consoles of the same human may be open: each changes only what was typed in it.
+    """
+
+    def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
+        self._mine: dict[str, dict[str, str]] = {}
+        self._unwritten: dict[str, dict[str, str]] = {}
+        self._writer: Thread | None = None
+        self._lock = Lock()
+        self._enabled = enabled
+        digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
+        self._path = state_folder() / "drafts" / f"{digest}.json"
+
+    def get(self, purpose: str) -> Draft:
+        """The draft for `purpose`; empty when there is none."""
+        if purpose in self._mine or not self._enabled:
+            return dict(self._mine.get(purpose, {}))
+        typed: dict[str, str] = self._stored().get(purpose, {}).get("typed", {})
+        return typed
+
+    def keep(self, purpose: str, draft: Draft) -> None:
+        """Keep `draft` for `purpose`; an empty one is thrown away. A thread writes it: who types never waits for it."""
+        typed = {name: text for name, text in draft.items() if text}
+        if typed == self._mine.get(purpose):
+            return
+        self._mine[purpose] = typed
+        if not self._enabled:
+            return
+        with self._lock:
+            self._unwritten[purpose] = typed
+            if self._writer is None:
+                self._writer = Thread(target=self._write_all, name="keeping drafts", daemon=True)
+                self._writer.start()
+
+    def flush(self) -> None:
+        """Wait until all that was kept is on disk."""
+        if (writer := self._writer) is not None:
+            writer.join()
+
+    def purposes(self, beginning: str) -> list[str]:
+        """Purposes on disk whose names begin so."""
+        return [purpose for purpose in self._stored() if purpose.startswith(beginning)] if self._enabled else []
+
+    def _stored(self) -> dict[str, dict[str, Any]]:
+        """What is on disk and not too old; a file that cannot be read holds nothing."""
+        try:
+            stored = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        oldest = time.time() - MOST_DAYS * _DAY
+        found = stored.items() if isinstance(stored, dict) else ()
+        return {purpose: item for purpose, item in found if _is_draft(item) and item["kept"] > oldest}
+
+    def _write_all(self) -> None:
+        """In the thread: one write for all that was kept since the one before, until there is no more."""
+        while True:
+            with self._lock:
+                kept, self._unwritten = self._unwritten, {}
+                if not kept:
+                    self._writer = None
+                    return
+            with suppress(OSError):
+                self._write(kept)
+
+    def _write(self, kept: Mapping[str, Draft]) -> None:
+        drafts = self._stored()
+        changed = {purpose: typed for purpose, typed in kept.items() if typed or purpose in drafts}
+        if not changed:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for purpose, typed in changed.items():
+            drafts.pop(purpose, None)
+            if typed:
+                drafts[purpose] = {"kept": time.time(), "typed": typed}
+        if not drafts:
+            self._path.unlink(missing_ok=True)
+            return
+        if not self._path.exists():
+            _sweep(self._path.parent)
+        staged = self._path.with_suffix(f".{os.getpid()}.tmp")
+        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(drafts, file, ensure_ascii=False)
+            file.flush()
+            os.fsync(file.fileno())
+        staged.replace(self._path)
+
+
+def _is_draft(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("kept"), int | float):
+        return False
+    typed = value.get("typed")
+    return isinstance(typed, dict) and all(isinstance(text, str) for text in typed.values())
+
+
+def _sweep(folder: Path) -> None:
+    """Throw away files of teams nobody writes to any more, and what a killed console left half written."""
+    oldest = time.time() - MOST_DAYS * _DAY
+    for path in folder.iterdir():
+        if path.suffix in (".json", ".tmp") and path.stat().st_mtime < oldest:
+            path.unlink(missing_ok=True)
+
+
+def state_folder() -> Path:
+    """`XDG_STATE_HOME/team-console`, by default below `~/.local/state`."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base and os.path.isabs(base) else home() / ".local" / "state") / "team-console"
+
+
+# The place of last time: which mode of which team was open, and what it was filtered by.
+
+_LONGEST = 200
+"""Characters of a filter that are kept."""
+
+
+class Place(Struct, frozen=True):
+    """A mode and its filter."""
+
+    mode: Mode = Mode.NEEDS
+    filter: str = ""
+
+
+class LastPlace:
+    """The place of one team and identity, in `XDG_STATE_HOME/team-console/places`."""
+
+    def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
+        digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
+        self._path = state_folder() / "places" / f"{digest}.json"
+        self._enabled = enabled
+
+    def read(self) -> Place:
+        """The place of last time; the first one when there was none or it cannot be read."""
+        if not self._enabled:
+            return Place()
+        try:
+            stored = json.loads(self._path.read_text(encoding="utf-8"))
+            mode, words = Mode(stored["mode"]), stored["filter"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return Place()
+        is_text = isinstance(words, str) and len(words) <= _LONGEST and words.isprintable()
+        return Place(mode, words if is_text else "")
+
+    def keep(self, place: Place) -> None:
+        """Come back to `place` next time; a state folder that cannot be written only forgets it."""
+        if not self._enabled:
+            return
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            staged = self._path.with_suffix(f".{os.getpid()}.tmp")
+            staged.write_text(json.dumps({"mode": place.mode, "filter": place.filter[:_LONGEST]}), encoding="utf-8")
+            staged.replace(self._path)

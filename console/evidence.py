@@ -1,0 +1,274 @@
+"""Evidence beside a request, gathered in a thread: files of the project, runs on record."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct
+from team_console.console.agents.session_files import LARGEST, runs_folder, whose
+from team_console.store.contract.team import Team
+from team_console.store.model.message import Message
+from team_console.store.protocol.client_requests import PATH_KEYS, origin_of, permission_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.views.evidence import (
+    MOST_NAMES,
+    NOT_FOUND_OUT,
+    Evidence,
+    FileFact,
+    FileState,
+    Looked,
+    Run,
+    Runs,
+    named_files,
+    plan_evidence,
+    report_evidence,
+)
+from team_console.store.views.rows import Batch, RequestRow
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_DEEPEST = 40
+_MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
+
+
+def look_for(folder: str, names: Iterable[str]) -> tuple[FileFact, ...]:
+    """What each name is within `folder`, at most `MOST_NAMES` of them; a folder that cannot be opened tells nothing."""
+    wanted = list(islice(names, MOST_NAMES))
+    try:
+        root = os.open(folder, _FOLDER)
+    except (OSError, ValueError):
+        return tuple(FileFact(name, FileState.UNREADABLE) for name in wanted)
+    try:
+        return tuple(_look(root, folder, name) for name in wanted)
+    finally:
+        os.close(root)
+
+
+def _look(root: int, folder: str, name: str) -> FileFact:
+    parts = _within(folder, name)
+    if parts is None:
+        return FileFact(name, FileState.OUTSIDE)
+    try:
+        with _last_folder(root, parts[:-1]) as place:
+            found = os.stat(parts[-1], dir_fd=place, follow_symlinks=False)
+    except OSError as error:
+        state = FileState.LINK if error.errno == errno.ELOOP else FileState.UNREADABLE
+        return FileFact(name, FileState.MISSING if error.errno in _MISSING else state)
+    except ValueError:
+        return FileFact(name, FileState.UNREADABLE)
+    return FileFact(name, _state(found.st_mode), found.st_size, found.st_mtime)
+
+
+def _within(folder: str, name: str) -> list[str] | None:
+    """The steps from the folder to the name; None when it is elsewhere."""
+    base = folder.rstrip("/") + "/"
+    if name.startswith(base):
+        name = name[len(base) :]
+    elif name.startswith(("/", "~")):
+        return None
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    return None if not parts or ".." in parts or len(parts) > _DEEPEST else parts
+
+
+@contextmanager
+def _last_folder(root: int, parts: list[str]) -> Iterator[int]:
+    """The folder that the last step is in; each is opened from the one before it, and none through a link."""
+    place = os.dup(root)
+    try:
+        for part in parts:
+            _refuse_link(part, place)
+            inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=place)
+            os.close(place)
+            place = inner
+        yield place
+    finally:
+        os.close(place)
+
+
+def _refuse_link(part: str, place: int) -> None:
+    """A link and a plain file both end an opening with `ENOTDIR`, and are told apart here."""
+    if stat.S_ISLNK(os.stat(part, dir_fd=place, follow_symlinks=False).st_mode):
+        raise OSError(errno.ELOOP, "a link")
+
+
+def _state(mode: int) -> FileState:
+    if stat.S_ISREG(mode):
+        return FileState.FILE
+    if stat.S_ISDIR(mode):
+        return FileState.FOLDER
+    return FileState.LINK if stat.S_ISLNK(mode) else FileState.SPECIAL
+
+
+# Runs on record: what agents' clients said they ran, as the hook left it in private files on this machine.
+
+_MOST_FILES = 20
+_MOST_RUNS = 2_000
+_LATEST = 32_503_680_000.0
+"""The year 3000; a later moment is none, and no clock can show it."""
+
+
+def runs_of(team: Team, agent: str) -> Runs | None:
+    """What is on record of an agent of this team, oldest first; None when nothing is."""
+    base = runs_folder()
+    if base is None:
+        return None
+    begins = {whose(agent, place) for place in _places(team)}
+    names = sorted(_records(base, begins), key=_changed, reverse=True)[:_MOST_FILES]
+    runs = sorted((run for path in names for run in _read(path)), key=lambda run: run.at)[-_MOST_RUNS:]
+    return Runs(tuple(runs), runs[0].at) if runs else None
+
+
+def _places(team: Team) -> set[str]:
+    """Where an agent may have been told that the team is: as it is opened here, its folder, the project around it."""
+    places = {team.location}
+    if team.root is not None:
+        root = team.root.absolute()
+        places |= {str(root), str(root.parent), str(root.parent.parent)}
+    return places
+
+
+def _records(base: str, begins: set[str]) -> Iterator[str]:
+    try:
+        with os.scandir(base) as entries:
+            yield from (entry.path for entry in entries if entry.name[:8] in begins)
+    except OSError:
+        return
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _read(path: str) -> Iterable[Run]:
+    """The runs of one file that is our own and a plain one; a line that cannot be read is left out."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            return
+        data = file.read(2 * LARGEST)
+    for line in data.splitlines():
+        run = _run(line)
+        if run is not None:
+            yield run
+
+
+def _run(line: bytes) -> Run | None:
+    try:
+        facts = json.loads(line)
+        at = float(facts["at"])
+        if not 0 < at < _LATEST:
+            return None
+        status, ok = facts.get("exit"), facts.get("ok")
+        return Run(
+            at,
+            str(facts.get("tool") or ""),
+            str(facts.get("subject") or ""),
+            status if type(status) is int else None,
+            ok if isinstance(ok, bool) else None,
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+# Wishes: what evidence is wanted for, and what it is looked for with.
+
+
+class Wish(Struct, frozen=True):
+    """What evidence is wanted for.
+
+    Attributes:
+        key: Names it among others.
+        message: The question or the report.
+        row: The request, None for a report.
+        text: The whole text of the plan or report.
+        rejected: The version before that was rejected.
+        rejected_text: The whole of that.
+    """
+
+    key: str
+    message: Message
+    row: RequestRow | None
+    text: str
+    rejected: RequestRow | None = None
+    rejected_text: str = ""
+    batches: tuple[Batch, ...] = ()
+
+    def is_for_the_same(self, other: Wish) -> bool:
+        """Whether the same evidence would be looked for; a clock that goes on is no other wish."""
+        return (
+            self.message is other.message
+            and self.text == other.text
+            and self.rejected_text == other.rejected_text
+            and _rejection(self) is _rejection(other)
+        )
+
+
+def _rejection(wish: Wish) -> Message | None:
+    return wish.rejected.verdict if wish.rejected is not None else None
+
+
+# Gathers the evidence beside one request or report: in a thread, never under the lock, bounded in what it looks at.
+
+_OFFICE = "_bmad-output"
+"""The folder of a project that holds its team."""
+
+
+def gather(team: Team, wish: Wish) -> Evidence:
+    """The evidence there is now; what this machine refuses to tell is not known."""
+    try:
+        return _gather(team, wish)
+    except OSError:
+        return NOT_FOUND_OUT
+
+
+def _gather(team: Team, wish: Wish) -> Evidence:
+    row = wish.row
+    if row is None:
+        return report_evidence(wish.text, Looked(runs=runs_of(team, wish.message.sender)))
+    folder, says = project_folder(team, wish.message)
+    names = _names(wish, row)
+    files = look_for(folder, names) if folder else tuple(FileFact(name, FileState.UNREADABLE) for name in names)
+    looked = Looked(folder, says, files, runs_of(team, row.asker))
+    return plan_evidence(
+        row,
+        text=wish.text,
+        rejected=wish.rejected,
+        rejected_text=wish.rejected_text,
+        batches=wish.batches,
+        looked=looked,
+    )
+
+
+def project_folder(team: Team, question: Message) -> tuple[str, str]:
+    """The folder a request is about, and whose word that is; empty when nobody says."""
+    directory = origin_of(question.payload).directory
+    if directory.startswith("/") and "\0" not in directory:
+        return directory, f"as {question.sender} names it"
+    root = team.root
+    if root is None:
+        return "", ""
+    place = root.absolute()
+    inside = next((parent for parent in (place, *place.parents) if parent.name == _OFFICE), None)
+    folder = inside.parent if inside is not None else place if place.is_dir() else place.parent
+    return str(Path(folder)), "where the team is"
+
+
+def _names(wish: Wish, row: RequestRow) -> tuple[str, ...]:
+    if row.kind is not RequestKind.PERMISSION:
+        return named_files(wish.text)
+    given = permission_of(wish.message.payload).input
+    path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str) and given[key]), None)
+    return (path,) if path is not None else ()

@@ -1,1 +1,0 @@
-"""What is looked at on this machine for a decision: files a plan names, and what agents' clients said they ran."""

@@ -1,0 +1,111 @@
+"""The log of defects: where an exception nobody expected came from, never what a message said.
+
+The text of an exception and the values of variables may be somebody's message or a token, so neither is written or
+shown: only kinds of exceptions and places in the code. No module of the screen is imported here; verbs use it too.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+
+from msgspec import Struct
+from team_console.console.drafts import state_folder
+
+_MOST_BYTES = 256 * 1024
+"""Size from which on a log is put aside; one former log is kept."""
+_PARTS = 4
+"""Parts of a path that are written: enough to find the module, and no name of a user or a folder above."""
+
+
+class Fault(Struct, frozen=True):
+    """One defect, told apart by its kind and place.
+
+    Attributes:
+        kind: The class of the exception.
+        place: The innermost place in the code, as `module.py:line function`.
+        where: What the console was at, such as the name of a mode.
+        log: The file that holds the traceback; None when it could not be written.
+    """
+
+    kind: str
+    place: str
+    where: str
+    log: Path | None
+
+
+class Faults:
+    """The defects of one console; each is logged once, however often it comes back."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], Fault] = {}
+        self._lock = Lock()
+
+    @property
+    def all(self) -> tuple[Fault, ...]:
+        """Every defect so far, the first one first."""
+        return tuple(self._known.values())
+
+    def record(self, error: BaseException, *, where: str = "") -> Fault:
+        """Log `error` unless the same one is known; returns it as it is known."""
+        kind, place = type(error).__name__, place_of(error)
+        with self._lock:
+            known = self._known.get((kind, place))
+            if known is None:
+                known = self._known[kind, place] = Fault(kind, place, where, log(error, where=where))
+            return known
+
+
+def log(error: BaseException, *, where: str = "") -> Path | None:
+    """Add the kind of `error` and the places it went through to the log; returns the log, None when it cannot be."""
+    path = state_folder() / "log" / "defects.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _put_aside(path)
+        # Whoever owns the folder could put a link there that leads the log elsewhere.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(path, flags, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+            os.fchmod(descriptor, 0o600)
+            file.write("\n".join(_entry(error, where)) + "\n\n")
+    except OSError:
+        return None
+    return path
+
+
+def place_of(error: BaseException) -> str:
+    """Where it was raised: `module.py:line function`."""
+    places = list(_places(error.__traceback__))
+    return places[-1] if places else "unknown place"
+
+
+def _entry(error: BaseException, where: str) -> Iterator[str]:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    yield f"{now} process {os.getpid()} Python {platform.python_version()}{f' in {where}' if where else ''}"
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    words = ""
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield f"{words}{type(cause).__module__}.{type(cause).__qualname__}"
+        yield from (f"  {place}" for place in _places(cause.__traceback__))
+        words, cause = "after ", cause.__cause__ or cause.__context__
+
+
+def _places(at: TracebackType | None) -> Iterator[str]:
+    for frame, line in traceback.walk_tb(at):
+        path = "/".join(Path(frame.f_code.co_filename).parts[-_PARTS:]).lstrip("/")
+        yield f"{path}:{line} {frame.f_code.co_name}"
+
+
+def _put_aside(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        if path.stat(follow_symlinks=False).st_size > _MOST_BYTES:
+            path.replace(path.with_suffix(".1.log"))

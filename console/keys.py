@@ -1,0 +1,173 @@
+"""Keys take effect in the order they were typed, whichever widgets they go to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from math import isfinite
+from time import monotonic
+from typing import Any
+
+from textual.app import App
+from textual.events import Event, Key, MouseDown, MouseUp, Paste
+from textual.message_pump import MessagePump
+from textual.widgets import Input
+
+_PATIENCE = 1.0
+"""Seconds after which a key that got stuck on its way holds the next one back no longer."""
+_LEAVE = "ctrl+q"
+"""The key that leaves the console from anywhere."""
+_LAPS = 2
+"""How often a key is followed: what it made its widget or a binding send, such as `Submitted`, travels behind it."""
+_MOST, _AGAIN = 8.0, 0.01
+"""Seconds for which a screen that opens or writes holds keys back at most, and between two looks at it."""
+
+
+class KeyQueue:
+    """Holds a key back until the one before it has gone all its way: only then it is known what has the focus.
+
+    Textual puts a key into the queue of the widget that has the focus when the key arrives. Keys for two widgets would
+    travel side by side, and the later could act first; a key that follows an escape would still go to the form that the
+    escape closes, and be lost with it. Letters of a text that is typed move no focus and need not wait for each other.
+    What a widget makes of a key, such as an enter that submits a field, travels the same way one step behind the key,
+    so the next one follows that, too. A screen that is opening, or a form that is handing in, has its keys wait until
+    it is done (`takes_keys`); one that can take only some of them says which it cannot (`holds_back`). What was typed
+    before a form could be read, the form may refuse (`refuses`): it was meant for something else.
+    """
+
+    def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
+        self._app = app
+        self._dispatch = dispatch
+        self._waiting: deque[Event] = deque()
+        self._last: MessagePump | None = None
+        self._is_typing = False
+        self._number = self._following = 0
+        self._held_since: float | None = None
+
+    @staticmethod
+    def takes(event: Event) -> bool:
+        """Whether `event` comes from a hand, and comes for the first time."""
+        return isinstance(event, Key | Paste | MouseDown | MouseUp) and not event.is_forwarded
+
+    async def take(self, event: Event) -> None:
+        """Let `event` take effect in its turn."""
+        self._waiting.append(event)
+        if not self._following and self._held_since is None:
+            await self._hand_out()
+
+    def _is_refused(self, event: Event) -> bool:
+        """Whether what stands in front takes `event` for nothing; leaving is meant whatever stands there."""
+        refuses = getattr(self._app.screen, "refuses", None)
+        return refuses is not None and not _leaves(event) and bool(refuses(event))
+
+    def _is_held(self, event: Event) -> bool:
+        """Whether what stands in front cannot take `event` yet; then another look follows."""
+        front = self._app.screen
+        holds_back = getattr(front, "holds_back", None)
+        if getattr(front, "takes_keys", True) and not (holds_back and isinstance(event, Key) and holds_back(event.key)):
+            self._held_since = None
+            return False
+        if self._held_since is None:
+            self._held_since = monotonic()
+        if monotonic() - self._held_since > _MOST:
+            self._held_since = None
+            if any(map(_leaves, self._waiting)):  # what stands in front will not come: leave, without 8 s for each key
+                self._waiting = deque(filter(_leaves, self._waiting))
+            return False
+        self._app.set_timer(_AGAIN, self._look_again)
+        return True
+
+    async def _look_again(self) -> None:
+        if not self._waiting:
+            self._held_since = None
+        await self._hand_out()
+
+    async def _hand_out(self) -> None:
+        while self._waiting:
+            event = self._waiting[0]
+            target = (self._app.focused or self._app.screen) if isinstance(event, Key | Paste) else None
+            is_typing = _is_letter(event) and _is_typed_in(target)
+            if self._last is not None and not (is_typing and self._is_typing and self._last is target):
+                self._wait_for(self._last)
+                return
+            if self._is_held(event):
+                return
+            event = self._waiting.popleft()  # another one when a screen that never came was given up
+            if self._is_refused(event):
+                continue
+            await self._dispatch(event)
+            self._last, self._is_typing = target, is_typing
+
+    def _wait_for(self, pump: MessagePump) -> None:
+        """Go on when all keys that `pump` got are through, and what it made of them."""
+        self._number = self._following = self._number + 1
+        self._follow(pump, pump, self._number, _LAPS)
+        self._app.set_timer(_PATIENCE, partial(self._through, self._number))
+
+    def _follow(self, pump: MessagePump, first: MessagePump, number: int, laps: int) -> None:
+        """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app; then again."""
+        while pump is not self._app:
+            parent = pump._parent or self._app
+            if pump.call_later(self._follow, parent, first, number, laps):
+                return
+            pump = parent
+        if laps > 1:
+            self._app.call_later(self._follow, first, first, number, laps - 1)
+        else:
+            self._app.call_later(self._through, number)
+
+    async def _through(self, number: int) -> None:
+        if number == self._following:
+            self._following, self._last = 0, None
+            await self._hand_out()
+
+
+def _leaves(event: Event) -> bool:
+    return isinstance(event, Key) and event.key == _LEAVE
+
+
+def _is_typed_in(target: object) -> bool:
+    """Whether letters are text there. Loading the editor of many lines takes a start 10 ms, so it is not asked for."""
+    many_lines = sys.modules.get("textual.widgets._text_area")
+    return isinstance(target, Input) or (many_lines is not None and isinstance(target, many_lines.TextArea))
+
+
+def _is_letter(event: Event) -> bool:
+    return isinstance(event, Key) and event.is_printable
+
+
+# The grace of a decision: the seconds in which it can be taken back before it is written.
+
+GRACE = 5.0
+"""Seconds that a verdict, a message or a `done` waits before it is written, unless a setting says otherwise."""
+MOST = 60.0
+"""Seconds that a decision may wait at most: an agent waits for it."""
+VARIABLE = "TEAM_CONSOLE_GRACE"
+"""Environment variable with the seconds; 0 for none. It goes before the setting of the user's file."""
+
+_configured: float | None = None
+
+
+def configure_grace(seconds: float | None) -> None:
+    """Take the seconds of the user's settings; None for the default."""
+    global _configured
+    _configured = seconds
+
+
+def grace_seconds() -> float:
+    """Seconds between deciding and writing: of the environment, else the settings, else the default; at most `MOST`."""
+    given = _number(os.environ.get(VARIABLE, ""))
+    seconds = given if given is not None else _configured if _configured is not None else GRACE
+    return min(max(seconds, 0.0), MOST)
+
+
+def _number(text: str) -> float | None:
+    """The number in `text`; None for everything that is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None

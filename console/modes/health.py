@@ -1,0 +1,363 @@
+"""Health: the store, its lock and its watch, and every departure from a protocol."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.console.modes.pane import AttachmentCache, ListPane
+from team_console.console.selection import NOTHING, Mode, Selection
+from team_console.console.words import ScreenState, pulse_of, reason_of, truth_of
+from team_console.store.contract.team import KEPT_PRIVATE, AuditLine, WatchState
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Problem
+from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.views.findings import trail_findings
+from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.truth import State, holder_words
+from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
+from team_console.widgets.document import Block, Document, Fact, Form, Lines, Text
+from team_console.widgets.row_list import Drawing
+from team_console.widgets.rows import finding_lines
+from team_console.widgets.signs import SEVERITIES
+from team_console.widgets.text import Line, ago, cell_len, clock_time, pad
+from textual import work
+from textual.worker import Worker, WorkerState
+
+_NOTICED = {
+    WatchState.LIVE: "told by the system",
+    WatchState.POLLING: "looked for now and then",
+    WatchState.STALLED: "not noticed",
+}
+_TOLD_ELSEWHERE = frozenset({DOUBT, LOCKED, SETTINGS})
+"""What is the matter with the queue, its lock or the settings, and not with how changes are noticed."""
+_SETTINGS = "settings"
+_MANY = 3
+"""Findings of one kind from which on they are one row."""
+_LISTED = 50
+"""Findings of a group that its detail lists."""
+_AUDITED = 100
+"""Lines of the audit trail that are checked and shown."""
+
+
+class Vital(Struct, frozen=True):
+    """One fact about the store.
+
+    Attributes:
+        name: What it is about.
+        glyph, tone: Whether it is well.
+        text: Safe text, one line.
+        more: Safe text for the detail.
+    """
+
+    name: str
+    glyph: str
+    tone: str
+    text: str
+    more: str = ""
+
+
+class FindingGroup(Struct, frozen=True):
+    """Findings of one kind, shown as one row with their number until it is opened."""
+
+    severity: str
+    code: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def key(self) -> str:
+        """What names it in the list."""
+        return f"group:{self.severity}:{self.code}"
+
+
+Row = Vital | FindingGroup | Problem
+
+
+class HealthPane(ListPane[Row]):
+    """What is known of the store first, then the findings, errors first."""
+
+    MODE: ClassVar[Mode] = Mode.HEALTH
+
+    def __init__(self, shelf: AttachmentCache) -> None:
+        super().__init__(shelf)
+        self._audit: Vital | None = None
+        self._audited = ""
+        self._is_audit_unread = False
+        self._findings: tuple[Problem, ...] = ()
+        self._unfolded: set[str] = set()
+
+    def draw(self, row: Row, drawing: Drawing) -> Any:
+        """A fact or a finding in one line or two."""
+        if isinstance(row, Problem):
+            return finding_lines(row, drawing)
+        if isinstance(row, FindingGroup):
+            return _group_lines(row, drawing, unfolded=row.key in self._unfolded)
+        line: Line = ((f"{row.glyph} ", row.tone), (pad(row.name, 10), "muted"), (row.text, ""))
+        return (line,) if drawing.lines == 1 else (line, (("  ", ""), (row.more.partition("\n")[0], "muted")))
+
+    def key_of(self, row: Row) -> str:
+        """The name of a fact, of several on the settings with what each says; code and place of a finding."""
+        if isinstance(row, FindingGroup):
+            return row.key
+        if isinstance(row, Vital) and row.name == _SETTINGS:
+            return f"vital:{row.name}:{row.text}"
+        return f"vital:{row.name}" if isinstance(row, Vital) else f"{row.code}:{row.place}:{row.message}"
+
+    def matter_of(self, row: Row) -> object:
+        """Which one it is."""
+        return self.key_of(row)
+
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Facts are known even when nothing could be read."""
+        self.situation, self.now = situation, now
+        view = situation.view
+        findings = view.findings if view is not None else ()
+        unseen = situation.snapshot.problems if situation.snapshot and view is None else ()
+        self._look_at_audit()
+        self._findings = tuple(self._shortened(problem) for problem in findings or unseen)
+        self._all = (*self._vitals(), *self._grouped())
+        self._fill()
+
+    def tick(self, now: datetime) -> None:
+        """Say the facts anew, since they tell how long ago; what could not be read of the trail is tried again."""
+        self.now = now
+        if self._is_audit_unread:
+            self._is_audit_unread = False
+            self._check_audit()
+        self._all = (*self._vitals(), *(row for row in self._all if not isinstance(row, Vital)))
+        self._fill()
+
+    def _grouped(self) -> Iterator[Row]:
+        """The findings, those of one kind as one row where they are many; an opened one has them below it."""
+        groups: dict[tuple[str, str], list[Problem]] = {}
+        for problem in self._findings:
+            groups.setdefault((problem.severity, problem.code), []).append(problem)
+        for (severity, code), problems in groups.items():
+            group = FindingGroup(severity, code, tuple(problems))
+            if len(problems) < _MANY:
+                yield from problems
+                continue
+            yield group
+            if group.key in self._unfolded:
+                yield from problems
+
+    def _filtered(self) -> tuple[Row, ...]:
+        """A filter looks at every finding, folded away or not."""
+        if not self.query_text:
+            return self._all
+        folded = self._all
+        self._all = (*(row for row in folded if isinstance(row, Vital)), *self._findings)
+        shown = super()._filtered()
+        self._all = folded
+        return shown
+
+    def open(self) -> None:
+        """Fold findings of one kind out or away; of one finding go to the request it is about, else into its text."""
+        row = self.rows.cursor_row
+        if isinstance(row, FindingGroup):
+            self._unfolded ^= {row.key}
+            self.show(self.situation, self.now)
+        elif isinstance(row, Problem) and (request := self._request_of(row)) is not None:
+            self.post_message(self.GoTo(Mode.REQUESTS, request.key))
+        else:
+            super().open()
+
+    def _request_of(self, problem: Problem) -> RequestRow | None:
+        view = self.situation.view
+        place = problem.place.partition(" ")[0]
+        rows = view.requests if view is not None else ()
+        return next((row for row in rows if place in (row.question.message_id, row.request_id)), None)
+
+    def focus_first(self) -> None:
+        """The facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
+        super().focus_first()
+        self.app.look(back=True)  # type: ignore[attr-defined]
+
+    def rows_of(self, view: View) -> tuple[Row, ...]:
+        """Facts and findings."""
+        return self._all
+
+    def _shortened(self, problem: Problem) -> Problem:
+        short = self.situation.short
+        return replace(problem, place=short(problem.place), message=short(problem.message))
+
+    def words_of(self, row: Row) -> str:
+        """All its words."""
+        if isinstance(row, Vital):
+            return f"{row.name} {row.text} {row.more}"
+        if isinstance(row, FindingGroup):
+            return f"{row.code} {row.severity}"
+        return f"{row.code} {row.severity} {row.place} {row.message} {row.hint}"
+
+    def document_of(self, row: Row) -> Document | None:
+        """What it means and what to do."""
+        if isinstance(row, Vital):
+            blocks: tuple[Block, ...] = (
+                Lines((((f"{row.glyph} ", row.tone), (row.text, "")),)),
+                Text(row.more, Form.SOURCE),
+            )
+            return Document(key=self.key_of(row), title=row.name.capitalize(), blocks=blocks, source=row.text)
+        if isinstance(row, FindingGroup):
+            return _group_document(row)
+        return finding_document(row, key=self.key_of(row), leads_to_request=self._request_of(row) is not None)
+
+    def subject_of(self, row: Row | None, marked: tuple[Row, ...]) -> Selection:
+        """Nothing can be decided here."""
+        return NOTHING
+
+    def title_of(self, shown: int, total: int) -> str:
+        """How many errors, warnings and notices."""
+        counts = Counter(problem.severity for problem in self._findings)
+        words = ", ".join(counted(counts[word], word) for word in ("error", "warning", "notice") if counts[word])
+        return f"Health · {words or 'no findings'}"
+
+    def _vitals(self) -> tuple[Vital, ...]:
+        found = [self._queue(), self._lock(), self._watch(), *((self._audit,) if self._audit else ())]
+        lost = truth_of(self.situation, self.now).reason(State.SETTINGS)
+        if lost is not None:
+            text = safe_line(self.situation.short(lost.text), 300)
+            found.append(Vital(_SETTINGS, "▲", "bad", text, safe_line(lost.hint, 300)))
+        snapshot = self.situation.snapshot
+        if snapshot is not None:
+            for warning in snapshot.config.warnings:
+                found.append(Vital(_SETTINGS, "▲", "warn", safe_line(warning, 300)))
+        return tuple(found)
+
+    def _look_at_audit(self) -> None:
+        """Check the end of the audit trail in a thread, once for each state of the store."""
+        revision = self.situation.snapshot.revision if self.situation.snapshot else ""
+        if revision and revision != self._audited:
+            self._audited = revision
+            self._check_audit()
+
+    @work(thread=True, exit_on_error=False, group="audit", exclusive=True)
+    def _check_audit(self) -> Vital:
+        lines = self.shelf.team.audit(limit=_AUDITED)
+        if not lines:
+            return self._unrecorded()
+        problem = next(trail_findings(lines), None)
+        if problem is not None and problem.severity != "notice":
+            glyph, tone = ("✗", "bad") if problem.severity == "error" else ("△", "warn")
+            return Vital("audit", glyph, tone, safe_line(problem.message, 300), safe_line(problem.hint, 300))
+        last = lines[0]
+        words = f"intact to line {last.seq} · last {safe_line(last.action, 40)} by {safe_line(last.actor, 64)}"
+        head = "Every write action leaves a line; the newest come first."
+        return Vital("audit", "✓", "good", words, "\n".join([head, "", *_record(lines, self.now)]))
+
+    def _unrecorded(self) -> Vital:
+        """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""
+        more = "Every write action of team-console leaves a line. Restore the file if there was one."
+        snapshot = self.situation.snapshot
+        if snapshot is not None and any(problem.code == KEPT_PRIVATE for problem in snapshot.problems):
+            return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
+        if snapshot is not None and snapshot.messages:
+            return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
+        return Vital("audit", "○", "muted", "nothing is on record", more)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """The audit trail was looked at."""
+        if event.worker.group != "audit":
+            return
+        result: Any = event.worker.result
+        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
+            self._is_audit_unread = event.state is WorkerState.ERROR
+        if event.state is WorkerState.SUCCESS and isinstance(result, Vital):
+            self._audit = result
+        elif event.state is WorkerState.ERROR and event.worker.error is not None:
+            self._audit = Vital("audit", "✗", "bad", f"cannot be read: {reason_of(event.worker.error)}")
+        else:
+            return
+        self.show(self.situation, self.now)
+
+    def _queue(self) -> Vital:
+        snapshot, place = self.situation.snapshot, safe_line(self.shelf.team.location, 300)
+        if snapshot is None:
+            return Vital("queue", "◔", "open", "is being read", place)
+        reason = truth_of(self.situation, self.now).reason(State.UNREADABLE, State.VANISHED, State.DOUBT)
+        if reason is not None:
+            glyph, tone = ("△", "warn") if reason.state is State.DOUBT else ("✗", "bad")
+            word = "in doubt" if reason.state is State.DOUBT else str(reason.state)
+            text = safe_line(f"{word}: {self.situation.short(reason.text)}", 300)
+            return Vital("queue", glyph, tone, text, f"{safe_line(reason.hint, 300)}\n\n{place}".strip())
+        changed = f" · changed {ago(snapshot.changed_at, self.now)}" if self._was(snapshot.changed_at) else ""
+        number = counted(len(snapshot.messages), "message")
+        return Vital("queue", "✓", "good", f"{number}{changed}", f"{place}\n\nKept as {self.shelf.team.kind}.")
+
+    def _was(self, moment: datetime | None) -> bool:
+        """Whether the moment is known and not in the future, as it is for a clock that was set back."""
+        return moment is not None and moment <= self.now
+
+    def _lock(self) -> Vital:
+        truth = truth_of(self.situation, self.now)
+        if truth.holder is None:
+            return Vital("lock", "✓", "good", "is free", "Whoever writes holds it for a moment; reading needs none.")
+        words = holder_words(truth.holder, clock_time(from_text(truth.holder.since), self.now))
+        blocks = truth.reason(State.LOCKED) is not None
+        more = "It is held longer than a write takes." if blocks else "Whoever writes holds it for a moment."
+        return Vital("lock", "⊠" if blocks else "◔", "warn" if blocks else "open", safe_line(f"held {words}"), more)
+
+    def _watch(self) -> Vital:
+        watch, pulse = self.situation.watch, pulse_of(self.situation, self.now)
+        if pulse in _TOLD_ELSEWHERE:
+            pulse = LIVE if watch.state is WatchState.LIVE else POLLING
+        well = watch.state is WatchState.LIVE
+        more = safe_text(watch.reason) or ("The system tells of every change." if well else "")
+        how = "" if pulse.word.lower() == watch.state else f" · changes are {_NOTICED[watch.state]}"
+        return Vital("watch", pulse.glyph, pulse.tone, pulse.word + how, more)
+
+
+def _group_lines(group: FindingGroup, drawing: Drawing, *, unfolded: bool) -> tuple[Line, ...]:
+    sign = SEVERITIES.get(group.severity, SEVERITIES["notice"])
+    code = safe_line(group.code, 32)
+    line: Line = (
+        (f"{sign.glyph} ", sign.tone),
+        (f"{code} ", sign.tone),
+        (f"{len(group.problems):,} times", "strong"),
+        ("  enter folds them away" if unfolded else "  enter shows each", "muted"),
+    )
+    first: Line = (("  ", ""), (safe_line(group.problems[0].message, 300), "muted"))
+    return (line,) if drawing.lines == 1 else (line, first)
+
+
+def _group_document(group: FindingGroup) -> Document:
+    lines = tuple(((safe_line(problem.sentence, 400), ""),) for problem in group.problems[:_LISTED])
+    more = len(group.problems) - _LISTED
+    rest: tuple[Line, ...] = (((f"and {more:,} more", "muted"),),) if more > 0 else ()
+    title = f"{safe_line(group.code, 64)} · {len(group.problems):,} times"
+    source = "\n".join(problem.sentence for problem in group.problems)
+    return Document(key=group.key, title=title, blocks=(Lines((*lines, *rest)),), source=source)
+
+
+def finding_document(problem: Problem, *, key: str, leads_to_request: bool = False) -> Document:
+    """What a finding says, where, and the next step."""
+    sign = SEVERITIES.get(problem.severity, SEVERITIES["notice"])
+    blocks: list[Block] = [
+        Fact("finding", ((f"{sign.glyph} {safe_line(problem.code, 64)}", sign.tone), (f" · {sign.word}", "muted"))),
+        Fact("place", ((safe_line(problem.place, 400), ""),)),
+        Text(safe_text(problem.message)),
+    ]
+    if problem.hint:
+        blocks.append(Lines(((("→ ", "open"), (safe_line(problem.hint, 600), "")),), indent=2))
+    if leads_to_request:
+        blocks.append(Lines(((("enter", "key"), (" goes to the request", "muted")),)))
+    return Document(
+        key=f"finding:{key}",
+        title="Finding",
+        blocks=tuple(blocks),
+        source=f"{problem.code} {problem.place}: {problem.message}",
+    )
+
+
+def _record(lines: list[AuditLine], now: datetime) -> list[str]:
+    """A line each of the audit trail: number, time, action, who."""
+    times = [clock_time(from_text(line.at), now) for line in lines]
+    actions = [safe_line(line.action, 24) for line in lines]
+    wide, long = max(map(len, times)), max(map(cell_len, actions))
+    return [
+        f"{line.seq:>6}  {time:>{wide}}  {pad(action, long)}  {safe_line(line.actor, 64)}"
+        for line, time, action in zip(lines, times, actions, strict=True)
+    ]

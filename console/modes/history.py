@@ -1,0 +1,320 @@
+"""History: queue and archives as one, read a page at a time from the newest on; a filter searches all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from team_console.console.modes.pane import AttachmentCache, ListPane
+from team_console.console.selection import NOTHING, Mode, Selection
+from team_console.console.team import asked_title
+from team_console.console.words import ScreenState, empty_words, reason_of
+from team_console.store.contract.team import LOST, Snapshot
+from team_console.store.model.errors import Problem
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.team_signature import Seal
+from team_console.store.views.conversation import as_one, gathered
+from team_console.store.views.history import Stretch, search
+from team_console.store.views.rows import View
+from team_console.widgets.details import copies_blocks, message_document
+from team_console.widgets.document import Document
+from team_console.widgets.row_list import Drawing, Headings, RowList
+from team_console.widgets.rows import day_line, day_of, history_lines
+from team_console.widgets.text import Line
+from textual import on, work
+from textual.message import Message as TextualMessage
+from textual.timer import Timer
+from textual.worker import Worker, WorkerState, get_current_worker
+
+_AHEAD = 100
+"""Rows below the cursor that should be read already."""
+_STEPS = 4
+"""Pages read at once when the cursor comes near the end of what is read."""
+_PAUSE = 0.25
+"""Seconds without typing after which a search begins."""
+
+
+class HistoryPane(ListPane[Message]):
+    """Everything that was ever said, newest first; enter opens a message beside the list."""
+
+    DEFAULT_CSS = """
+    HistoryPane RowList { scrollbar-size-vertical: 0; }
+    """
+    # More is read at the end of the list, so a scrollbar would tell nothing, and cost a third of each new line.
+    MODE: ClassVar[Mode] = Mode.HISTORY
+    ROOMY: ClassVar[int] = 0
+
+    @dataclass
+    class Read(TextualMessage):
+        """A stretch of history was read, in the walk numbered `walk`."""
+
+        walk: int
+        found: tuple[Message, ...]
+        scanned: int
+        at_end: bool
+        problems: tuple[Problem, ...] = ()
+
+    def __init__(self, shelf: AttachmentCache) -> None:
+        super().__init__(shelf)
+        self._walk = 0
+        self._steps: Iterator[Stretch] | None = None
+        self._scanned = 0
+        self._at_end = False
+        self._busy: Worker[None] | None = None
+        self._gaps: dict[Problem, None] = {}
+        self._copies: dict[str, tuple[Message, ...]] = {}
+        self._typing: Timer | None = None
+        self._is_stale = False
+
+    @property
+    def at_end(self) -> bool:
+        """Whether everything there is has been read."""
+        return self._at_end
+
+    def messages(self) -> tuple[Message, ...]:
+        """Every message that the rows stand for, newest first."""
+        return tuple([copy for row in self.rows.rows for copy in self._copies_of(row)])
+
+    def draw(self, row: Message, drawing: Drawing) -> Any:
+        """A message in one line."""
+        return history_lines(row, drawing, asked=asked_title(self.situation.view, row))
+
+    def headings(self) -> Headings[Message]:
+        """The day they were written."""
+        return Headings(day_of, day_line)
+
+    def key_of(self, row: Message) -> str:
+        """Its id."""
+        return row.message_id
+
+    def rows_of(self, view: View) -> tuple[Message, ...]:
+        """What has been read so far."""
+        return self._all
+
+    def words_of(self, row: Message) -> str:
+        """Names, kind, state, ids and all texts."""
+        texts = " ".join(item for item in row.payload.values() if isinstance(item, str))
+        to = " ".join(row.recipients)
+        return f"{row.message_id} {row.type} {row.sender} {to} {row.status} {row.created} {texts}"
+
+    def document_of(self, row: Message) -> Document | None:
+        """The message, and of a broadcast how far each of its copies is."""
+        copies = self._copies_of(row)
+        seals = [self.seal_of(copy) for copy in copies]
+        seal = next((seal for seal in (Seal.BROKEN, Seal.UNSIGNED) if seal in seals), seals[0])
+        below = copies_blocks(copies, self.now)
+        return message_document(row, now=self.now, content=self.content_of(row), seal=seal, below=below)
+
+    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
+        """The message and who wrote it."""
+        if row is None:
+            return NOTHING
+        return Selection(message=row, agents=(row.sender,), messages=self._copies_of(row))
+
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Begin to read at the first showing; later bring in what is new."""
+        before = self.situation.snapshot
+        self.situation, self.now = situation, now
+        snapshot = situation.snapshot
+        if snapshot is None:
+            self._fill()
+        elif (self._steps is None and not self._at_end) or (self._gaps and _is_another(before, snapshot)):
+            self._start()
+        elif before is not None and before.archives != snapshot.archives:
+            self._start(again=True)
+        elif _is_another(before, snapshot):
+            self._refresh(snapshot.messages)
+        else:
+            self._fill()
+
+    def set_filter(self, text: str) -> None:
+        """Search for the words of `text` once the typing pauses."""
+        if text == self.query_text:
+            return
+        self.query_text = text
+        self._mark_hits(text)
+        if self._typing is not None:
+            self._typing.stop()
+        self._typing = self.set_timer(_PAUSE, self._start)
+
+    def back(self) -> bool:
+        """Stop a search first; out of the message next."""
+        if self._busy is not None and self.query_text and not self.is_asking:
+            self._busy.cancel()
+            self._walk += 1
+            self._busy = None
+            self._at_end = True
+            self._show_titles()
+            return True
+        return super().back()
+
+    def title_of(self, shown: int, total: int) -> str:
+        """How much has been read, and whether there is more."""
+        more = "" if self._at_end else "+"
+        if self.query_text:
+            return f"History · {shown:,} found in {self._scanned:,}{more}"
+        return f"History · {shown:,}{more}"
+
+    def notes(self) -> list[str]:
+        """What could not be read, and what goes on."""
+        gaps = [f"✗ not all of it can be read: {_gap(next(iter(self._gaps)))}"] if self._gaps else []
+        if self._busy is None:
+            return gaps
+        return [*gaps, "◔ searching, esc stops" if self.query_text else "◔ reading"]
+
+    def on_unmount(self) -> None:
+        """Let a walk end."""
+        if self._busy is not None:
+            self._busy.cancel()
+
+    def _filtered(self) -> tuple[Message, ...]:
+        return self._all
+
+    def _fill(self, *, again: bool = True) -> None:
+        super()._fill(again=again)
+        if self.rows.rows:
+            return
+        if self._busy is None and self._at_end:
+            if self._gaps:
+                self.rows.set_rows((), now=self.now, empty=_unread(next(iter(self._gaps))))
+            return
+        words = "Searching …" if self.query_text else "Reading the archives …"
+        waiting: tuple[Line, ...] = ((("◔  ", "open"), (words, "strong")),)
+        known = self.situation.snapshot is not None
+        empty = waiting if known else empty_words(self.MODE, self.situation)
+        self.rows.set_rows((), now=self.now, empty=empty)
+
+    def _start(self, *, again: bool = False) -> None:
+        """Walk anew from the newest message; `again` as far as is shown, which stays until all that is read."""
+        if self._busy is not None:
+            self._busy.cancel()
+            self._busy = None
+        self._walk += 1
+        self._is_stale, self._scanned, self._at_end = again, 0, False
+        shown = len(self.messages()) if again else 0
+        if not again:
+            self._forget()
+        snapshot = self.situation.snapshot
+        words = tuple(self.query_text.casefold().split())
+        live = snapshot.messages if snapshot is not None else ()
+        self._steps = search(self.shelf.team, live, lambda message: self._holds(message, words))
+        self._go_on(first=True, least=shown)
+
+    def _forget(self) -> None:
+        self._all, self._is_stale = (), False
+        self._gaps.clear()
+        self._copies.clear()
+
+    def _go_on(self, *, first: bool = False, least: int = 0) -> None:
+        if self._busy is None and not self._at_end and self._steps is not None:
+            most = 1_000_000 if self.query_text else 1 if first else _STEPS
+            self._busy = self._step(self._walk, self._steps, most, least)
+            self._fill()
+
+    @work(thread=True, exit_on_error=False, group="history")
+    def _step(self, walk: int, steps: Iterator[Stretch], most: int, least: int) -> None:
+        """Read `most` stretches, the first of them of at least so many messages."""
+        worker = get_current_worker()
+        found: list[Message] = []
+        problems: dict[Problem, None] = {}
+        for stretch in steps:
+            if worker.is_cancelled:
+                return
+            found += stretch.messages
+            problems.update(dict.fromkeys(stretch.problems))
+            if len(found) < least and not stretch.is_last:
+                continue
+            self.post_message(self.Read(walk, tuple(found), stretch.scanned, stretch.is_last, tuple(problems)))
+            least, most = 0, most - 1
+            if stretch.is_last or most <= 0:
+                return
+            found.clear()
+            problems.clear()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A walk paused, ended or failed."""
+        if event.worker is not self._busy or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
+            return
+        self._busy = None
+        if event.state is WorkerState.ERROR:
+            self._at_end = True
+            reason = reason_of(event.worker.error) if event.worker.error is not None else "it stopped"
+            self.app.notify(f"✗ History cannot be read: {reason}", severity="error", markup=False)
+        self._fill()
+        self._near_the_end()
+
+    @on(Read)
+    def _has_read(self, event: Read) -> None:
+        event.stop()
+        if event.walk != self._walk:
+            return
+        if self._is_stale:
+            self._forget()
+        self._at_end, self._scanned = event.at_end, event.scanned
+        self._gaps.update(dict.fromkeys(event.problems))
+        if event.found:
+            self._all = (*self._all[:-1], *self._as_rows((*self._copies_of_last(), *event.found)))
+        if event.found or event.at_end or event.problems:
+            self._fill()
+        else:
+            self._show_titles()
+
+    @on(RowList.Moved)
+    def _near_the_end(self) -> None:
+        place, number = self.rows.position
+        if not self.query_text and number - place < _AHEAD:
+            self._go_on()
+
+    def _refresh(self, live: Sequence[Message]) -> None:
+        """Show new messages and new states of known ones without walking again."""
+        states = {message.message_id: message for message in live}
+        known = {row.message_id for row in self._all}
+        known.update(copy.message_id for copies in self._copies.values() for copy in copies)
+        words = tuple(self.query_text.casefold().split())
+        new = [message for message in live if message.message_id not in known and self._holds(message, words)]
+        new.sort(key=lambda message: message.created, reverse=True)
+        self._all = (*self._as_rows(new), *(self._renewed(row, states) for row in self._all))
+        self._fill()
+
+    def _as_rows(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """The messages, those of one broadcast as one, whose copies are remembered."""
+        for copies in gathered(messages):
+            row = as_one(copies)
+            if len(copies) > 1:
+                self._copies[row.message_id] = copies
+            yield row
+
+    def _copies_of(self, row: Message) -> tuple[Message, ...]:
+        """The messages that a row stands for."""
+        return self._copies.get(row.message_id, (row,))
+
+    def _copies_of_last(self) -> tuple[Message, ...]:
+        """What the last row stands for: a broadcast may go on where the next stretch begins."""
+        return self._copies.pop(self._all[-1].message_id, self._all[-1:]) if self._all else ()
+
+    def _renewed(self, row: Message, states: Mapping[str, Message]) -> Message:
+        copies = self._copies.get(row.message_id)
+        if copies is None:
+            return states.get(row.message_id, row)
+        now = tuple([states.get(copy.message_id, copy) for copy in copies])
+        if all(copy is other for copy, other in zip(copies, now, strict=True)):
+            return row
+        self._copies[row.message_id] = now
+        return as_one(now)
+
+
+def _is_another(before: Snapshot | None, now: Snapshot) -> bool:
+    return before is None or before.revision != now.revision
+
+
+def _gap(problem: Problem) -> str:
+    return safe_line(f"{problem.place}: {problem.message}", 120)
+
+
+def _unread(problem: Problem) -> tuple[Line, ...]:
+    words = "History was lost" if problem.code in LOST else "The archives cannot be read"
+    head: Line = (("✗  ", "alarm"), (words, "strong"))
+    return head, (), ((_gap(problem), "muted"),), ((safe_line(problem.hint, 200), "muted"),)

@@ -1,0 +1,959 @@
+"""What every mode of the console has in common, whatever it shows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from team_console.console.compositor import paint_now
+from team_console.console.evidence import Wish
+from team_console.console.preferences import Preferences
+from team_console.console.selection import Mode, Selection
+from team_console.console.team import names_of
+from team_console.console.words import (
+    BROKEN,
+    BROKEN_DOCUMENT,
+    NO_LONGER,
+    ScreenState,
+    empty_words,
+    fate_of,
+    first_step,
+    has_command,
+    next_sort,
+    row_now,
+    set_title,
+    sorted_rows,
+    with_fate,
+    with_unwritten,
+)
+from team_console.store.attachments import attachment_of
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Problem
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.seen import Face, Seen, seen_of
+from team_console.store.protocol.team_signature import Seal, seal_of
+from team_console.store.views.evidence import Evidence, claimed_checks, rejected_before
+from team_console.store.views.rows import RequestRow, RequestState, View
+from team_console.widgets.bars import OneLine
+from team_console.widgets.detail import Detail, Painted
+from team_console.widgets.details import asked_blocks, compared_blocks, earlier_plans, evidence_blocks, looking_block
+from team_console.widgets.document import Block, Document
+from team_console.widgets.guarded import Guarded
+from team_console.widgets.row_list import Draw, Headings, RowList
+from team_console.widgets.text import Line
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.message import Message as TextualMessage
+from textual.timer import Timer
+
+if TYPE_CHECKING:
+    from team_console.widgets.fields import Field
+    from textual.widget import Widget
+    from textual.widgets import Input
+
+
+class FilterLine(Guarded, Container):
+    """Words to filter by, behind the `/` that opened the line; not there until it is asked for."""
+
+    DEFAULT_CSS = """
+    FilterLine { display: none; height: 1; layout: horizontal; background: $panel; }
+    FilterLine.-shown { display: block; }
+    FilterLine > OneLine { width: 3; padding: 0 1; background: $panel; }
+    FilterLine > Field { width: 1fr; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The slash; the field is made when it is first asked for."""
+        slash = OneLine()
+        slash.set_line((("/", "key"),))
+        yield slash
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._field: Field | None = None
+        self._asked_from: Widget | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether words are being typed."""
+        return self._field is not None and self.has_class("-shown")
+
+    def open(self, words: str) -> None:
+        """Ask for words, beginning with those that hold now."""
+        from team_console.widgets.fields import Field
+
+        if self._field is None:
+            self._field = Field(placeholder="only rows that hold all of these words")
+            # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
+            # what is typed meanwhile would be keys.
+            self.mount(self._field)
+        if not self.is_open:
+            self._asked_from = self.screen.focused
+        self.add_class("-shown")
+        self._field.value = words
+        self._field.select_all()
+        # At once: `focus` takes its turn in a queue, and a key that is there already would act on the list.
+        self.screen.set_focus(self._field)
+
+    def close(self) -> Widget | None:
+        """Ask no more; what had the focus before, None when nothing was asked."""
+        self.remove_class("-shown")
+        before, self._asked_from = self._asked_from, None
+        return before
+
+
+# The cache of what panes read from beside the view, and the contents of messages stored beside the queue.
+
+
+class AttachmentCache(Struct):
+    """What panes read from beside the view.
+
+    Attributes:
+        contents: Texts stored beside the queue that have been read, by their reference.
+        unwritten: Id of a request or message -> what was decided about it and is not written yet.
+        looked_at: Tokens of the documents that were on the screen, each with all that was last shown with it.
+        painted: Tokens of these documents, each with the lines that were painted (`detail.Painted`).
+        evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
+        preferences: What the user chose.
+    """
+
+    team: Team
+    contents: dict[str, str] = field(default_factory=dict)
+    unwritten: Mapping[str, str] = field(default_factory=dict)
+    looked_at: dict[str, Seen | None] = field(default_factory=dict)
+    painted: dict[str, Painted] = field(default_factory=dict)
+    evidence: dict[str, object] = field(default_factory=dict)
+    preferences: Preferences = field(default_factory=Preferences)
+
+    def as_painted(self, token: str, seen: Seen) -> Seen:
+        """What was shown under `token`, with the lines of it that were really painted."""
+        painted = self.painted.get(token)
+        if painted is None or seen.face is not Face.CONSOLE:
+            return seen
+        return replace(seen, painted=painted.words, hides_evidence=not painted.has_evidence)
+
+
+class Pane(Guarded, Container):
+    """One mode. `Looked` says that what keys act on may be another thing now."""
+
+    DEFAULT_CSS = """
+    Pane { display: none; height: 1fr; }
+    Pane.-active { display: block; }
+    """
+    MODE: ClassVar[Mode]
+
+    @dataclass
+    class Looked(TextualMessage):
+        """Another row, mark or panel."""
+
+        pane: Pane
+
+    @dataclass
+    class Wanted(TextualMessage):
+        """The whole content of `message` is stored beside the queue and should be read."""
+
+        message: Message
+
+    @dataclass
+    class GoTo(TextualMessage):
+        """The row `key` of another mode is what the human wants to see."""
+
+        mode: Mode
+        key: str
+
+    def __init__(self, shelf: AttachmentCache) -> None:
+        super().__init__(id=f"pane-{self.MODE}")
+        self.shelf = shelf
+        self.situation = ScreenState()
+        self.now = datetime.now(UTC)
+
+    def content_of(self, message: Message) -> str | None:
+        """The whole content of a message whose record holds only its beginning; asks for it when it is not read yet."""
+        place = attachment_of(message)
+        if place is None:
+            return None
+        text = self.shelf.contents.get(place)
+        if text is None:
+            self.post_message(self.Wanted(message))
+        return text
+
+    def seal_of(self, message: Message) -> Seal | None:
+        """What the message's signature tells; None when the team has no key to check it with."""
+        key = self.situation.snapshot.config.key if self.situation.snapshot else b""
+        return seal_of(message, key) if key else None
+
+    def problems_of(self, message: Message) -> tuple[Problem, ...]:
+        """Where the message departs from its protocol, as far as findings know."""
+        view = self.situation.view
+        findings = view.findings if view is not None else ()
+        return tuple(finding for finding in findings if finding.place.partition(" ")[0] == message.message_id)
+
+    def is_incomplete(self, message: Message | None) -> bool:
+        """Whether a part of the message's content has not been read yet."""
+        place = attachment_of(message) if message is not None else None
+        return place is not None and place not in self.shelf.contents
+
+    @abstractmethod
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Show another situation."""
+
+    def give_up(self) -> None:
+        """Say that the rows cannot be shown; those that stand there may be true no more."""
+
+    def seek(self, key: str) -> None:
+        """Put the cursor on the row `key`, now or once it is there."""
+
+    @abstractmethod
+    def tick(self, now: datetime) -> None:
+        """Let ages go on."""
+
+    @abstractmethod
+    def subject(self) -> Selection:
+        """What keys act on."""
+
+    def draw_now(self, *, whole: bool = False) -> None:
+        """Draw at once what is waiting for the cursor to rest; `whole`, whatever of it is on the screen already."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has its widgets: a new pane gets them later, and one that goes loses them before it is gone."""
+        return self.is_mounted and self.is_attached
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether words to filter by are being typed."""
+        return False
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the thing under the cursor stands on the screen as it is."""
+        return True
+
+    def undisturbed_for(self) -> float:
+        """Seconds since the row under the cursor last changed by itself."""
+        return float("inf")
+
+    @abstractmethod
+    def focus_first(self) -> None:
+        """Put the focus where it belongs when the mode is entered."""
+
+    def back(self) -> bool:
+        """Back out of the innermost thing; False when there is nothing to back out of."""
+        return False
+
+
+@runtime_checkable
+class AgentPane(Protocol):
+    """A pane that can show one agent."""
+
+    def seek_agent(self, name: str) -> None:
+        """Put the cursor on the agent `name`, now or once it is there."""
+
+
+# Evidence beside a request on the screen, looked for in a thread, and the digest of all that is shown.
+
+KINDS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})
+"""Requests that evidence is looked for."""
+FRESH = 2.0
+"""Seconds for which evidence that is on the screen is not looked for again."""
+NOT_YET = "evidence was still looked for"
+
+
+class Gathered(Struct, frozen=True):
+    """Evidence as it was found.
+
+    Attributes:
+        at: When, in seconds of `time.monotonic`.
+        above, below: How it is shown, above and below the text of the request.
+    """
+
+    wish: Wish
+    evidence: Evidence
+    at: float
+    seen: Seen
+    above: tuple[Block, ...]
+    below: tuple[Block, ...]
+
+
+class Beside(Struct, frozen=True):
+    """What is shown beside a request now.
+
+    Attributes:
+        seen: All that is shown, for the record of whoever decides.
+        wish: What the evidence was looked for with; None where there is none to be had.
+    """
+
+    seen: Seen
+    above: tuple[Block, ...] = ()
+    below: tuple[Block, ...] = ()
+    wish: Wish | None = None
+
+
+@dataclass
+class EvidenceWanted(TextualMessage):
+    """The evidence for `wish` is not known, or it was looked for some time ago."""
+
+    wish: Wish
+
+
+def gathered(wish: Wish, evidence: Evidence, known: object = None) -> Gathered:
+    """Evidence made ready to be shown; where it is `known` already, only the moment is another."""
+    if isinstance(known, Gathered) and known.wish.is_for_the_same(wish) and known.evidence == evidence:
+        return replace(known, at=monotonic())
+    if wish.row is not None and wish.row.kind is RequestKind.PERMISSION:
+        asked_blocks(wish.message)  # remembered: a change of thousands of lines is compared here, not while keys wait
+    seen = seen_of(wish.message, before=evidence.before, evidence=evidence.lines)
+    return Gathered(wish, evidence, monotonic(), seen, compared_blocks(evidence), evidence_blocks(evidence))
+
+
+def beside(pane: Pane, row: RequestRow) -> Beside:
+    """What stands beside a request; asks for evidence that is not known or not fresh."""
+    wish = wish_of(pane, row)
+    if wish is None:
+        return Beside(seen_of(row.question))
+    known = _known(pane, wish)
+    if known is None:
+        return Beside(seen_of(row.question, evidence=(NOT_YET,)), (), looking_block(), wish)
+    return Beside(known.seen, known.above, known.below, wish)
+
+
+def is_ready(pane: Pane, row: RequestRow) -> bool:
+    """Whether all that stands beside a request is known, so that showing it now shows it once."""
+    wish = wish_of(pane, row)
+    if wish is None:
+        return not pane.is_incomplete(row.question)
+    known = pane.shelf.evidence.get(wish.key)
+    return isinstance(known, Gathered) and known.wish.is_for_the_same(wish)
+
+
+def beside_report(pane: Pane, message: Message, content: str | None) -> tuple[Block, ...]:
+    """What stands below a report of an agent that claims to have checked something."""
+    text = message.content if content is None else content
+    is_report = message.sender != USER and reading(message).opens is None
+    if not is_report or not text or not claimed_checks(text):
+        return ()
+    known = _known(pane, Wish(f"report:{message.message_id}", message, None, text))
+    return known.below if known is not None else looking_block()
+
+
+def wish_of(pane: Pane, row: RequestRow) -> Wish | None:
+    """What evidence of a request is looked for with; None where there is none, or its text is still read."""
+    view = pane.situation.view
+    if row.kind not in KINDS or not row.is_open or view is None:
+        return None
+    rejected = rejected_before(row, earlier_plans(row, view.requests))
+    # Both are asked for at once: the second would otherwise be read only when the first was shown.
+    former = pane.content_of(rejected.question) if rejected is not None else None
+    whole = pane.content_of(row.question)
+    if pane.is_incomplete(row.question):
+        return None
+    if rejected is not None and pane.is_incomplete(rejected.question):
+        rejected = None
+    before = "" if rejected is None else rejected.question.content if former is None else former
+    text = row.question.content if whole is None else whole
+    return Wish(row.key, row.question, row, text, rejected, before, view.batches)
+
+
+def _known(pane: Pane, wish: Wish) -> Gathered | None:
+    known = pane.shelf.evidence.get(wish.key)
+    if not isinstance(known, Gathered) or not known.wish.is_for_the_same(wish):
+        pane.post_message(EvidenceWanted(wish))
+        return None
+    if monotonic() - known.at > FRESH:
+        pane.post_message(EvidenceWanted(wish))
+    return known
+
+
+# Cursor of a list: when the thing under it is drawn, and what is looked for before it is needed.
+
+_REST = 0.04
+"""Seconds a cursor that is moved by a held key must rest before the thing under it is drawn."""
+_APART = 0.1
+"""Seconds between two moves from which on no key is held down: what is ready is drawn at once."""
+_AROUND = 0.15
+"""Seconds after which what stands beside the rows around the cursor is looked for, since one of them is next."""
+
+
+class Cursor:
+    """Has the thing under the cursor drawn: at once where that takes little, or, so that a held key draws rows only,
+    when the cursor rests.
+
+    Args:
+        rows: The list; asked anew each time, since a pane gets its widgets later.
+        request_of: The request of a row, None for one without.
+        draw: Draws the thing under the cursor.
+    """
+
+    def __init__(
+        self,
+        pane: Pane,
+        rows: Callable[[], RowList[Any]],
+        request_of: Callable[[Any], RequestRow | None],
+        draw: Callable[[], None],
+    ) -> None:
+        self._pane, self._rows, self._request_of, self._draw = pane, rows, request_of, draw
+        self._resting: Timer | None = None
+        self._moved_at, self._is_held = -inf, False
+        self._around: Timer | None = None
+        self._looked_around: str | None = None
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether what it is on is not drawn yet because it may go on."""
+        return self._resting is not None
+
+    def moved(self) -> None:
+        """The user moved it."""
+        moment = monotonic()
+        self._is_held, self._moved_at = moment - self._moved_at < _APART, moment
+        if self._resting is not None:
+            self._resting.stop()
+        else:
+            self._prepare()
+        self._resting = self._pane.set_timer(_REST, self._draw)
+        self._pane.call_after_refresh(self._draw_if_ready)
+        paint_now(self._pane.screen)
+
+    def stop(self) -> None:
+        """What it is on is drawn now: wait no longer."""
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+
+    def more_is_known(self) -> None:
+        """What stands beside a row came in: draw it if it was waited for, and ask for what it makes possible."""
+        self._looked_around = None
+        if self._resting is not None:
+            self._prepare()
+            self._draw_if_ready()
+
+    def look_around(self) -> None:
+        """Have what stands beside the rows around it looked for, once it has stayed where it is."""
+        key = self._rows().cursor_key
+        if key != self._looked_around:
+            if self._around is not None:
+                self._around.stop()
+            self._looked_around, self._around = key, self._pane.set_timer(_AROUND, self._prepare_around)
+
+    def _prepare(self) -> None:
+        """Have what stands beside the row under it looked for, before the row is drawn."""
+        row = self._rows().cursor_row
+        if row is not None and (request := self._request_of(row)) is not None:
+            beside(self._pane, request)
+
+    def _draw_if_ready(self) -> None:
+        """Draw without waiting for a rest what would be drawn once and for all."""
+        row = self._rows().cursor_row
+        if self._resting is None or self._is_held or row is None:
+            return
+        request = self._request_of(row)
+        if request is None or is_ready(self._pane, request):
+            self._draw()
+
+    def _prepare_around(self) -> None:
+        rows = self._rows()
+        place, _ = rows.position
+        for row in (*rows.rows[max(0, place - 2) : max(0, place - 1)], *rows.rows[place : place + 1]):
+            request = self._request_of(row)
+            if request is not None and not is_ready(self._pane, request):
+                beside(self._pane, request)
+
+
+class DrawnFrom:
+    """What the thing under a cursor was last drawn from: its row, and what else its document tells.
+
+    Attributes:
+        row: The row, None before the first and where there is none.
+    """
+
+    def __init__(self) -> None:
+        self.row: object = None
+        self._others: tuple[object, ...] = ()
+
+    def note(self, row: object, others: tuple[object, ...]) -> None:
+        """It is drawn from these now."""
+        self.row, self._others = row, others
+
+    def is_still(self, row: object, others: tuple[object, ...]) -> bool:
+        """Whether only its age can be another than what is drawn; equal rows are one row from then on."""
+        if row is None or row != self.row or others != self._others:
+            return False
+        self.row = row
+        return True
+
+
+# A mode with rows left, the thing itself right or below, and a filter.
+
+RowT = TypeVar("RowT")
+
+
+class ListPane(Pane, Generic[RowT]):
+    """A mode with one list and one detail. What is read stays, also once it is none of the rows any more, until the
+    cursor leaves it: a key never acts on another thing than the one that is shown.
+    """
+
+    DEFAULT_CSS = """
+    ListPane.-active { layout: vertical; }
+    ListPane > .pane--rows { layout: vertical; height: 9fr; width: 100%; }
+    ListPane > Detail { height: 10fr; width: 100%; }
+    ListPane RowList { height: 1fr; padding: 0; }
+    ListPane RowList, ListPane Detail { border-top: panel $panel; border-title-color: $text-muted;
+        border-title-background: $panel; }
+    ListPane RowList:focus, ListPane Detail:focus { border-title-color: $text-accent; border-title-style: bold; }
+    ListPane.-inside > .pane--rows { height: 6; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "show_newer", "Show the newer version", show=False)]
+
+    def __init__(self, shelf: AttachmentCache) -> None:
+        super().__init__(shelf)
+        self.query_text = ""
+        self._cursor = Cursor(self, lambda: self.rows, self.request_of, self.draw_now)
+        self._drawn = DrawnFrom()
+        self._all: tuple[RowT, ...] = ()
+        self._gone: RowT | None = None
+        self._asked: RequestRow | None = None
+        self._sought = ""
+        self.sort = shelf.preferences.sort.get(str(self.MODE), "")
+        self._words: tuple[str, ...] = ()
+
+    def on_mount(self) -> None:
+        """Columns and lines of rows as the user wants them."""
+        chosen = self.shelf.preferences
+        self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
+
+    @cached_property
+    def rows(self) -> RowList[RowT]:
+        """The list; looked for once, because each change asks a dozen times."""
+        return self.query_one(RowList)
+
+    @cached_property
+    def detail(self) -> Detail:
+        """What is shown."""
+        return self.query_one(Detail)
+
+    @abstractmethod
+    def key_of(self, row: RowT) -> str:
+        """What names a row."""
+
+    def row_as_known(self, row: RowT) -> RowT:
+        """A row that is none of the list any more, as it is known now."""
+        return row
+
+    @property
+    def fate(self) -> str:
+        """What became of the thing that is read, as safe text; empty while it waits as it did."""
+        if self._asked is not None:
+            return fate_of(self._asked, self.situation.view, self.now)
+        return NO_LONGER if self._gone is not None else ""
+
+    def compose(self) -> ComposeResult:
+        """List and filter left, detail right."""
+        with Container(classes="pane--rows"):
+            yield RowList(
+                self.key_of,
+                self.draw,
+                roomy=self.ROOMY,
+                matter=self.matter_of,
+                markable=self.MARKABLE,
+                headings=self.headings(),
+            )
+            yield FilterLine()
+        yield Detail()
+
+    MARKABLE: ClassVar[bool] = False
+    ROOMY: ClassVar[int] = 18
+    """Height of the list from which on its rows have two lines; 0 for never."""
+    draw: Draw[RowT]
+
+    def matter_of(self, row: RowT) -> object:
+        """What of a row a human decides on."""
+        return row
+
+    def headings(self) -> Headings[RowT] | None:
+        """The lines above groups of rows; None for none."""
+        return None
+
+    @abstractmethod
+    def rows_of(self, view: View) -> tuple[RowT, ...]:
+        """The rows of this mode."""
+
+    @abstractmethod
+    def words_of(self, row: RowT) -> str:
+        """The text a filter looks in."""
+
+    @abstractmethod
+    def document_of(self, row: RowT) -> Document | None:
+        """What there is to read of a row."""
+
+    def request_of(self, row: RowT) -> RequestRow | None:
+        """The request of a row, whose evidence is looked for before the row is drawn; None for one without."""
+        return None
+
+    @abstractmethod
+    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
+        """What keys act on."""
+
+    def title_of(self, shown: int, total: int) -> str:
+        """The words on the border of the list."""
+        return f"{self.MODE.label} · {shown:,}" if shown == total else f"{self.MODE.label} · {shown:,} of {total:,}"
+
+    def notes(self) -> list[str]:
+        """Further words on the lower border."""
+        return []
+
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Show the rows of another view."""
+        first_whole = situation.is_read and not self.situation.is_read
+        again = situation is self.situation
+        self.situation, self.now = situation, now
+        view = situation.view
+        rows = self.rows_of(view) if view is not None else ()
+        self._all = rows if first_whole or view is None else self._with_what_is_read(rows)
+        self._fill(again=again)
+        if first_whole:
+            self.rows.begin_at_top()
+
+    def _with_what_is_read(self, rows: tuple[RowT, ...]) -> tuple[RowT, ...]:
+        """The rows, with the one under the cursor where it stood: who reads it is told there that it left them."""
+        read, key = self.rows.cursor_row, self.rows.cursor_key
+        self._gone = None
+        if read is None or self.rows.is_leaving or any(self.key_of(row) == key for row in rows):
+            return rows
+        self._gone = self.row_as_known(read)
+        places = {self.key_of(row): place for place, row in enumerate(rows)}
+        before = reversed(self.rows.rows[: self.rows.position[0] - 1])
+        place = next((places[key] + 1 for key in map(self.key_of, before) if key in places), 0)
+        return (*rows[:place], self._gone, *rows[place:])
+
+    def go_on(self) -> bool:
+        """Go on from a thing that waits no more to the next one; False where the cursor is on no such thing."""
+        if not self.fate:
+            return False
+        place, number = self.rows.position
+        if not self.leave_gone():
+            self.rows.action_move(1 if place < number else -1)
+        return True
+
+    def leave_gone(self) -> bool:
+        """Go on from a thing that left the list to the next one; False where the cursor is on no such thing."""
+        if self._gone is None:
+            return False
+        key = self.key_of(self._gone)
+        self._gone = self._asked = None
+        self._all = tuple(row for row in self._all if self.key_of(row) != key)
+        if self.rows.cursor_key == key:
+            self.rows.step_on(lambda row: self.key_of(row) == key)
+        self._fill()
+        return True
+
+    @property
+    def _is_superseded(self) -> bool:
+        """Whether a newer version took the place of what is read while it was."""
+        now = row_now(self._asked, self.situation.view) if self._asked is not None else None
+        return now is not None and now.state is RequestState.SUPERSEDED
+
+    def action_show_newer(self) -> None:
+        """Go to the version that took the place of the one that is read."""
+        now = row_now(self._asked, self.situation.view) if self._asked is not None else None
+        if now is not None and now.superseded_by:
+            self.seek_subject(now.superseded_by)
+
+    def _follow_request(self) -> None:
+        """Remember the request that is read as long as it waits, to tell what became of it."""
+        row = self.rows.cursor_row
+        request = self.request_of(row) if row is not None else None
+        if request is None or request.is_open:
+            self._asked = request
+        elif self._asked is not None and self._asked.key != request.key:
+            self._asked = None
+
+    def give_up(self) -> None:
+        """Say it in the list, and show nothing beside it."""
+        for rows in self.query(RowList):
+            rows.set_rows((), now=self.now, empty=BROKEN)
+        for detail in self.query(Detail):
+            detail.show(None)
+
+    def seek(self, key: str) -> None:
+        """Put the cursor on the row `key`, now or once it is there; a filter would hide it."""
+        self._sought = key
+        if self.is_complete:
+            self._close_filter("")
+            self._fill()
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on."""
+        self.now = now
+        self.rows.tick(now)
+        self._show_detail()
+
+    def subject(self) -> Selection:
+        """The row under the cursor and the marked ones."""
+        row, marked = self.rows.cursor_row, self.rows.marked_rows()
+        self.shelf.painted |= self.detail.painted_before
+        self.shelf.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other modes
+        return replace(
+            self.subject_of(row, marked),
+            key=self.rows.cursor_key,
+            marked=len(marked),
+            token=self.detail.drawn,
+            seen=self.detail.seen,
+            looked_at=dict(self.shelf.looked_at),
+            gone=self.fate,
+        )
+
+    def step_on(self, decided: Collection[str]) -> None:
+        """Go from the chosen rows, about which was just decided, to the next one; their leaving is no disturbance."""
+        self.rows.step_on(lambda row: not set(decided).isdisjoint(self.subjects_of(row)))
+        if self._gone is not None and not set(decided).isdisjoint(self.subjects_of(self._gone)):
+            self.leave_gone()
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the row under the cursor is written about and only waits for the next reading to leave."""
+        row = self.rows.cursor_row
+        return row is not None and self.rows.is_leaving and not self.unwritten_of(row)
+
+    def seek_subject(self, subject: str) -> None:
+        """Put the cursor on the row about the request or message `subject`, when it is here."""
+        row = next((row for row in self._all if subject in self.subjects_of(row)), None)
+        if row is not None:
+            self.rows.select(self.key_of(row))
+
+    def subjects_of(self, row: RowT) -> tuple[str, ...]:
+        """Ids of the request and the message that a row is about."""
+        selection = self.subject_of(row, ())
+        request = selection.request.request_id if selection.request is not None else None
+        message = selection.message.message_id if selection.message is not None else None
+        return tuple(filter(None, (request, message)))
+
+    def unwritten_of(self, row: RowT) -> str:
+        """What was decided about what a row is about and is not written yet; empty when nothing was."""
+        decided = self.shelf.unwritten
+        return next((decided[key] for key in self.subjects_of(row) if key in decided), "") if decided else ""
+
+    def undisturbed_for(self) -> float:
+        """Seconds since the row under the cursor last changed by itself."""
+        return self.rows.undisturbed_for()
+
+    def focus_first(self) -> None:
+        """The list."""
+        self.rows.focus()
+
+    def draw_now(self, *, whole: bool = False) -> None:
+        """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""
+        self._cursor.stop()
+        self._show_detail()
+        if whole:
+            self.detail.refresh()
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
+        document = self.detail.document
+        return self._drawn.row is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
+
+    def filter(self) -> None:
+        """Ask for words to filter by."""
+        self._asking.open(self.query_text)
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that hold all words of `text`."""
+        if text != self.query_text:
+            self.query_text = text
+            self._mark_hits(text)
+            self._fill()
+
+    def _mark_hits(self, text: str) -> None:
+        """Mark the words in rows and detail, and remember them for `next_hit`."""
+        shown = tuple(text.casefold().split())
+        self._words = shown or self._words
+        self.rows.set_hits(shown)
+        self.detail.set_hits(shown)
+
+    def next_hit(self, direction: int) -> bool:
+        """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
+        if not self._words:
+            return False
+        if self.detail.has_focus:
+            return self.detail.next_hit(self._words, direction)
+        rows, (place, number) = self.rows.rows, self.rows.position
+        order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
+        index = next((index for index in order if self._holds(rows[index], self._words)), None)
+        return index is not None and self.rows.select(self.key_of(rows[index]))
+
+    def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
+        text = self.words_of(row).casefold() if words else ""
+        return all(word in text for word in words)
+
+    def sort_next(self) -> str | None:
+        """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
+        name = next_sort(self.MODE, self.sort)
+        if name is not None:
+            self.sort = name
+            self._fill()
+        return name
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether words to filter by are being typed."""
+        return self.is_complete and self._asking.is_open
+
+    @cached_property
+    def _asking(self) -> FilterLine:
+        """The line in which words to filter by are typed."""
+        return self.query_one(FilterLine)
+
+    def end_asking(self, *, keep: bool) -> None:
+        """Ask for no more words to filter by; without `keep`, show all rows again."""
+        self._close_filter(self.query_text if keep else "")
+
+    def toggle_raw(self) -> bool:
+        """Show texts as they were written, and back; returns whether they are plain now."""
+        return self.detail.toggle_raw()
+
+    def back(self) -> bool:
+        """Out of the detail, the filter, the marks, one after the other."""
+        if self.detail.has_focus:
+            self._inside(False)
+            self.rows.focus()
+        elif self.rows.marks:
+            self.rows.clear_marks()
+        elif self.query_text or self.is_asking:
+            self._close_filter("")
+        else:
+            return self.leave_gone()
+        return True
+
+    def open(self) -> None:
+        """Go into the thing under the cursor, or to the version that took its place."""
+        self.draw_now()
+        if self._is_superseded:
+            return self.action_show_newer()
+        if self.rows.cursor_key is not None:
+            self._inside(True)
+            self.detail.focus()
+
+    def _inside(self, inside: bool) -> None:
+        self.set_class(inside, "-inside")
+
+    @on(RowList.Opened)
+    def _opened(self) -> None:
+        self.open()
+
+    @on(RowList.Moved)
+    def _moved(self, event: RowList.Moved) -> None:
+        event.stop()
+        if event.by_user:
+            if self._gone is not None and self.rows.cursor_key != self.key_of(self._gone):
+                self.leave_gone()
+            self._cursor.moved()
+        else:
+            self._show_detail()
+        self.post_message(self.Looked(self))
+
+    @on(RowList.Marked)
+    def _marked(self, event: RowList.Marked) -> None:
+        event.stop()
+        self._show_titles()
+        self.post_message(self.Looked(self))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Words of the filter were typed."""
+        event.stop()
+        self.set_filter(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The filter is as it should be."""
+        event.stop()
+        self.set_filter(event.value)
+        self.end_asking(keep=True)
+
+    def _close_filter(self, text: str) -> None:
+        self.set_filter(text)
+        before = self._asking.close()
+        (self.rows if text or before is None else before).focus()
+
+    def _fill(self, *, again: bool = True) -> None:
+        shown = self._filtered()
+        empty = () if shown else self._empty()
+        self.set_class(self.situation.is_read and not self._all, "-empty")
+        self.rows.set_rows(shown, now=self.now, empty=empty, names=names_of(self.situation.view), again=again)
+        if self._sought and self.rows.select(self._sought):
+            self._sought = ""
+        self._show_titles()
+        is_moving = again and self._cursor.is_moving
+        if again:
+            self._cursor.more_is_known()
+        is_same = not again and self._drawn.is_still(self.rows.cursor_row, self.drawn_from(self.situation.view))
+        if not is_moving and not is_same:
+            self._show_detail()
+
+    def _empty(self) -> tuple[Line, ...]:
+        return empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
+
+    def drawn_from(self, view: View | None) -> tuple[object, ...]:
+        """What of a view, beside the row under the cursor, its document is drawn from."""
+        return (view,)
+
+    def first_step(self) -> str:
+        """The command that an empty list offers; empty where it says something else, as while a filter hides all."""
+        return first_step(self.MODE, self.situation) if not self.rows.rows and has_command(self._empty()) else ""
+
+    def hidden(self) -> int:
+        """How many rows the human put aside."""
+        return 0
+
+    def _filtered(self) -> tuple[RowT, ...]:
+        words = tuple(self.query_text.casefold().split())
+        rows = tuple(row for row in self._all if self._holds(row, words)) if words else self._all
+        return sorted_rows(rows, self.sort)
+
+    def _show_titles(self) -> None:
+        shown, total = len(self.rows.rows), len(self._all)
+        notes = self.notes()
+        if self.rows.marks:
+            notes.append(f"* {len(self.rows.marks):,} marked")
+        if self.sort:
+            notes.append(f"by {self.sort}")
+        if self.query_text:
+            notes.append(f"/ {self.query_text}  esc ✕")
+        known = self.situation.sight is not None and self.situation.sight.view is not None
+        set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
+
+    @on(Detail.Turned)
+    def _show_position(self) -> None:
+        """The title of what is read, and which lines of it stand there."""
+        document = self.detail.document
+        words = (document.title, self.detail.position) if document is not None else ()
+        set_title(self.detail, "   ".join(filter(None, words)))
+
+    def _show_detail(self) -> None:
+        self._follow_request()
+        row = self.rows.cursor_row
+        self._drawn.note(row, self.drawn_from(self.situation.view))
+        try:
+            document = self.document_of(row) if row is not None else None
+        except Exception as error:
+            self.app._handle_exception(error)
+            document = BROKEN_DOCUMENT
+        if document is not None and row is not None and (decided := self.unwritten_of(row)):
+            document = with_unwritten(document, decided)
+        if document is not None and (fate := self.fate):
+            document = with_fate(document, f"{fate}{' · enter shows it' * self._is_superseded} · n next")
+        self.detail.show(document)
+        self._show_position()
+        self._cursor.look_around()

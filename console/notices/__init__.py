@@ -1,1 +1,0 @@
-"""Notices: how the user is told of new decisions while looking elsewhere."""

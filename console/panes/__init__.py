@@ -1,1 +1,0 @@
-"""The modes, each a pane with its list and the thing under its cursor."""

@@ -1,1 +1,0 @@
-"""Preferences: the user's own `config.toml`, read, checked and explained."""

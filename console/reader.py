@@ -1,0 +1,162 @@
+"""Reads the team for the screen: one reading at a time, each a snapshot and the view made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic, process_time
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
+from team_console.store.model.errors import Problem
+from team_console.store.model.names import ALL, USER
+from team_console.store.views.rows import View
+
+if TYPE_CHECKING:
+    from team_console.store.views.board import Board
+    from team_console.store.views.history import HistoryPage
+
+
+GLIMPSE = 200
+"""Messages of the first picture of a store that holds many more."""
+_PAST = 2000
+"""Archived messages the ledger looks back on for the answers of old requests."""
+
+
+class ReadResult(Struct, frozen=True):
+    """What one reading saw.
+
+    Attributes:
+        number: Counts readings; a lower one that comes later is stale.
+        snapshot: The store as it was found, readable or not.
+        view: What the screens show: of this snapshot when it could be read, else of the last that could.
+        fresh: Whether `view` is of `snapshot`.
+        obstacle: Why this process may not write to the store, as a sentence; empty when it may.
+    """
+
+    number: int
+    snapshot: Snapshot
+    view: View | None
+    fresh: bool
+    obstacle: str = ""
+
+    @property
+    def is_glimpse(self) -> bool:
+        """Whether older messages are not in it yet."""
+        return self.snapshot.left_out > 0
+
+
+class Feed:
+    """Makes sights of a team; used from one thread at a time."""
+
+    def __init__(self, team: Team, me: str) -> None:
+        self._team, self._me = team, me
+        self._board: Board | None = None
+        self._number = 0
+        self._view: View | None = None
+        self._past: HistoryPage | None = None
+        self._harm: tuple[Problem, ...] = ()
+        self._complete = False
+        self._deep = False
+        self._owed = True
+        self._archives = 0
+
+    def read(self, progress: Callable[[int, int], bool] | None = None) -> ReadResult:
+        """Read the store and bring the view up to date; only what changed costs.
+
+        Raises:
+            InterruptedError: `progress` asked to stop.
+        """
+        snapshot = self._team.snapshot(progress=progress)
+        if self._deep and snapshot.archives != self._archives:  # another program may have archived answers
+            self.look_back()
+            self.deepen()
+        self._archives = snapshot.archives
+        self._number += 1
+        readable = snapshot.is_known
+        if readable:
+            self._view = self._update(snapshot)
+        return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle())
+
+    def glimpse(self) -> ReadResult | None:
+        """A first picture of the newest messages of a store that takes long to read; None when it does not."""
+        from team_console.store.views.board import Board
+
+        snapshot = self._team.newest(GLIMPSE, {self._me, USER, ALL})
+        if snapshot is None:
+            return None
+        view = Board(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)
+        return ReadResult(0, snapshot, view, True, self._team.obstacle())
+
+    def at_hand(self) -> ReadResult | None:
+        """What was read already, a glimpse or all, when nobody has to wait for it; None when nothing was."""
+        return None
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether readings know the archives by now."""
+        return self._deep
+
+    def deepen(self) -> None:
+        """From the next reading on, know answers that are only in the archives and check bodies field by field.
+
+        The first reading leaves this out: it would keep the first picture waiting. Archives that cannot be read now,
+        because a server is away for example, are asked for again.
+        """
+        if not self._owed:
+            return
+        from team_console.store.views.history import UNREADABLE, past
+
+        self._past = past(self._team, limit=_PAST)
+        # What each snapshot tells itself would be told here for good.
+        self._harm = tuple(problem for problem in self._past.problems if problem.code not in (AUDIT_LOST, KEPT_PRIVATE))
+        self._complete, self._deep = self._past.complete, True
+        self._owed = any(problem.code == UNREADABLE for problem in self._harm)
+
+    def look_back(self) -> None:
+        """Ask for the archives again at the next reading: what was lost or harmed may be there again."""
+        self._owed = True
+
+    def _update(self, snapshot: Snapshot) -> View:
+        from team_console.store.views.board import Board
+
+        if self._board is None:
+            self._board = Board(self._me)
+        seen = replace(snapshot, problems=(*snapshot.problems, *self._harm)) if self._harm else snapshot
+        history = self._past.messages if self._past is not None else ()
+        now = self._team.clock()
+        view = self._board.update(seen, now, history, bodies=self._deep, complete=self._complete)
+        self._past = None
+        return view
+
+
+# The pace of readings under a stream of changes: the first is read at once, the next when the processor has rested.
+
+_REST = 4.0
+"""Seconds of rest for each second of processor time a reading took with its painting: a fifth of a core at most."""
+_LONGEST = 1.0
+"""Seconds a change waits at most for that."""
+
+
+class Pace:
+    """Says how long the next reading should wait."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic, used: Callable[[], float] = process_time) -> None:
+        """`clock` is in seconds that only go forward, `used` in seconds of processor time of this process."""
+        self._clock, self._used = clock, used
+        self._before = used()
+        self._until = float("-inf")
+
+    def begin(self) -> None:
+        """A reading begins."""
+        self._before = self._used()
+
+    def end(self) -> None:
+        """What was read is on the screen."""
+        self._until = self._clock() + min(_LONGEST, _REST * (self._used() - self._before))
+
+    @property
+    def rest(self) -> float:
+        """Seconds until the next reading, 0 when it may begin."""
+        return max(0.0, self._until - self._clock())

@@ -1,1 +1,0 @@
-"""The terminal: what it is known to show, the fewest bytes to what it should show, and its keys."""

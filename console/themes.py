@@ -1,0 +1,233 @@
+"""The console's own themes: one calm dark, one light, both with a single accent."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from contextlib import suppress
+
+from team_console.console.drafts import state_folder
+from textual.theme import BUILTIN_THEMES, Theme
+
+DARK = "harbour"
+LIGHT = "paper"
+CONTRAST = "contrast"
+_QUIET_SCROLLBARS = {
+    "scrollbar": "ansi_bright_black",
+    "scrollbar-hover": "ansi_default",
+    "scrollbar-active": "ansi_default",
+    "scrollbar-background": "ansi_default",
+    "scrollbar-background-hover": "ansi_default",
+    "scrollbar-background-active": "ansi_default",
+    "scrollbar-corner-color": "ansi_default",
+}
+
+THEMES = (
+    Theme(
+        name=DARK,
+        primary="#5fb3b3",
+        secondary="#a3b8cc",
+        accent="#6cc5bd",
+        foreground="#cfd6de",
+        background="#0f1419",
+        surface="#131920",
+        panel="#19212a",
+        success="#8fbf7a",
+        warning="#e3b35f",
+        error="#e5737a",
+        dark=True,
+        variables={
+            "text-muted": "#808c99",
+            "text-disabled": "#4c5763",
+            "text-accent": "#74cdc4",
+            "text-secondary": "#b3a1d6",
+            "text-success": "#98c379",
+            "text-warning": "#e5b567",
+            "text-error": "#ef7f86",
+            "primary-muted": "#1d3438",
+            "accent-muted": "#1b3a3b",
+            "error-muted": "#43232a",
+            "warning-muted": "#40341f",
+            "success-muted": "#263824",
+            "border": "#2c3742",
+            "border-blurred": "#25303a",
+            "scrollbar": "#2c3742",
+            "scrollbar-hover": "#3c4a57",
+            "scrollbar-active": "#5fb3b3",
+            "scrollbar-background": "#131920",
+            "scrollbar-background-hover": "#131920",
+            "scrollbar-background-active": "#131920",
+            "scrollbar-corner-color": "#131920",
+            "input-cursor-background": "#74cdc4",
+            "input-selection-background": "#5fb3b3 35%",
+            "block-cursor-foreground": "#0f1419",
+            "block-cursor-background": "#6cc5bd",
+        },
+    ),
+    Theme(
+        name=LIGHT,
+        primary="#0e7c7b",
+        secondary="#4b5d73",
+        accent="#0e7c7b",
+        foreground="#2a3038",
+        background="#f6f5f1",
+        surface="#fbfaf7",
+        panel="#ebe9e2",
+        success="#3f7d3a",
+        warning="#9a6700",
+        error="#b3352f",
+        dark=False,
+        variables={
+            "text-muted": "#6b7480",
+            "text-disabled": "#a5abb3",
+            "text-accent": "#0b6b6a",
+            "text-secondary": "#6b4fa0",
+            "text-success": "#34702f",
+            "text-warning": "#8a5a00",
+            "text-error": "#a92d27",
+            "primary-muted": "#d5e8e4",
+            "accent-muted": "#cfe7e3",
+            "error-muted": "#f3d6d3",
+            "warning-muted": "#f1e3c3",
+            "success-muted": "#d9e8d3",
+            "border": "#cfccc2",
+            "border-blurred": "#dcd9d0",
+            "scrollbar": "#cfccc2",
+            "scrollbar-hover": "#b5b1a5",
+            "scrollbar-active": "#0e7c7b",
+            "scrollbar-background": "#fbfaf7",
+            "scrollbar-background-hover": "#fbfaf7",
+            "scrollbar-background-active": "#fbfaf7",
+            "scrollbar-corner-color": "#fbfaf7",
+            "input-cursor-background": "#0e7c7b",
+            "block-cursor-foreground": "#fbfaf7",
+            "block-cursor-background": "#0e7c7b",
+        },
+    ),
+    Theme(
+        name=CONTRAST,
+        primary="#5fd7ff",
+        secondary="#d7afff",
+        accent="#5fd7ff",
+        foreground="#ffffff",
+        background="#000000",
+        surface="#000000",
+        panel="#262626",
+        success="#87ff87",
+        warning="#ffaf00",
+        error="#ff8787",
+        dark=True,
+        variables={
+            "text-muted": "#d0d0d0",
+            "text-disabled": "#a8a8a8",
+            "text-accent": "#5fd7ff",
+            "text-secondary": "#d7afff",
+            "text-success": "#87ff87",
+            "text-warning": "#ffaf00",
+            "text-error": "#ff8787",
+            "primary-muted": "#00485f",
+            "accent-muted": "#00485f",
+            "error-muted": "#5f0000",
+            "warning-muted": "#5f3f00",
+            "success-muted": "#005f00",
+            "border": "#a8a8a8",
+            "border-blurred": "#8a8a8a",
+            "scrollbar": "#a8a8a8",
+            "scrollbar-hover": "#d0d0d0",
+            "scrollbar-active": "#5fd7ff",
+            "scrollbar-background": "#000000",
+            "scrollbar-background-hover": "#000000",
+            "scrollbar-background-active": "#000000",
+            "scrollbar-corner-color": "#000000",
+            "input-cursor-background": "#5fd7ff",
+            "block-cursor-foreground": "#000000",
+            "block-cursor-background": "#5fd7ff",
+        },
+    ),
+)
+
+TERMINAL = tuple(
+    dataclasses.replace(
+        BUILTIN_THEMES[name],
+        primary=focus,
+        secondary="ansi_magenta" if focus == "ansi_cyan" else "ansi_cyan",
+        accent=focus,
+        warning=late,
+        variables={
+            **BUILTIN_THEMES[name].variables,
+            **_QUIET_SCROLLBARS,
+            "border": focus,
+            "primary-muted": "ansi_default",  # half of a colour is no colour of 16: what is typed in could not be read
+            "input-cursor-background": focus,
+            "input-cursor-foreground": letters,
+        },
+    )
+    for name, focus, late, letters in (
+        ("ansi-dark", "ansi_cyan", "ansi_yellow", "ansi_black"),
+        ("ansi-light", "ansi_blue", "ansi_magenta", "ansi_bright_white"),
+    )
+)
+"""The terminal's own colours, used as ours are: one for focus and keys, another for what is late, green for done."""
+
+
+_OF_16 = {DARK: "ansi-dark", LIGHT: "ansi-light", CONTRAST: "ansi-dark"}
+"""On 16 colours the terminal's own stand for ours: the nearest of 16 to a pale background is the colour of the text."""
+
+
+def choices() -> dict[str, str]:
+    """The name of every theme as people call it, and as Textual does; ours first."""
+    ours = {"dark": DARK, "light": LIGHT, "contrast": CONTRAST}
+    terminal = {"terminal": "ansi-dark", "terminal, light": "ansi-light"}
+    others = {name: name for name in sorted(BUILTIN_THEMES) if name not in terminal.values()}
+    return ours | terminal | others
+
+
+def preferred_theme(name: str) -> str:
+    """The theme of the user's settings; empty when there is none of that name."""
+    return name if name in choices() or name in (DARK, LIGHT, *BUILTIN_THEMES) else ""
+
+
+def first_theme(color_system: str | None, preferred: str = "") -> str:
+    """The theme to begin with: what the environment names, else the settings, that of last time, what can be shown."""
+    named = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or preferred
+    chosen = named or remembered_theme()
+    names = {"dark": DARK, "light": LIGHT, DARK: DARK, LIGHT: LIGHT, CONTRAST: CONTRAST, "terminal": "ansi-dark"}
+    if chosen == "terminal":
+        return names[chosen]
+    if chosen in names and color_system == "standard":
+        return _OF_16[names[chosen]]
+    if chosen in names:
+        return names[chosen]
+    if chosen in BUILTIN_THEMES:
+        return chosen
+    return "ansi-dark" if color_system in (None, "standard") or native_colours() else DARK
+
+
+def remember_theme(name: str) -> None:
+    """Begin with this theme next time; a state folder that cannot be written only forgets it."""
+    path = state_folder() / "theme"
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        staged = path.with_suffix(f".{os.getpid()}.tmp")
+        staged.write_text(name + "\n", encoding="utf-8")
+        staged.replace(path)
+
+
+def remembered_theme() -> str:
+    """The theme of last time; empty when there was none or it is no word."""
+    try:
+        name = (state_folder() / "theme").read_text(encoding="utf-8")[:40].strip()
+    except (OSError, ValueError):
+        return ""
+    known = {"dark", "light", *(theme.name for theme in THEMES), *BUILTIN_THEMES}
+    return name if name in known else ""
+
+
+def native_colours() -> bool | None:
+    """True without colours (`NO_COLOR` set to something): only attributes are written then; else the theme decides.
+
+    An empty `NO_COLOR` does not count, but Textual would count it, so it is taken out of the environment.
+    """
+    if os.environ.get("NO_COLOR") == "":
+        del os.environ["NO_COLOR"]
+    return True if "NO_COLOR" in os.environ else None

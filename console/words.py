@@ -1,0 +1,642 @@
+"""Words of the console: states, tabs, titles, tips and toasts."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import takewhile
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.console.actions import BY_ID, shown_key
+from team_console.console.preferences import SORTS
+from team_console.console.reader import ReadResult
+from team_console.console.selection import Mode, Subject
+from team_console.store.contract.team import Snapshot, WatchHint, WatchState
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import TeamError
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER, is_name
+from team_console.store.model.reuse import LastResult
+from team_console.store.model.safe import first_of, safe_line, safe_text
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.service.caller import Receipt
+from team_console.store.views.needs import to_do
+from team_console.store.views.rows import DeliveryRow, RequestRow, RequestState, StoryState, View
+from team_console.store.views.truth import Looks, Reason, State, Truth, holder_words, judge
+from team_console.widgets import bars as pulses
+from team_console.widgets.bars import Notice, NoticeKind, Pulse, Tab
+from team_console.widgets.document import Document, Lines
+from team_console.widgets.form import Stopped
+from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.signs import REQUESTS
+from team_console.widgets.text import Line, clock_time, span
+from textual.content import Content
+from textual.widget import Widget
+
+GONE = "✗ it is gone from the queue"
+NO_LONGER = "✓ it no longer waits here"
+
+
+def row_now(asked: RequestRow, view: View | None) -> RequestRow | None:
+    """The request as it stands in `view`; None when it is not there."""
+    rows = view.requests if view is not None else ()
+    return next((row for row in rows if row.key == asked.key), None)
+
+
+def fate_of(asked: RequestRow, view: View | None, now: datetime) -> str:
+    """What became of a request that was open, as safe text; empty while it is open, and while nothing is known."""
+    if view is None or not view.snapshot.is_known:
+        return ""
+    row = row_now(asked, view)
+    if row is None:
+        return GONE
+    if row.is_open:
+        return ""
+    sign = REQUESTS[row.state]
+    when = f" {clock_time(row.withdrawn_at, now)}" if row.withdrawn_at is not None else ""
+    return f"{sign.glyph} {sign.word}{when}{_why(row, now)}"
+
+
+def _why(row: RequestRow, now: datetime) -> str:
+    if row.state is RequestState.SUPERSEDED:
+        return f": a newer {'plan' if row.kind is RequestKind.PLAN else 'request'} took its place"
+    if row.state is RequestState.WITHDRAWN:
+        return f": {safe_line(row.reason, 200)}" if row.reason else ""
+    return f" by {safe_line(row.answered_by or 'somebody', 64)} {clock_time(row.answered_at, now)}"
+
+
+# First steps: for each mode with nothing in it the one command that would put something there.
+
+_PLAN = '{"session_id": "1", "total_stories": 2, "batches": [{"batch_id": "1", "stories": ["1-1", "1-2"]}], '
+_BEGIN = "--summary 'Please begin with the summary' --content 'One page.'"
+_COMMANDS = {
+    Mode.NEEDS: "ask --as {agent} 'Shall I begin?'",
+    Mode.INBOXES: f"send --to {{agent}} {_BEGIN}",
+    Mode.REQUESTS: "plan --as {agent} --content 'Read it, write it, test it'",
+    Mode.DELIVERIES: f"send --to {{agent}} {_BEGIN}",
+    Mode.SPRINT: "send --as {agent} --to {me} --type BATCH_PLAN_READY --payload '"
+    + _PLAN
+    + '"dependency_graph": {}}\'',
+    Mode.HISTORY: "broadcast --summary 'The work of today begins now' --content 'Say what you need.'",
+    Mode.HEALTH: "check",
+    Mode.DECISIONS: "plan --as {agent} --content 'Read it, write it, test it'",
+}
+
+
+_TO_HUMAN = f"send --as {{agent}} --to {{human}} {_BEGIN}"
+
+
+def command_for(mode: Mode, root: str, *, me: str, agent: str | None, human: str = "") -> str:
+    """The whole command, ready for a shell; empty where there is none, or a name in it is not what can be shown of it.
+
+    Args:
+        root: The team's folder; empty when the team is named by the environment.
+        agent: A member beside the human; None while there is none, and then it is the first thing to add.
+        human: Whose inbox it is that is empty, if it is that of a human.
+    """
+    names = {"agent": agent or "", "me": me, "human": human}
+    if safe_line(root) != root or any(name and not is_name(name) for name in names.values()):
+        return ""
+    command = _TO_HUMAN if human and mode is Mode.INBOXES else _COMMANDS.get(mode, "")
+    if agent is None and mode is not Mode.HEALTH:
+        command = "member add scribe"
+    place = f"-t {shlex.quote(root)} " if root else ""
+    for name, value in names.items():
+        command = command.replace("{" + name + "}", shlex.quote(value))
+    return f"team-console {place}{command}" if command else ""
+
+
+# Says honestly what the screen shows: pulse, banner and the words of an empty list (decision D16).
+
+_LIVE = WatchHint(WatchState.LIVE)
+
+
+class ScreenState(Struct, frozen=True):
+    """All that is known about how true the screen is.
+
+    Attributes:
+        sight: The last reading, None before the first.
+        watch: How changes are noticed.
+        progress: Records read and records in all while a long reading goes on.
+        failure: What kept the store from being read at all, as a sentence.
+        looked_at: When the store was last looked at.
+        good_at: When what is shown was read.
+        root: The team's folder, empty when it has none.
+    """
+
+    sight: ReadResult | None = None
+    watch: WatchHint = _LIVE
+    progress: tuple[int, int] | None = None
+    failure: str = ""
+    looked_at: datetime | None = None
+    good_at: datetime | None = None
+    root: str = ""
+
+    def short(self, text: str) -> str:
+        """`text` with paths inside the team's folder written from there on; the folder stands in the status line."""
+        return text.replace(self.root + "/", "") if self.root else text
+
+    @property
+    def view(self) -> View | None:
+        """What is shown, as plain rows; None before the first reading and while the queue cannot be read."""
+        return self.sight.view if self.sight else None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a whole reading was there, not only a glimpse of the newest messages."""
+        return self.sight is not None and not self.sight.is_glimpse
+
+    @property
+    def obstacle(self) -> str:
+        """Why permissions forbid to write, safe text; empty when they do not."""
+        return safe_line(self.sight.obstacle, 300) if self.sight else ""
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The last snapshot."""
+        return self.sight.snapshot if self.sight else None
+
+
+def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
+    """Whether both look the same but for ages: a look that found nothing new needs no painting."""
+    if state.sight is None or other.sight is None or state.view is None or other.view is None:
+        return False
+    mine, others = state.sight, other.sight
+    around = (state.watch, state.progress, state.failure, mine.fresh, mine.obstacle)
+    if around != (other.watch, other.progress, other.failure, others.fresh, others.obstacle):
+        return False
+    return _alike(mine.snapshot, others.snapshot, _PASSING) and _alike(state.view, other.view, _PASSING)
+
+
+_PASSING = frozenset({"now", "taken_at", "changed_at", "snapshot"})
+"""Fields of views and snapshots that tell of the look itself, or change only with the revision."""
+
+
+def _alike(shown: Struct, next_shown: Struct, but: frozenset[str]) -> bool:
+    names = (name for name in shown.__struct_fields__ if name not in but)
+    pairs = ((getattr(shown, name), getattr(next_shown, name)) for name in names)
+    return all(before is after or before == after for before, after in pairs)
+
+
+def truth_of(situation: ScreenState, now: datetime) -> Truth:
+    """How true the screen is; it is judged where the verbs judge it, too."""
+    looks = Looks(situation.watch, situation.failure, situation.looked_at)
+    return judge(situation.snapshot, now, looks)
+
+
+_PULSES = {
+    State.READING: pulses.READING,
+    State.UNREADABLE: pulses.UNREADABLE,
+    State.VANISHED: pulses.VANISHED,
+    State.STALE: pulses.STALE,
+    State.DOUBT: pulses.DOUBT,
+    State.LOCKED: pulses.LOCKED,
+    State.SETTINGS: pulses.SETTINGS,
+    State.POLLING: pulses.POLLING,
+}
+_OLD = frozenset({State.UNREADABLE, State.VANISHED, State.STALE})
+"""States in which what is shown is what was read before."""
+
+
+def pulse_of(situation: ScreenState, now: datetime) -> Pulse:
+    """The word at the right end of the status line."""
+    truth = truth_of(situation, now)
+    pulse = _PULSES.get(truth.state, pulses.LIVE)
+    return _aged(pulse, situation, now) if truth.state in _OLD else pulse
+
+
+def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
+    """The banner, None when there is nothing to say: the worst of what is the matter, and what it means here."""
+    truth = truth_of(situation, now)
+    reason = truth.reasons[0] if truth.reasons else None
+    if situation.obstacle and (reason is None or reason.state is State.POLLING):
+        return Notice(NoticeKind.READ_ONLY, situation.obstacle, "You can look and cannot answer; ^l looks again.")
+    if reason is None:
+        return None
+    if not situation.is_read:
+        return _reading(situation)
+    text = safe_line(situation.short(reason.text), 300)
+    if reason.state is State.LOCKED and truth.holder is not None:
+        text = safe_line(holder_words(truth.holder, clock_time(from_text(truth.holder.since), now)), 300)
+    return Notice(NoticeKind(reason.state), text, _hint(situation, reason, now))
+
+
+def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
+    """The next step, or what is shown meanwhile."""
+    match reason.state:
+        case State.UNREADABLE:
+            return _meanwhile(situation, now, "Nothing is written until it is repaired.")
+        case State.VANISHED:
+            return _meanwhile(situation, now, "Archives or the audit trail show that there was a queue.")
+        case State.STALE:
+            return _meanwhile(situation, now, "It is tried again." if situation.failure else "^l looks now.")
+        case State.LOCKED:
+            return "Reading goes on; what you write waits up to 2 s for the lock."
+        case State.DOUBT if situation.snapshot is not None and not situation.snapshot.messages:
+            return safe_line(f"It is not sure that this is all. {situation.short(reason.hint)}", 300)
+    return safe_line(situation.short(reason.hint), 300)
+
+
+def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
+    """Why nothing can be written now; None when it can."""
+    if read_only:
+        return "the team is open read-only"
+    if situation.obstacle:
+        return situation.obstacle
+    snapshot = situation.snapshot
+    if snapshot is None or not situation.is_read:
+        return "the team is still being read"
+    if judge(snapshot, snapshot.taken_at).state is State.UNREADABLE:
+        return "the queue cannot be read, so nothing is written to it"
+    return None
+
+
+_NOT_OF_QUEUE = frozenset({Mode.HISTORY, Mode.HEALTH, Mode.DECISIONS})
+"""Modes whose rows are not those of the queue alone."""
+
+
+def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed: int = 0) -> tuple[Line, ...]:
+    """Why a list has no rows. It never says that there is nothing when that is not known."""
+    snapshot = situation.snapshot
+    if snapshot is None:
+        if situation.failure:
+            return _words("◌", "Not read yet", situation.failure, tone="alert")
+        return _words("◔", "Reading the team …", "", tone="open")
+    truth = judge(snapshot, snapshot.taken_at)
+    doubt = truth.reason(State.DOUBT)
+    if situation.sight is not None and situation.sight.view is None:
+        if truth.state is State.VANISHED:
+            return _words("∅", "The queue is gone", "It is not known what waits.", tone="alarm")
+        where = safe_line(situation.short(truth.reasons[0].text), 300) if truth.reasons else ""
+        return _words("✗", "The queue cannot be read", f"It is not known what waits. {where}", tone="alarm")
+    if not situation.is_read:
+        return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="open")
+    if query:
+        return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
+    if situation.sight is not None and not situation.sight.fresh:
+        return _words("✗", "It cannot be read now", _AS_LAST_READ if mode is not Mode.HISTORY else "", tone="alarm")
+    if truth.is_empty and doubt is None and mode not in _NOT_OF_QUEUE:
+        title, text, _ = _NOTHING[mode]
+        text = f"{text} The queue is empty: no agent has written anything yet."
+        return (*_words("○", title, text), *first_step_lines(mode, situation))
+    if mode is Mode.NEEDS and snoozed:
+        return _words("✓", "Nothing else waits for you", f"{snoozed} snoozed; Z shows them again.", tone="good")
+    if doubt is not None and mode not in _NOT_OF_QUEUE:
+        return _words("≈", "Nothing here in the queue as it stands", _doubted(doubt), tone="warn")
+    title, text, tone = _NOTHING[mode]
+    return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(mode, situation))
+
+
+def first_step(mode: Mode, situation: ScreenState, *, inbox: str = "") -> str:
+    """The command that would put something into an empty list: into that `inbox`, else for the first agent there is."""
+    view = situation.view
+    me = view.me if view is not None else ""
+    agents = (
+        [row.name for row in view.roster if row.name not in (me, USER) and row.is_addressable]
+        if view is not None
+        else []
+    )
+    human = inbox if inbox in (me, USER) else ""
+    agent = inbox if inbox and not human else next(iter(agents), None)
+    return command_for(mode, situation.root, me=me, agent=agent, human=human)
+
+
+def first_step_lines(mode: Mode, situation: ScreenState, *, inbox: str = "") -> tuple[Line, ...]:
+    """The command that would put something there, and the key that copies it; none where there is none."""
+    command = safe_line(first_step(mode, situation, inbox=inbox), 300)
+    return ((), (("Y copies  ", "muted"), (command, "code"))) if command else ()
+
+
+def has_command(empty: tuple[Line, ...]) -> bool:
+    """Whether the words of an empty list offer a command."""
+    return any(tone == "code" for line in empty for _, tone in line)
+
+
+_AS_LAST_READ = "Nothing stood here when the team was last read."
+
+
+def _doubted(reason: Reason) -> str:
+    return safe_line(f"It is not sure that this is all: {reason.sentence}", 300)
+
+
+_NOTHING: dict[Mode, tuple[str, str, str]] = {
+    Mode.NEEDS: ("Nothing waits for you", "Plans, questions and failures of agents show here by themselves.", "good"),
+    Mode.INBOXES: ("No messages in this inbox", "What an agent has not read yet waits here; then it moves on.", ""),
+    Mode.REQUESTS: ("No requests yet", "What agents asked, of whom, and what was answered.", ""),
+    Mode.DELIVERIES: ("Nothing is on its way", "Messages wait here until their agent has got them.", "good"),
+    Mode.SPRINT: ("No sprint yet", "Batches of stories and the agents that work on them.", ""),
+    Mode.HISTORY: ("Nothing was found in queue and archives", "All that was ever said, newest first.", ""),
+    Mode.HEALTH: ("No findings", "The store, its lock, and what departs from the protocols.", "good"),
+    Mode.DECISIONS: ("No decisions yet", "Who decided what, and what proves it.", ""),
+}
+
+
+def _words(glyph: str, title: str, text: str, *, tone: str = "muted") -> tuple[Line, ...]:
+    head: Line = ((f"{glyph}  ", tone), (title, "strong"))
+    return (head, (), ((text, "muted"),)) if text else (head,)
+
+
+def _reading(situation: ScreenState) -> Notice | None:
+    if situation.failure:
+        return Notice(NoticeKind.STALE, situation.failure, "It is tried again by itself.")
+    shown = ""
+    if situation.sight is not None:
+        number = len(situation.sight.snapshot.messages)
+        shown = f"Shown are {number:,} of them, the newest and yours; keys that write wait for the rest."
+    if situation.progress is None:
+        return Notice(NoticeKind.READING, "the team", shown) if shown else None
+    done, total = situation.progress
+    part = done / total if total else None
+    return Notice(NoticeKind.READING, f"{done:,} of {total:,}" if total else f"{done:,}", shown, done=part)
+
+
+def _meanwhile(situation: ScreenState, now: datetime, first: str) -> str:
+    if situation.good_at is None or situation.sight is None or situation.sight.view is None:
+        return first
+    when, old = clock_time(situation.good_at, now), span((now - situation.good_at).total_seconds())
+    return f"{first} Shown is what was read {when}, {old} ago."
+
+
+def _aged(pulse: Pulse, situation: ScreenState, now: datetime) -> Pulse:
+    if situation.good_at is None:
+        return pulse
+    old = span((now - situation.good_at).total_seconds())
+    return Pulse(pulse.glyph, pulse.word, pulse.tone, f"shown is {old} old")
+
+
+# Words on the frame of a pane: the row above a list or a detail, a decision not yet written, what cannot be shown.
+
+BROKEN: tuple[Line, ...] = (((CANNOT_BE_SHOWN, "alarm"),), (), (("It is a defect of the console.", "muted"),))
+BROKEN_DOCUMENT = Document(key="broken", title="", blocks=(Lines(BROKEN),))
+
+
+def unwritten(decided: str) -> str:
+    """What is said of a thing that was decided and is not written yet."""
+    return f"◔ {decided}, not written yet"
+
+
+def with_unwritten(document: Document, decided: str) -> Document:
+    """The document of such a thing, which says it first."""
+    said: Line = ((unwritten(decided), "alert"), (" · U takes it back, W writes it now", "muted"))
+    return replace(document, blocks=(Lines((said,)), *document.blocks))
+
+
+def with_fate(document: Document, fate: str) -> Document:
+    """The document of a request that a form is open about and that waits no more, which says so first."""
+    return replace(document, blocks=(Lines((((fate, "alert"),),)), *document.blocks))
+
+
+def set_title(widget: Widget, title: str, subtitle: str = "") -> None:
+    """Write into the row above `widget`, plain text only; nothing is repainted when it stands there already."""
+    if getattr(widget, "_written", None) == (title, subtitle):
+        return
+    widget._written = (title, subtitle)  # type: ignore[attr-defined]
+    words = Content.assemble(title, (f"   {subtitle}", "$text-warning")) if subtitle else Content(title)
+    widget.border_title = words if title or subtitle else " "
+
+
+# What each mode's tab says: its key, its name, and how much waits there.
+
+_SHORT = {
+    Mode.NEEDS: "Needs",
+    Mode.INBOXES: "Inbox",
+    Mode.REQUESTS: "Req",
+    Mode.DELIVERIES: "Del",
+    Mode.SPRINT: "Spr",
+    Mode.HISTORY: "Hist",
+    Mode.HEALTH: "Health",
+    Mode.DECISIONS: "Dec",
+}
+
+
+def tabs_of(view: View | None) -> tuple[Tab, ...]:
+    """All tabs; without a view they carry no counts, because none are known."""
+    return tuple(_tab(number, mode, view) for number, mode in enumerate(Mode, start=1))
+
+
+def _tab(number: int, mode: Mode, view: View | None) -> Tab:
+    count, tone = _count(mode, view) if view is not None else ("", "muted")
+    return Tab(str(mode), str(number), mode.label, _SHORT[mode], count, tone)
+
+
+def _count(mode: Mode, view: View) -> tuple[str, str]:
+    match mode:
+        case Mode.NEEDS:
+            return _number(_to_do(view.attention)), "warn"
+        case Mode.INBOXES:
+            return _number(sum(row.unread for row in view.roster)), "muted"
+        case Mode.REQUESTS:
+            return _number(sum(1 for _ in takewhile(lambda row: row.is_open, view.requests))), "muted"
+        case Mode.DELIVERIES:
+            failed = len(view.failed)
+            return (f"{failed:,}!", "bad") if failed else ("", "muted")
+        case Mode.SPRINT:
+            latest = view.batches[-1].session_id if view.batches else ""
+            stories = [story for batch in view.batches if batch.session_id == latest for story in batch.stories]
+            done = sum(story.state is StoryState.DONE for story in stories)
+            return (f"{done:,}/{len(stories):,}", "muted") if stories else ("", "muted")
+        case Mode.HEALTH:
+            errors = sum(problem.severity == "error" for problem in view.findings)
+            warnings = sum(problem.severity == "warning" for problem in view.findings)
+            return (f"{errors:,}!", "bad") if errors else (_number(warnings), "warn")
+        case _:
+            return "", "muted"
+
+
+_to_do = LastResult(to_do)
+
+
+def _number(count: int) -> str:
+    return f"{count:,}" if count else ""
+
+
+# Tips of the demo: what to try next, one line at a time, from what the human did already and what the keys do here.
+
+_HERE = (
+    "{reject} rejects this plan with a reason: it comes back changed. {approve} approves it.",
+    "{reject} rejects this plan with a reason, {approve} approves it.",
+    "{reject} rejects, {approve} approves it.",
+)
+_IN_THIS_LIST = (
+    "Go with {↓} and {↑} to the plan that waits: you reject it with a reason, or approve it.",
+    "Go with {↓} and {↑} to the plan that waits for you.",
+    "{↓} and {↑} go to the plan.",
+)
+_ELSEWHERE = (
+    "{go_needs} shows what waits for you: a plan among it, to reject with a reason or to approve.",
+    "{go_needs} shows the plan that waits for your verdict.",
+    "{go_needs} shows what waits.",
+)
+_SPRINT = (
+    "{go_sprint} shows the sprint, which goes on by itself; click an agent in the strip to see its inbox.",
+    "{go_sprint} shows the sprint; click an agent to see its inbox.",
+    "{go_sprint} shows the sprint.",
+)
+_MORE = (
+    "{palette} finds any action, agent or team by its name; {help} has every key, {theme} the themes, {quit} leaves.",
+    "{palette} finds any action by its name; {help} has every key, {quit} leaves.",
+    "{help} has every key, {quit} leaves.",
+)
+
+
+def step_of(subject: Subject, step: int) -> int:
+    """Which tip comes now: after a decision of the human's the second, after a look at the sprint the third."""
+    view = subject.view
+    if view is None:
+        return step
+    opened = min((row.asked_at for row in view.requests if row.is_open and row.asked_at), default=None)
+    decided = (row for row in view.requests if row.answered_by == view.me and row.answered_at is not None)
+    has_decided = any(opened is None or row.answered_at > opened for row in decided if row.answered_at is not None)
+    if step == 0 and has_decided:
+        return 1
+    return 2 if step == 1 and subject.mode is Mode.SPRINT else step
+
+
+def tip_lines(step: int, subject: Subject) -> tuple[Line, ...]:
+    """The tip in its lengths, the longest first; each names only keys that do what it says. None without a view."""
+    if subject.view is None:
+        return ()
+    return tuple(map(_line, (_to_decide(subject), _SPRINT, _MORE)[step]))
+
+
+def _to_decide(subject: Subject) -> Sequence[str]:
+    selection = subject.selection
+    if not selection.marked and BY_ID["reject"].is_here(subject.mode) and _is_plan(subject, selection.request):
+        return _HERE
+    opened = takewhile(lambda row: row.is_open, subject.view.requests if subject.view is not None else ())
+    if not any(_is_plan(subject, row) for row in opened):
+        return _SPRINT
+    return _IN_THIS_LIST if subject.mode is Mode.NEEDS else _ELSEWHERE
+
+
+def _is_plan(subject: Subject, row: RequestRow | None) -> bool:
+    """Whether it is a plan that the human can decide on."""
+    return row is not None and row.kind is RequestKind.PLAN and subject.no_verdict_on(row) is None
+
+
+def _line(text: str) -> Line:
+    """The tip, its keys in the tone of keys."""
+    parts: list[tuple[str, str]] = [("Try  ", "muted")]
+    for number, piece in enumerate(text.replace("}", "{").split("{")):
+        parts.append((_key(piece), "key") if number % 2 else (piece, ""))
+    return tuple(parts)
+
+
+def _key(name: str) -> str:
+    return shown_key(BY_ID[name]) if name in BY_ID else name
+
+
+# The wording of toasts: what was done, in the words of what is known (written, never delivered), and what failed.
+
+_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
+"""The signs of a heading, which say nothing where all stands in one line."""
+
+
+def written(what: str, *receipts: Receipt) -> str:
+    """The toast for receipts: what was done, to whom, warnings and repairs.
+
+    Args:
+        what: A past participle, such as `sent` or `asked to stop`; it begins the sentence.
+    """
+    messages = [message for receipt in receipts for message in receipt.messages]
+    names = list(dict.fromkeys(name for message in messages for name in message.recipients))
+    head = what[:1].upper() + what[1:]
+    if all(receipt.repeated for receipt in receipts) and receipts:
+        head = f"✓ {head}: it was there already, nothing was written"
+    elif not messages:
+        head = f"✓ {head}"
+    elif what == "sent":
+        head = f"✓ Sent to {listed(names)}"
+    else:
+        head = f"✓ {head} · written for {listed(names)}"
+    notices = [notice.message for receipt in receipts for notice in receipt.notices]
+    notes = [*(warning for receipt in receipts for warning in receipt.warnings), *notices]
+    follows = [safe_line(note, 300) for receipt in receipts for note in receipt.notes]
+    return "\n".join([head, *dict.fromkeys(follows), *(f"△ {safe_line(note, 300)}" for note in dict.fromkeys(notes))])
+
+
+def quoted(text: str, most: int = 160) -> str:
+    """The first words of what is answered, as safe text in quotation marks."""
+    line = safe_line(" ".join(_HEADING.sub("", text).split()), most)
+    return f"“{line}”" if line else ""
+
+
+def listed(names: Iterable[str], most: int = 6) -> str:
+    """Names in a sentence, the many cut short; safe text."""
+    return first_of([safe_line(name, 64) for name in names], most)
+
+
+def error_text(error: BaseException) -> str:
+    """What happened and the next step, as safe text; of an error nobody expected only its kind, never its words."""
+    if not isinstance(error, TeamError):
+        return f"✗ Unexpected: {reason_of(error)}. Whether it was written is not sure; look before you do it again."
+    if isinstance(error, Stopped):
+        return f"✗ {safe_line(error.message, 300)}"
+    hint = f"\n{safe_text(error.hint)}" if error.hint else ""
+    return f"✗ {error.code}: {safe_text(error.message)}{hint}"
+
+
+def reason_of(error: BaseException) -> str:
+    """What went wrong, in one safe line.
+
+    Words of foreign exceptions may quote messages and tokens (a database driver quotes the values it was given), so
+    only their kind is told, and of a system error what the system says.
+    """
+    if isinstance(error, TeamError):
+        return safe_line(error.message, 300)
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename}" if isinstance(error.filename, str) else ""
+        return safe_line(f"{error.strerror}{place}", 300)
+    return type(error).__name__
+
+
+# Sorts rows by what the user wants; the order of the view stays where rows are equal.
+
+RowT = TypeVar("RowT")
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+def sorts_of(mode: str) -> tuple[str, ...]:
+    """What rows of a mode can be sorted by."""
+    return SORTS.get(str(mode), ())
+
+
+def sorted_rows(rows: tuple[RowT, ...], name: str) -> tuple[RowT, ...]:
+    """The rows by `name`, oldest first; as they are for an empty name."""
+    key = _KEYS.get(name)
+    return tuple(sorted(rows, key=key)) if key is not None else rows
+
+
+def _message(row: Any) -> Message:
+    if isinstance(row, RequestRow):
+        return row.question
+    return row.message if isinstance(row, DeliveryRow) else row
+
+
+def _agent(row: Any) -> str:
+    return row.recipient if isinstance(row, DeliveryRow) else _message(row).sender
+
+
+def _state(row: Any) -> str:
+    return str(row.state) if isinstance(row, RequestRow | DeliveryRow) else _message(row).status
+
+
+_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "age": lambda row: _message(row).created_at or _NEVER,
+    "agent": lambda row: _agent(row).casefold(),
+    "kind": lambda row: str(row.kind) if isinstance(row, RequestRow) else _message(row).type,
+    "state": _state,
+}
+
+
+def next_sort(mode: str, present: str) -> str | None:
+    """What a list is sorted by after `present`: in the end by nothing, which is ""; None where there is no choice."""
+    names = ("", *sorts_of(mode))
+    if len(names) == 1:
+        return None
+    return names[(names.index(present) + 1) % len(names)] if present in names else ""

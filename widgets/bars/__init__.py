@@ -1,1 +1,0 @@
-"""Bars of one line: status, tabs, keys, banner."""

@@ -1,0 +1,355 @@
+"""Shows one document, scrolls it, and knows whether it was really drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import ClassVar
+
+from msgspec import Struct, field
+from team_console.store.protocol.seen import Seen
+from team_console.widgets.document import Document, Place, laid_out
+from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.later import Told
+from team_console.widgets.scrolled import Scrolled, room_of
+from team_console.widgets.text import Line, fit, marked_hits
+from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.geometry import Size
+from textual.strip import Strip
+
+_AHEAD = 40
+"""Lines below the screen that are laid out with those on it."""
+_STEP = 250
+"""Lines that are laid out between two keys, once the screen stands."""
+_PARTS = 6
+"""Stretches of lines that the record of a decision names."""
+_PAUSE = 0.1
+"""Seconds before that begins: what is still looked for comes first, and the document with it begins anew."""
+
+
+class Painted(Struct):
+    """What of a document was painted on the screen, at one width: lines by their number in their part, from 0.
+
+    Attributes:
+        text, beside: Lines of what is asked, and of the evidence beside it.
+        text_lines, beside_lines: How many there are; while it is laid out, so far.
+    """
+
+    layout: tuple[object, ...]
+    text: set[int] = field(default_factory=set)
+    beside: set[int] = field(default_factory=set)
+    text_lines: int = 0
+    beside_lines: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of what is asked was painted."""
+        return len(self.text) >= self.text_lines
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether all of the evidence was painted."""
+        return len(self.beside) >= self.beside_lines
+
+    @property
+    def words(self) -> str:
+        """The lines that were painted, as the record of a decision keeps it."""
+        evidence = "all" if self.has_evidence else f"{len(self.beside):,} of {self.beside_lines:,} lines"
+        beside = f"; of its evidence {evidence}" if self.beside_lines else ""
+        lines = "line" if self.text_lines == 1 else "lines"
+        return f"{lines} {_ranges(self.text) or 'none'} of {self.text_lines:,}{beside}"
+
+
+class Detail(Scrolled, can_focus=True):
+    """A scrolled document. The line API keeps a change of document to the lines that differ.
+
+    Attributes:
+        drawn_before: Tokens of all documents of which a line was ever drawn, each with all that it showed last.
+        painted_before: Tokens of these documents, each with the lines that were painted.
+    """
+
+    DEFAULT_CSS = """
+    Detail {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        padding: 0 1;
+        color: $foreground;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "scroll_down", "Down", show=False),
+        Binding("k,up", "scroll_up", "Up", show=False),
+        Binding("g,home", "scroll_home", "Top", show=False),
+        Binding("G,end", "scroll_end", "End", show=False),
+        Binding("ctrl+d", "half(1)", "Half a page down", show=False),
+        Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+    ]
+
+    class Turned(Told["Detail"]):
+        """Other lines of it stand on the screen."""
+
+    HELP = "The thing itself. Scroll with the arrows or j and k; v shows the text exactly as it was written."
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.document: Document | None = None
+        self.raw = self.full = False
+        self._lines: list[Line] = []
+        self._rest: Iterator[tuple[Place, Line]] | None = None
+        self._drawn = ""
+        self.drawn_before: dict[str, Seen | None] = {}
+        self.painted_before: dict[str, Painted] = {}
+        self._painted = Painted(())
+        self._places: list[tuple[Place, int]] = []
+        self._counts: Counter[Place] = Counter()
+        self._laid_width = 0
+        self._hits: tuple[str, ...] = ()
+
+    @property
+    def drawn(self) -> str:
+        """The token of the document whose lines were last drawn; empty before that."""
+        return self._drawn
+
+    @property
+    def seen(self) -> Seen | None:
+        """All that is shown of the request whose lines were last drawn; None before that, and of what is none."""
+        return self.document.seen if self.document is not None and self._drawn else None
+
+    def show(self, document: Document | None) -> None:
+        """Show `document`, or nothing. The same thing keeps its place."""
+        if document == self.document:
+            return
+        same = document is not None and self.document is not None and document.key == self.document.key
+        if document is None or self.document is None or not _is_same(document, self.document):
+            self._drawn = ""
+        self.document = document
+        self._lay_out(keep=same)
+
+    def toggle_raw(self) -> bool:
+        """Change between the read and the plain form; returns whether it is plain now."""
+        self.raw = not self.raw
+        self._lay_out(keep=False)
+        return self.raw
+
+    def set_hits(self, words: tuple[str, ...]) -> None:
+        """Mark these words, case folded, wherever they stand in the text."""
+        if words != self._hits:
+            self._hits = words
+            self.refresh()
+
+    def next_hit(self, words: tuple[str, ...], direction: int) -> bool:
+        """Scroll to the next line, or the one before, that holds one of `words`; False when there is none."""
+        self.lay_out_rest()
+        texts = ["".join(text for text, _ in line).casefold() for line in self._lines]
+        hits = [number for number, text in enumerate(texts) if any(word in text for word in words)]
+        top = self.scroll_offset.y
+        after = [number for number in hits if (number > top if direction > 0 else number < top)]
+        if not hits:
+            return False
+        target = (after or hits)[0 if direction > 0 else -1]
+        self.scroll_to(y=target, animate=False)
+        return True
+
+    def toggle_full(self) -> bool:
+        """Show ids and further facts, or hide them again; returns whether they are shown now."""
+        self.full = not self.full
+        self._lay_out(keep=True)
+        return self.full
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the document at the present scroll position."""
+        width, number = room_of(self).width, y + self.scroll_offset.y
+        while number >= len(self._lines) and self._rest is not None:
+            self._take(_STEP)
+        if self.document is not None and self._drawn != self.document.token:
+            self._drawn = self.document.token
+            self.drawn_before[self._drawn] = self.document.seen
+        line: Line = ()
+        if number < len(self._lines):
+            line, (place, index) = self._lines[number], self._places[number]
+            if place is not Place.HEAD:
+                (self._painted.text if place is Place.TEXT else self._painted.beside).add(index)
+        if self._hits:
+            line = marked_hits(line, self._hits)
+        return self.strip(fit(line, width), width)
+
+    def action_half(self, direction: int) -> None:
+        """Scroll half a page."""
+        self.scroll_relative(y=direction * max(1, room_of(self).height // 2), animate=False)
+
+    def action_scroll_down(self) -> None:
+        """Scroll a line down, at once."""
+        self.scroll_relative(y=1, animate=False)
+
+    def action_scroll_up(self) -> None:
+        """Scroll a line up, at once."""
+        self.scroll_relative(y=-1, animate=False)
+
+    def action_scroll_home(self) -> None:
+        """Go to the top, at once."""
+        self.scroll_home(animate=False)
+
+    def action_scroll_end(self) -> None:
+        """Go to the end, at once."""
+        self.lay_out_rest()
+        self.scroll_end(animate=False)
+
+    def action_page_down(self) -> None:
+        """Scroll a page down, at once."""
+        self.scroll_page_down(animate=False)
+
+    def action_page_up(self) -> None:
+        """Scroll a page up, at once."""
+        self.scroll_page_up(animate=False)
+
+    def on_resize(self, event: Resize) -> None:
+        """Lay the document out again at another width."""
+        self._lay_out(keep=True)
+
+    def _lay_out(self, *, keep: bool) -> None:
+        width = room_of(self).width
+        if width <= 0:
+            return
+        before, top = self._lines, self.scroll_offset.y if keep else 0
+        letters = sum(map(_letters, before[:top])) if width != self._laid_width else 0
+        self._lines, self._places, self._counts, self._laid_width = [], [], Counter(), width
+        self._begin_painted(width)
+        self._rest = laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(())
+        if letters:  # another width: go on at the same words, on whichever line they stand now
+            top = self._line_at(letters)
+        self._take(max(0, top + room_of(self).height + _AHEAD - len(self._lines)))
+        height = len(self._lines) if self._rest is None or not keep else max(len(self._lines), self.virtual_size.height)
+        self._set_size(Size(width, height))
+        if not keep or letters:
+            self.scroll_to(y=top, animate=False, force=True)
+        self.tell_position()
+        self._refresh_changed(before, self._lines)
+        if self._rest is not None:
+            self.set_timer(_PAUSE, partial(self._go_on, self._rest))
+
+    def _take(self, number: int) -> None:
+        """Lay out so many lines more; `_rest` is None when that was all."""
+        before = len(self._lines)
+        try:
+            for place, line in islice(self._rest or (), number):
+                self._lines.append(line)
+                self._places.append((place, self._counts[place]))
+                self._counts[place] += 1
+        except Exception:
+            # The rest is lost; without a word a text that was cut would look like one that is whole.
+            self._rest = None
+            self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
+            self._places.append((Place.HEAD, 0))
+            raise
+        if len(self._lines) - before < number:
+            self._rest = None
+        painted, counts = self._painted, self._counts
+        painted.text_lines = max(painted.text_lines, counts[Place.TEXT])
+        painted.beside_lines = max(painted.beside_lines, counts[Place.BESIDE])
+
+    def _begin_painted(self, width: int) -> None:
+        """Go on with what was painted of this document before; at another width, or with other evidence, anew."""
+        document = self.document
+        layout = (width, self.raw, document.seen if document is not None else None)
+        token = document.token if document is not None else ""
+        known = self.painted_before.get(token) if token else None
+        self._painted = known if known is not None and known.layout == layout else Painted(layout)
+        if known is not None and known.layout[:2] == layout[:2]:
+            self._painted.text = known.text
+        if token:
+            self.painted_before[token] = self._painted
+        if self._painted is not known:
+            self.refresh()  # lines that stand there already are painted as lines of this one
+
+    def _line_at(self, letters: int) -> int:
+        """The line on which so many letters of the document stand before it."""
+        so_far = number = 0
+        while so_far < letters:
+            if number == len(self._lines):
+                self._take(_STEP)
+            if number == len(self._lines):
+                break
+            so_far += _letters(self._lines[number])
+            number += 1
+        return max(0, number - (so_far > letters))
+
+    @property
+    def position(self) -> str:
+        """Which lines of how many stand on the screen; empty where all do."""
+        height, top = room_of(self).height, self.scroll_offset.y
+        number = max(len(self._lines), self.virtual_size.height)
+        return f"lines {top + 1:,}-{min(top + height, number):,} of {number:,}" if number > height > 0 else ""
+
+    def tell_position(self) -> None:
+        """Tell whoever shows the position that it may be another."""
+        self.post_message(self.Turned(self))
+
+    def watch_scroll_y(self, old: float, new: float) -> None:
+        """Other lines stand on the screen."""
+        super().watch_scroll_y(old, new)
+        self.tell_position()
+
+    def _go_on(self, rest: Iterator[tuple[Place, Line]]) -> None:
+        """Lay out what is not on the screen yet, with room for keys in between; its end tells how long it is."""
+        if self._rest is not rest:
+            return
+        self._take(_STEP)
+        if self._rest is not None:
+            self.call_later(self._go_on, rest)
+        else:
+            self._set_size(Size(self.virtual_size.width, len(self._lines)))
+            self.tell_position()
+
+    def lay_out_rest(self) -> None:
+        """Lay out all of it, for whoever goes to its end or looks for something in it."""
+        while self._rest is not None:
+            self._take(_STEP)
+        self._set_size(Size(self.virtual_size.width, len(self._lines)))
+
+    def _set_size(self, size: Size) -> None:
+        """Say how long it is. Only a scrollbar that comes or goes lays out the screen; that paints all of it."""
+        height = room_of(self).height
+        if (self.virtual_size.height > height) != (size.height > height) or size.width != self.virtual_size.width:
+            self.virtual_size = size
+        elif size != self.virtual_size:
+            self.set_reactive(Detail.virtual_size, size)
+            self._scroll_update(size)
+
+    def _refresh_changed(self, before: list[Line], after: list[Line]) -> None:
+        top, height = self.scroll_offset.y, room_of(self).height
+        for number in range(top, top + height):
+            old = before[number] if number < len(before) else ()
+            new = after[number] if number < len(after) else ()
+            if old != new:
+                self.refresh_line(number)
+        if self.document is not None and not self._drawn:
+            self.refresh_line(top)
+
+
+def _is_same(document: Document, other: Document) -> bool:
+    """Whether a decision on one is a decision on the other."""
+    return (document.token, document.seen) == (other.token, other.seen)
+
+
+def _letters(line: Line) -> int:
+    """How many letters a line has: of a whole text as many at every width."""
+    return sum(letter.isalnum() for text, _ in line for letter in text)
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Line numbers from 1, those in a row as one: `1-31, 40`; of many parts the first few."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    words = [f"{first + 1}-{last + 1}" if last > first else f"{first + 1}" for first, last in parts]
+    return ", ".join(words[:_PARTS]) + (" and others" if len(words) > _PARTS else "")

@@ -1,1 +1,0 @@
-"""Details: one thing shown whole, scrolled."""

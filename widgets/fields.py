@@ -1,0 +1,386 @@
+"""Fields of forms: a line, a note, a choice, options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+from msgspec import Struct
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.widgets.bars import OneLine
+from team_console.widgets.guarded import Guarded
+from team_console.widgets.later import Told
+from team_console.widgets.text import Line, fit, wrap
+from team_console.widgets.tones import Inked
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Click, Key, Paste, Resize
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.suggester import Suggester
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+
+class Choice(OneLine, can_focus=True):
+    """A value out of a fixed list."""
+
+    DEFAULT_CSS = """
+    Choice { width: 1fr; background: $panel; }
+    Choice:focus { background: $primary-muted; }
+    Choice:ansi:focus { text-style: underline; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "step(-1)", "Before", show=False),
+        Binding("right,l,space", "step(1)", "Next", show=False),
+    ]
+    HELP = "Left and right change the value."
+
+    @dataclass
+    class Changed(Told["Choice"]):
+        """Another value was chosen."""
+
+        value: str
+
+    def __init__(self, values: tuple[str, ...], value: str = "", *, empty: str = "", id: str | None = None) -> None:
+        """`empty` is shown for the empty value."""
+        super().__init__(id=id)
+        self._values, self._empty = values, empty
+        self.value = value if value in values else values[0]
+        self._show()
+
+    def action_step(self, step: int) -> None:
+        """Go to the next or the former value."""
+        place = (self._values.index(self.value) + step) % len(self._values)
+        self.value = self._values[place]
+        self._show()
+        self.post_message(self.Changed(self, self.value))
+
+    def choose(self, value: str) -> None:
+        """Take `value` when it is one of the values."""
+        if value in self._values and value != self.value:
+            self.value = value
+            self._show()
+            self.post_message(self.Changed(self, value))
+
+    def _show(self) -> None:
+        self.set_line((("‹ ", "muted"), (self.value or self._empty, "" if self.value else "muted"), (" ›", "muted")))
+
+
+# One line of text that a human types; what is pasted is made safe to show before it is shown.
+
+
+class Field(Guarded, Input):
+    """One line of text."""
+
+    DEFAULT_CSS = """
+    Field, Field:focus { border: none; height: 1; padding: 0; background: $panel; }
+    Field:focus { background: $primary-muted; }
+    Field:ansi:focus { text-style: underline; }
+    """
+
+    def __init__(
+        self,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        suggester: Suggester | None = None,
+        name: str | None = None,
+        id: str | None = None,
+    ) -> None:
+        # Textual selects a field when the focus comes to it; a letter that was there before the focus would be
+        # replaced by the next one.
+        super().__init__(value, placeholder=placeholder, suggester=suggester, name=name, id=id, select_on_focus=False)
+
+    def _on_paste(self, event: Paste) -> None:  # the toolkit calls its own method behind it
+        event.text = safe_line(event.text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
+
+
+class NameSuggester(Suggester):
+    """Completes the last of several names that are parted by commas."""
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._names = names
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The value with its last name completed; None when nothing fits or it is complete."""
+        head, comma, last = value.rpartition(",")
+        typed = last.lstrip()
+        lead = head + comma + last[: len(last) - len(typed)]
+        taken = {item.strip() for item in head.split(",")}
+        for name in self._names():
+            # The library draws a suggestion as it is, and a name that cannot be shown is none to be typed.
+            if safe_line(name) != name:
+                continue
+            if typed and name not in taken and name != typed and name.casefold().startswith(typed.casefold()):
+                return lead + typed + name[len(typed) :]
+        return None
+
+
+# What keys act on stays in sight while the fields of a form scroll.
+
+
+@runtime_checkable
+class HasPlace(Protocol):
+    """A field of several lines, of which those matter most that its cursor is on."""
+
+    def place(self) -> Region:
+        """Those cells, counted from the field's upper left corner; no cells while there is no cursor."""
+
+
+def bring_into_sight(field: Widget, body: Widget) -> None:
+    """Scroll `body` at once, as little as it takes, to show as much of `field` as it has room for."""
+    wishes = list(_wishes(field))
+    wish = next((region for region in wishes if region.height <= body.size.height), wishes[-1])
+    top = _inside(wish, field, body).crop_size(body.size)
+    body.scroll_to_region(top, animate=False, force=True, immediate=True)
+
+
+def _wishes(field: Widget) -> Iterator[Region]:
+    """What should be seen of a field, the most first: with what stands above it, up to its cursor, its cursor alone.
+
+    Of a field without a cursor the first lines count: a question is read before anything is chosen.
+    """
+    width, height = field.size
+    heading = _heading(field)
+    yield Region(0, -heading, width, heading + height)
+    here = field.place() if isinstance(field, HasPlace) else field.size.region
+    if here:
+        yield Region(0, -heading, width, heading + here.bottom)
+        yield here
+
+
+def _heading(field: Widget) -> int:
+    """How many lines stand directly above a field that say what it is for, such as its question."""
+    if not isinstance(field.parent, Widget):
+        return 0
+    before = field.parent.children[: field.parent.children.index(field)]
+    if not before or before[-1].can_focus:
+        return 0
+    # A label beside the field begins where the field does.
+    return max(0, field.virtual_region.y - before[-1].virtual_region.y)
+
+
+def _inside(region: Region, field: Widget, body: Widget) -> Region:
+    """The region of a field as one of what the body scrolls."""
+    widget = field
+    while widget is not body and isinstance(widget.parent, Widget):
+        region = region.translate(widget.virtual_region.offset)
+        widget = widget.parent
+    return region
+
+
+# Several lines of text that a human types; what is pasted is made safe to show before it is shown.
+
+
+class Note(Guarded, TextArea):
+    """A few lines of text. Enter hands it in, ctrl+j begins a new line, ctrl+e opens the human's own editor."""
+
+    DEFAULT_CSS = """
+    Note, Note:focus { border: none; height: 2; padding: 0; background: $panel; }
+    Note:focus { background: $primary-muted 45%; }
+    """
+    BINDINGS = [
+        Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),
+        Binding("ctrl+e", "edit", "Edit in an editor", show=False),
+    ]
+
+    class Entered(Told["Note"]):
+        """Enter was pressed."""
+
+    class EditorWanted(Told["Note"]):
+        """The text should be edited in the human's own editor."""
+
+    def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
+        """`placeholder`: what belongs here, as safe text."""
+        shown = Content(placeholder)
+        super().__init__(
+            safe_text(text), id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False, placeholder=shown
+        )
+        self.highlight_cursor_line = False
+
+    def on_mount(self) -> None:
+        """Go on behind what stands there already."""
+        self.move_cursor(self.document.end)
+
+    def place(self) -> Region:
+        """The line with the cursor."""
+        return Region(0, self.cursor_screen_offset.y - self.content_region.y, self.size.width, 1)
+
+    async def _on_key(self, event: Key) -> None:
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Entered(self))
+
+    async def _on_paste(self, event: Paste) -> None:  # the toolkit calls its own method behind it
+        event.text = safe_text(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+
+    def action_newline(self) -> None:
+        """Begin a new line."""
+        self.insert("\n")
+
+    def action_edit(self) -> None:
+        """Ask for an editor."""
+        self.post_message(self.EditorWanted(self))
+
+    def take(self, text: str) -> None:
+        """Go on with `text` in place of what stood there, behind its end."""
+        self.load_text(safe_text(text.rstrip("\n")))
+        self.move_cursor(self.document.end)
+
+
+class Letter(Note):
+    """A text of any length."""
+
+    DEFAULT_CSS = """
+    Letter, Letter:focus { height: 4; }
+    """
+
+
+# Numbered options: the keys 1 to 9 choose, the arrows go from one to the next; one of them, or several.
+
+_KEYS = 9
+"""Options that have a key; further ones are reached with the arrows."""
+
+
+class OptionLine(Struct, frozen=True):
+    """One option: what choosing it is called, and what it means; both safe text."""
+
+    label: str
+    description: str = ""
+
+
+class Options(Inked, Widget, can_focus=True):
+    """Options below each other. Of one choice the arrows choose; of several they move, and space chooses.
+
+    Attributes:
+        chosen: Places of the chosen options, from 0, in their order.
+    """
+
+    DEFAULT_CSS = """
+    Options { height: auto; width: 1fr; background: $panel; }
+    Options:focus { background: $primary-muted 45%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Before", show=False),
+        Binding("down,j", "move(1)", "Next", show=False),
+        Binding("space", "choose_here", "Choose", show=False),
+        Binding("enter", "enter", "Hand in", show=False),
+        *(Binding(str(number), f"choose({number})", f"Option {number}", show=False) for number in range(1, _KEYS + 1)),
+    ]
+    HELP = "The keys 1 to 9 choose, the arrows go through them; of several, space chooses."
+
+    class Changed(Told["Options"]):
+        """Something else is chosen."""
+
+    class Moved(Told["Options"]):
+        """The cursor is elsewhere, or was asked to go."""
+
+    class Entered(Told["Options"]):
+        """Enter was pressed."""
+
+    def __init__(
+        self, lines: Sequence[OptionLine], *, chosen: Sequence[int] = (), several: bool = False, id: str | None = None
+    ) -> None:
+        super().__init__(id=id)
+        self._options, self._several = tuple(lines), several
+        self.chosen: tuple[int, ...] = tuple(place for place in chosen if 0 <= place < len(self._options))
+        self._cursor = self.chosen[0] if self.chosen else -1
+
+    def action_move(self, step: int) -> None:
+        """Go to the next or the former option; of one choice it is the chosen one then."""
+        start = self._cursor if self._cursor >= 0 or step > 0 else len(self._options)
+        self._cursor = min(max(start + step, 0), len(self._options) - 1)
+        self._take((self._cursor,)) if not self._several else self.refresh()
+        self.post_message(self.Moved(self))
+
+    def action_choose(self, number: int) -> None:
+        """Choose the option with this number; of several, choose it or leave it out."""
+        if number <= len(self._options):
+            self._cursor = number - 1
+            self._toggle(self._cursor)
+            self.post_message(self.Moved(self))
+
+    def action_choose_here(self) -> None:
+        """Choose the option under the cursor."""
+        if self._cursor >= 0:
+            self._toggle(self._cursor)
+
+    def action_enter(self) -> None:
+        """Hand in what is chosen."""
+        self.post_message(self.Entered(self))
+
+    def clear(self) -> None:
+        """Choose nothing."""
+        self._cursor = -1
+        self._take(())
+
+    def place(self) -> Region:
+        """The lines of the option under the cursor."""
+        if self._cursor < 0:
+            return Region()
+        width = self.size.width
+        above = sum(len(self._lines_of(place, width)) for place in range(self._cursor))
+        return Region(0, above, width, len(self._lines_of(self._cursor, width)))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the list."""
+        width = self.size.width
+        lines = self._lay_out(width)
+        return self.strip(fit(lines[y] if y < len(lines) else (), width), width)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as the options take at this width."""
+        return len(self._lay_out(width))
+
+    def on_click(self, event: Click) -> None:
+        """Choose what is clicked on."""
+        below = 0
+        for place in range(len(self._options)):
+            below += len(self._lines_of(place, self.size.width))
+            if event.y < below:
+                return self.action_choose(place + 1)
+
+    def on_resize(self, event: Resize) -> None:
+        """Another width may take another number of lines."""
+        self.refresh(layout=True)
+
+    def on_focus(self) -> None:
+        """Show where the cursor is."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Show that it is elsewhere."""
+        self.refresh()
+
+    def _toggle(self, place: int) -> None:
+        if not self._several:
+            self._take((place,))
+        elif place in self.chosen:
+            self._take(tuple(item for item in self.chosen if item != place))
+        else:
+            self._take(tuple(sorted((*self.chosen, place))))
+
+    def _take(self, chosen: tuple[int, ...]) -> None:
+        changed = chosen != self.chosen
+        self.chosen = chosen
+        self.refresh()
+        if changed:
+            self.post_message(self.Changed(self))
+
+    def _lay_out(self, width: int) -> list[Line]:
+        return [line for place in range(len(self._options)) for line in self._lines_of(place, width)]
+
+    def _lines_of(self, place: int, width: int) -> list[Line]:
+        """One option: its mark, its name and what it means."""
+        option, chosen = self._options[place], place in self.chosen
+        here = "›" if self.has_focus and place == self._cursor else " "
+        key = str(place + 1) if place < _KEYS else " "
+        box = ("[x]" if chosen else "[ ]") if self._several else "(•)" if chosen else "( )"
+        head: Line = ((f"{here}{key} ", "key"), (f"{box} ", "good" if chosen else "muted"))
+        words = f" — {option.description}" if option.description else ""
+        label: Line = ((option.label, "strong"), (words, "muted"))
+        return wrap((*head, *label), width, rest=((" " * 7, ""),))

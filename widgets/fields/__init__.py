@@ -1,1 +1,0 @@
-"""What is typed and chosen in: one line, several, options, and what of them stays in sight."""

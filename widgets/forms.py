@@ -1,0 +1,1053 @@
+"""Forms: the questions the console asks before it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from msgspec import Struct, field
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Priority
+from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.protocol.client_requests import Question
+from team_console.store.views.proposals import counts_of, difference
+from team_console.widgets.bars import Hints
+from team_console.widgets.details import diff_text
+from team_console.widgets.document import Block, Heading, Lines
+from team_console.widgets.fields import Choice, Field, Letter, NameSuggester, Note, OptionLine, Options
+from team_console.widgets.form import Draft, Excerpt, Form, labelled, optional
+from team_console.widgets.text import Line, pad, pad_name
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Button, Static
+from textual.worker import Worker, WorkerState
+
+ResultT = TypeVar("ResultT")
+Answers = Mapping[str, str | list[str]]
+"""Question text -> the label chosen, the labels, or own words."""
+
+
+class AnswerForm(Form[ResultT]):
+    """Questions below each other; nothing is chosen at first."""
+
+    DEFAULT_CSS = """
+    AnswerForm .answer--question { height: auto; margin-top: 1; text-style: bold; }
+    AnswerForm .answer--words { layout: horizontal; height: auto; }
+    """
+    HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter or a hands in, esc leaves."
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        questions: Sequence[Question],
+        act: Callable[[Answers], ResultT],
+        *,
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the form.
+
+        Args:
+            title: Safe text for the border.
+            about: Safe text that says whose questions they are.
+            questions: At least one.
+            act: Takes the answers, in a thread.
+        """
+        super().__init__(title, about, verb="Answer", draft=draft, on_draft=on_draft)
+        self._questions, self._act_on = tuple(questions), act
+
+    def keys(self) -> tuple[str, ...]:
+        """How to answer."""
+        most = max(len(question.options) for question in self._questions)
+        choose = (f"1-{min(most, 9)} choose",) if most else ()
+        return "enter answer", *choose, "n own words", "esc not now", "tab next"
+
+    @property
+    def says_yes(self) -> bool:
+        """Where all that is asked can be chosen."""
+        return all(question.options for question in self._questions)
+
+    def fields(self) -> ComposeResult:
+        """Each question with its options and a line for own words."""
+        for number, question in enumerate(self._questions):
+            how = " (one or more)" if question.several and question.options else ""
+            header = f"{safe_line(question.header, 60)}: " if question.header else ""
+            words = f"{header}{safe_text(question.text)}{how}"
+            yield Static(Content(words), classes="answer--question", markup=False)
+            if question.options:
+                lines = [
+                    OptionLine(safe_line(option.label, 300), safe_line(option.description, 1000))
+                    for option in question.options
+                ]
+                yield Options(lines, chosen=self._kept(number), several=question.several, id=f"options{number}")
+            placeholder = "in place of an option" if question.options and not question.several else ""
+            words = self.draft.get(f"words{number}", "")
+            field = Field(words, placeholder=placeholder, id=f"words{number}")
+            yield optional("own words", field, words=words) if question.options else labelled("own words", field)
+
+    def on_mount(self) -> None:
+        """Choose at once."""
+        self.query("Options, Field").first().focus()
+
+    def typed(self) -> Draft:
+        """What is chosen and typed for each question."""
+        typed: dict[str, str] = {}
+        for number in range(len(self._questions)):
+            chosen = self._chosen(number)
+            typed[f"chosen{number}"] = " ".join(map(str, chosen))
+            typed[f"asked{number}"] = _name(self._questions[number]) if chosen else ""
+            typed[f"words{number}"] = self.query_one(f"#words{number}", Field).value
+        return typed
+
+    def answer(self) -> Callable[[], ResultT]:
+        """The act with an answer to each question."""
+        answers: dict[str, str | list[str]] = {}
+        for number, question in enumerate(self._questions):
+            words = self.query_one(f"#words{number}", Field).value.strip()
+            labels = [question.options[place].label for place in self._chosen(number)]
+            given = [*labels, words] if question.several and words else [words] if words else labels
+            if not given:
+                self._go_to(number)
+                what = safe_line(question.header or question.text, 60)
+                raise TeamError(Code.MISSING_CONTENT, f"{what}: nothing is chosen", "Choose, or use own words.")
+            answers[question.text] = given if question.several else given[0]
+        return lambda: self._act_on(answers)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Own words are opened where the question has options, and stand there where it has none."""
+        if action == "write_note":
+            return bool(self._questions[self._here(self.focused)].options)
+        return super().check_action(action, parameters)
+
+    def note_row(self) -> Widget:
+        """Own words on the question under the cursor."""
+        row = self.query_one(f"#words{self._here(self.focused)}").parent
+        assert isinstance(row, Widget)
+        return row
+
+    def _here(self, widget: object) -> int:
+        """The number of the question that a field belongs to."""
+        return int("".join(filter(str.isdigit, getattr(widget, "id", None) or "")) or 0)
+
+    def _kept(self, number: int) -> list[int]:
+        """What the draft chose, while it is the same that is asked: other options may stand in these places by now."""
+        if self.draft.get(f"asked{number}", "") != _name(self._questions[number]):
+            return []
+        return [int(word) for word in self.draft.get(f"chosen{number}", "").split() if word.isdecimal()]
+
+    def _chosen(self, number: int) -> tuple[int, ...]:
+        return next((options.chosen for options in self.query(f"#options{number}").results(Options)), ())
+
+    def _go_to(self, number: int) -> None:
+        self.query(f"#options{number}, #words{number}").first().focus()
+
+    def entered(self, event: Message) -> None:
+        """Go on to the next question without an answer; hand in when there is none."""
+        here = self._here(event.control)
+        typed = self.typed()
+        later = range(here + 1, len(self._questions))
+        empty = [number for number in later if not typed[f"chosen{number}"] and not typed[f"words{number}"].strip()]
+        if empty and (typed[f"chosen{here}"] or typed[f"words{here}"].strip()):
+            self._go_to(empty[0])
+        else:
+            self.action_hand_in()
+
+
+def _name(question: Question) -> str:
+    """What tells a question, with what can be chosen, from all others."""
+    options = "; ".join(f"{option.label}: {option.description}" for option in question.options)
+    return f"{question.text} {options}"
+
+
+# Approves what a client asks: once or always, in a mode, as it was asked or edited first; or refuses it in words.
+
+_FEWEST_LINES, _MOST_LINES = 2, 14
+"""Lines of what was edited that are shown at once; more of them scroll."""
+_OTHER_LINES = 6
+"""Lines of a form for everything else but its ways."""
+_LOW = 30
+"""Lines of a terminal below which it is enough that the thing itself stands above the form."""
+
+
+class Way(Struct, frozen=True):
+    """One way to answer: what it is called, what the button says then, and whether it is a refusal."""
+
+    line: OptionLine
+    verb: str
+    refuses: bool = False
+
+
+class Decision(Struct, frozen=True):
+    """What was decided.
+
+    Attributes:
+        way: The place of the chosen way, from 0.
+        words: The note, or the reason of a refusal.
+        edited: What is approved in place of what was asked; None when it was left as it is.
+    """
+
+    way: int
+    words: str
+    edited: str | None = None
+
+
+class Approval(Form[ResultT]):
+    """A decision with its ways below each other; the first is chosen."""
+
+    HELP = "The keys 1 to 9 choose the answer, n opens the note, ctrl+e edits first, enter or a hands in, esc leaves."
+    BINDINGS = [Binding("ctrl+e", "edit", "Edit first", show=False, priority=True)]
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        act: Callable[[Decision], ResultT],
+        *,
+        ways: Sequence[Way],
+        shown: Sequence[Block] = (),
+        text: str | None = None,
+        edit: Callable[[str], str] | None = None,
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the form.
+
+        Args:
+            title: Safe text for the border.
+            about: Safe text that says what is decided, exactly.
+            act: Takes the decision, in a thread.
+            ways: How it may be answered; a single one is not asked about.
+            shown: What is decided on.
+            text: What may be edited first, as it was asked; None when nothing may.
+            edit: Lets the human edit a text, and gives it back; it may raise `TeamError`.
+        """
+        super().__init__(title, about, draft=draft, on_draft=on_draft)
+        self._act_on = act
+        self._ways, self._shown, self._text, self._edit = tuple(ways), tuple(shown), text, edit
+        kept = self.draft.get("edited")
+        self._edited: str | None = kept if text is not None and kept != text else None
+
+    def verb(self) -> str:
+        """The word on the button."""
+        return self._way().verb
+
+    def keys(self) -> tuple[str, ...]:
+        """How to answer."""
+        edit = ("^e edit first",) if self._can_edit() else ()
+        choose = (f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()
+        note = "n say why not" if self._way().refuses else "n with a note"
+        return f"enter {self.verb().lower()}", note, *edit, "esc not now", *choose
+
+    @property
+    def says_yes(self) -> bool:
+        """Where the way that is chosen is a yes."""
+        return not self._way().refuses
+
+    def fields(self) -> ComposeResult:
+        """What it is about, the ways, the words."""
+        yield Excerpt(self._blocks(), most=self._room(), id="asked")
+        if len(self._ways) > 1:
+            chosen = (self._kept_place(),)
+            yield labelled("answer", Options([way.line for way in self._ways], chosen=chosen, id="ways"))
+        words = self.draft.get("words", "")
+        yield optional("words", Note(words, placeholder=self._wanted(), id="words"), words=words)
+
+    def on_mount(self) -> None:
+        """Choose first where there is something to choose."""
+        if len(self._ways) > 1:
+            self.query_one("#ways", Options).focus()
+
+    def typed(self) -> Draft:
+        """The way, the words, and what was edited."""
+        words = self.query_one("#words", Note).text
+        place = self._place()
+        return {"way": _approval_name(self._ways[place]) if place else "", "words": words, "edited": self._edited or ""}
+
+    def answer(self) -> Callable[[], ResultT]:
+        """The act with the decision."""
+        words = self.query_one("#words", Note).text.strip()
+        way = self._way()
+        if way.refuses and not words:
+            self.action_write_note()
+            raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
+        decision = Decision(self._place(), words, None if way.refuses else self._edited)
+        return lambda: self._act_on(decision)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where nothing may be edited, the key goes to the words, as in every form."""
+        return self._can_edit() if action == "edit" else super().check_action(action, parameters)
+
+    def action_edit(self) -> None:
+        """Let the human edit what is asked before it is approved."""
+        if not self._can_edit() or self._edit is None or self._text is None or self._busy:
+            return
+        try:
+            text = self._edit(self._text if self._edited is None else self._edited)
+        except TeamError as error:
+            self.show_error(error)
+            return
+        self._say("")
+        self._edited = text if _differs(self._text, text) else None
+        self.query_one("#asked", Excerpt).put(self._blocks())
+        self._show_verb()
+        self.keep()
+
+    def _room(self) -> int:
+        """Lines for what is decided on, so that the ways stay in view."""
+        if self.app.size.height < _LOW:
+            return _FEWEST_LINES
+        return min(_MOST_LINES, round(self.app.size.height * self.share()) - _OTHER_LINES - len(self._ways))
+
+    def share(self) -> float:
+        """The ways to answer need room, too."""
+        return 0.7
+
+    def _can_edit(self) -> bool:
+        return self._text is not None and self._edit is not None
+
+    def _blocks(self) -> tuple[Block, ...]:
+        """What is decided on: the difference once it was edited."""
+        if self._edited is None or self._text is None:
+            return () if self._stands_above() else self._shown
+        lines = difference(self._text, self._edited)
+        return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
+
+    def _stands_above(self) -> bool:
+        """Whether what is decided on is seen above the form, and is not shown twice."""
+        return self.behind is not None
+
+    def _wanted(self) -> str:
+        """What the words are for."""
+        return "why not; the agent reads it" if self._way().refuses else "if you like; the agent reads it"
+
+    def _place(self) -> int:
+        chosen = self.query("#ways").results(Options) if self.is_mounted else ()
+        return next((options.chosen[0] for options in chosen if options.chosen), self._kept_place())
+
+    def _kept_place(self) -> int:
+        """The way of the draft, by all its words: the request may offer others by now, in the places of the former."""
+        kept = self.draft.get("way", "")
+        return next((place for place, way in enumerate(self._ways) if _approval_name(way) == kept), 0)
+
+    def _way(self) -> Way:
+        return self._ways[self._place()]
+
+    @on(Options.Changed)
+    def _show_verb(self) -> None:
+        """The button and the keys say what will happen."""
+        way = self._way()
+        edited = " as edited" if self._edited is not None and not way.refuses else ""
+        button = self.query_one("#hand-in", Button)
+        button.label = Content(f"{way.verb}{edited}")
+        button.refresh(layout=True)
+        self.query_one(Hints).show(self.keys())
+        self.query_one("#words", Note).placeholder = Content(self._wanted())
+
+
+def _approval_name(way: Way) -> str:
+    """What tells a way from all others."""
+    return f"{way.line.label}: {way.line.description}"
+
+
+def _differs(asked: str, text: str) -> bool:
+    """Whether an edited text says something else; the line end an editor puts behind it is no change."""
+    if text.endswith("\n") and not asked.endswith("\n"):
+        text = text[:-1]
+    return text != asked
+
+
+# Writes a message: to whom, how urgent, what about, and the text, with a preview of its deliveries.
+
+
+class Written(Struct, frozen=True):
+    """What the human wrote, as typed.
+
+    Attributes:
+        kind: The kind of message, empty where none was asked for.
+        fields: The fields of that kind, by name; empty ones are left out.
+    """
+
+    to: tuple[str, ...]
+    priority: str
+    summary: str
+    content: str
+    kind: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+class Handoff(Struct, frozen=True):
+    """A standard way to hand work on: choosing it fills in the recipient and the kind.
+
+    Attributes:
+        key: What it is called, safe text.
+        to: The recipient.
+        kind: The kind of message.
+        fields: Names of further fields, safe text.
+    """
+
+    key: str
+    to: str
+    kind: str
+    fields: tuple[str, ...] = ()
+
+
+_ROOMY = 36
+"""Lines of a terminal from which on the text has more of them."""
+_TIGHT = 56
+"""Columns below which each choice has a line of its own."""
+Foresee = Callable[[tuple[str, ...]], str]
+"""Says in one safe line whom a message to these names would reach; runs in a thread."""
+
+
+class Compose(Form[ResultT]):
+    """A letter. Enter sends it; esc keeps it for later."""
+
+    DEFAULT_CSS = """
+    Compose.-roomy .compose--letter, Compose.-roomy .compose--letter:focus { height: 8; }
+    Compose .compose--extra { height: auto; max-height: 12; }
+    Compose .form--row > .compose--short { width: 22; }
+    Compose .form--row > .compose--label { width: 10; color: $text-muted; padding-left: 1; }
+    Compose .compose--wide > .form--label { width: 24; }
+    Compose .compose--words { width: 10; color: $text-muted; text-align: right; }
+    """
+    HELP = (
+        "Write a message. Names complete with the right arrow; ctrl+j begins a new line, ctrl+e opens your editor, "
+        "enter sends, esc keeps it for later."
+    )
+
+    def __init__(
+        self,
+        title: str,
+        act: Callable[[Written], ResultT],
+        *,
+        names: Callable[[], Iterable[str]] = tuple,
+        kinds: Mapping[str, tuple[str, ...]] | None = None,
+        handoffs: tuple[Handoff, ...] = (),
+        foresee: Foresee | None = None,
+        words: Callable[[str], tuple[int, list[str]]] | None = None,
+        to: str | None = None,
+        verb: str = "Send",
+        quote: str = "",
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the letter.
+
+        Args:
+            title: Safe text for the border.
+            act: Takes what was written, in a thread.
+            names: Names the first field completes.
+            kinds: Kinds to choose from, each with the names of the fields it needs; the first is the default.
+            handoffs: Standard ways to hand work on.
+            foresee: Says who would be reached.
+            words: Counts the words of a summary and says what is odd about it.
+            to: Fixed recipients, safe text shown instead of the field.
+            quote: What it answers, safe text.
+            draft: What to begin with.
+        """
+        super().__init__(title, quote, verb=verb, draft=draft, on_draft=on_draft)
+        self._act_on, self._names = act, names
+        self._foresee, self._words, self._to = foresee, words, to
+        self._kinds = dict(kinds or {})
+        self._handoffs = {handoff.key: handoff for handoff in handoffs}
+        self._waiting: Timer | None = None
+
+    def share(self) -> float:
+        """A letter takes more room than a verdict."""
+        return 0.7
+
+    def keys(self) -> tuple[str, ...]:
+        """Enter sends, as it hands in every form."""
+        return f"enter {self._verb.lower()}", "esc keeps it", "^e editor", "^j line"
+
+    def fields(self) -> ComposeResult:
+        """To, priority, summary, text, preview."""
+        get = self.draft.get
+        if self._to is None:
+            yield labelled("to", Field(get("to", ""), id="to", suggester=NameSuggester(self._names)))
+            yield from self._choices()
+        else:
+            yield labelled("to", Static(Content(self._to), markup=False))
+        wanted = "five to ten words" if self._is_tight else "five to ten words that say it all"
+        summary = Field(get("summary", ""), placeholder=wanted, id="summary")
+        yield labelled("summary", summary, Static("", classes="compose--words", markup=False))
+        yield Container(*self._extra(), classes="compose--extra")
+        letter = Letter(get("content", ""), id="content")
+        letter.add_class("compose--letter")
+        yield labelled("text", letter)
+        yield Static("", classes="form--note", id="preview", markup=False)
+
+    def _choices(self) -> Iterator[Container]:
+        """Handoff, kind and priority; the last two share a line where there is room."""
+        get = self.draft.get
+        if self._handoffs:
+            yield labelled("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
+        priorities = tuple(str(item) for item in Priority)
+        urgent = Choice(("", *priorities), get("priority", ""), empty="default", id="priority")
+        kind = Choice(tuple(self._kinds), get("kind", ""), id="kind") if len(self._kinds) > 1 else None
+        if kind is not None and not self._is_tight:
+            kind.add_class("compose--short")
+            yield labelled("kind", kind, Static("priority", classes="compose--label", markup=False), urgent)
+        else:
+            if kind is not None:
+                yield labelled("kind", kind)
+            yield labelled("priority", urgent)
+
+    @property
+    def _is_tight(self) -> bool:
+        """Whether a line has room for little more than one field."""
+        return self.behind is not None and self.behind.room().width < _TIGHT
+
+    def on_mount(self) -> None:
+        """Begin at the first field that is empty."""
+        self.set_class(self.app.size.height >= _ROOMY, "-roomy")
+        self._count()
+        self._look_ahead()
+        typed = self.typed()
+        order = ("to", "summary", "content") if self._to is None else ("summary", "content")
+        first = next((name for name in order if not typed[name]), "content")
+        left_in = self.draft.get("at", "")
+        self.query_one(f"#{left_in if left_in in order else first}").focus()
+
+    def typed(self) -> Draft:
+        """What stands in the fields, and in which of them the cursor is."""
+        fixed = self._to is not None
+        return {
+            "at": (self.focused.id or "") if self.focused is not None else "",
+            "to": "" if fixed else self.query_one("#to", Field).value,
+            "kind": self._chosen("kind"),
+            "handoff": self._chosen("handoff"),
+            "priority": self._chosen("priority"),
+            "summary": self.query_one("#summary", Field).value,
+            "content": self.query_one("#content", Letter).text,
+            **{f"field:{result.name}": result.value for result in self.query(".compose--extra Field").results(Field)},
+        }
+
+    def answer(self) -> Callable[[], ResultT]:
+        """The act with what was written."""
+        typed = self.typed()
+        names = tuple(dict.fromkeys(item.strip() for item in typed["to"].split(",") if item.strip()))
+        if self._to is None and not names:
+            self.query_one("#to", Field).focus()
+            raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
+        fields = {key.partition(":")[2]: text.strip() for key, text in typed.items() if key.startswith("field:")}
+        if not fields and not typed["content"].strip():
+            self.query_one("#content", Letter).focus()
+            raise TeamError(Code.MISSING_CONTENT, "Write a message", "It goes into the large field.")
+        written = Written(
+            names,
+            typed["priority"],
+            typed["summary"].strip(),
+            typed["content"].rstrip("\n"),
+            typed["kind"],
+            {name: text for name, text in fields.items() if text},
+        )
+        return lambda: self._act_on(written)
+
+    def _chosen(self, name: str) -> str:
+        found = self.query(f"#{name}").results(Choice)
+        return next((item.value for item in found), "")
+
+    def _extra(self) -> list[Container]:
+        """A field for everything the chosen kind and handoff need."""
+        handoff = self._handoffs.get(self._chosen("handoff") if self.is_mounted else self.draft.get("handoff", ""))
+        kind = self._chosen("kind") if self.is_mounted else self.draft.get("kind", "")
+        names = (*self._kinds.get(kind, ()), *(handoff.fields if handoff else ()))
+        text = self.typed() if self.is_mounted else self.draft
+        made = []
+        for name in dict.fromkeys(names):
+            row = labelled(name, Field(text.get(f"field:{name}", ""), name=name))
+            row.add_class("compose--wide")
+            made.append(row)
+        return made
+
+    @on(Choice.Changed, "#handoff")
+    def _handed_off(self, event: Choice.Changed) -> None:
+        handoff = self._handoffs.get(event.value)
+        if handoff is not None:
+            self.query_one("#to", Field).value = handoff.to
+            for choice in self.query("#kind").results(Choice):
+                choice.choose(handoff.kind)
+        self._make_extra()
+
+    @on(Choice.Changed, "#kind")
+    def _make_extra(self) -> None:
+        rows = self._extra()
+        place = self.query_one(".compose--extra", Container)
+        place.remove_children()
+        place.mount(*rows)
+
+    @on(Field.Changed, "#summary")
+    def _count(self) -> None:
+        if self._words is not None:
+            number, odd = self._words(self.query_one("#summary", Field).value)
+            text = counted(number, "word") + (" △" if odd and number else "")
+            self.query_one(".compose--words", Static).update(Content(text))
+
+    @on(Field.Changed, "#to")
+    def _look_ahead(self) -> None:
+        if self._waiting is not None:
+            self._waiting.stop()
+        self._waiting = self.set_timer(0.15, self._start_preview)
+
+    def _start_preview(self) -> None:
+        typed = self.typed()["to"] if self._to is None else "all"
+        names = tuple(item.strip() for item in typed.split(",") if item.strip())
+        if self._foresee is not None and names:
+            self._preview(self._foresee, names)
+        else:
+            self.query_one("#preview", Static).update("")
+
+    @work(thread=True, exit_on_error=False, group="preview", exclusive=True)
+    def _preview(self, foresee: Foresee, names: tuple[str, ...]) -> str:
+        return foresee(names)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Show what the preview found; the form itself minds the act."""
+        if event.worker.group != "preview":
+            return
+        text: Any = ""
+        if event.state is WorkerState.SUCCESS:
+            text = event.worker.result
+        elif event.state is WorkerState.ERROR:
+            text = f"△ {safe_line(str(event.worker.error), 200)}"
+        else:
+            return
+        self.query_one("#preview", Static).update(Content(text))
+
+
+# Says what will happen, to how many and who is not listening, before it happens.
+
+
+class Confirm(Form[ResultT]):
+    """A question; a field may ask for a reason. Enter does it, and nothing else does."""
+
+    HELP = "Read what will happen. Enter does it, esc leaves."
+
+    def __init__(
+        self,
+        title: str,
+        lines: tuple[str, ...],
+        act: Callable[[str], ResultT],
+        *,
+        verb: str,
+        field: str = "",
+        required: bool = False,
+        names: Callable[[], tuple[str, ...]] | None = None,
+        wanted: str = "",
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the question.
+
+        Args:
+            title: Safe text for the border.
+            lines: Safe text that says what will happen.
+            act: Takes what was typed in the field, in a thread.
+            verb: The words on the button that acts.
+            field: The label of a field to type in; empty for none.
+            required: Whether that field must not be empty.
+            names: Names the field completes.
+            wanted: What stands in the field while it is empty.
+        """
+        super().__init__(title, verb=verb, draft=draft, on_draft=on_draft)
+        self._lines, self._act_on = lines, act
+        self._field, self._required, self._names, self._wanted = field, required, names, wanted
+
+    def keys(self) -> tuple[str, ...]:
+        """How to choose."""
+        note = (f"n with a {self._field}",) if self._field and not self._required else ()
+        return "enter does it", *note, "esc leave"
+
+    def fields(self) -> ComposeResult:
+        """What will happen, and the field."""
+        yield Static(Content("\n".join(self._lines)), classes="form--text", markup=False)
+        if self._field:
+            suggester = None
+            if self._names is not None:
+                suggester = NameSuggester(self._names)
+            words = self.draft.get("words", "")
+            field = Field(words, placeholder=self._wanted, id="words", suggester=suggester)
+            yield labelled(self._field, field) if self._required else optional(self._field, field, words=words)
+
+    def on_mount(self) -> None:
+        """Type where there is something to type."""
+        if self._field and self._required:
+            self.query_one("#words", Field).focus()
+
+    def typed(self) -> Draft:
+        """What stands in the field."""
+        return {"words": self.query_one("#words", Field).value} if self._field else {}
+
+    def answer(self) -> Callable[[], ResultT]:
+        """The act with what was typed."""
+        words = self.typed().get("words", "").strip()
+        if self._required and not words:
+            raise TeamError(Code.MISSING_REASON, f"{self._field}: nothing was typed", "Fill it in first.")
+        return lambda: self._act_on(words)
+
+
+# One decision about many things: which they are, which of them were never looked at, and what became of each.
+
+_NAME, _KIND = 18, 11
+_NAMED = 2
+"""Names that stand in the warning; each row that is meant has its sign as well."""
+_MANY_LOW = 10
+"""Lines of a form below which why rows are left alone takes one of them."""
+_FEWEST = 2
+"""Lines of the list that are shown however little room there is."""
+
+
+class Item(Struct, frozen=True):
+    """One of the things, all safe text.
+
+    Attributes:
+        subject: Names it.
+        looked_at: Whether its text was on the screen.
+        unread: How much of it was, where that is not all.
+    """
+
+    subject: str
+    kind: str
+    who: str
+    what: str
+    looked_at: bool = True
+    unread: str = ""
+
+
+class State(Struct, frozen=True):
+    """What became of one thing: a word with its sign, safe text, and its tone."""
+
+    words: str
+    tone: str = ""
+
+
+_NOT_YET = State("◔ not written yet", "warn")
+
+
+class Many(Form[Any]):
+    """A list and the words for all of it. After it was handed in it stays and says what became of each."""
+
+    DEFAULT_CSS = """
+    Many #unseen { color: $text-warning; text-style: bold; }
+    Many Excerpt { margin-top: 0; }
+    """
+    HELP = "Enter decides on all that is listed, ctrl+o leaves out what was never on the screen, esc leaves."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+o", "leave_out", "Leave out what was never shown", show=False, priority=True),
+        Binding("U", "take_back", "Take back", show=False),
+        Binding("W", "write_now", "Write now", show=False),
+    ]
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        act: Callable[[Sequence[str], str], Any],
+        *,
+        verb: str,
+        label: str = "",
+        required: bool = False,
+        notes: Sequence[str] = (),
+        on_result: Callable[[Any], None] = lambda result: None,
+        take_back: Callable[[], object] = lambda: None,
+        write_now: Callable[[], object] = lambda: None,
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the form.
+
+        Args:
+            act: Takes the subjects that are meant and the words, in a thread.
+            label: The name of the field for words; empty for none.
+            required: Whether empty words are refused.
+            notes: What is left alone and why, safe text.
+            on_result: Told what `act` returned; `show_states` says later what became of each.
+            take_back, write_now: What the keys `U` and `W` do after it was handed in.
+        """
+        super().__init__(verb=verb, draft=draft, on_draft=on_draft)
+        self._items, self._act_on = tuple(items), act
+        self._label, self._required, self._notes = label, required, tuple(notes)
+        self._on_result, self._take_back, self._write_now = on_result, take_back, write_now
+        self._leaves_out = False
+        self._states: Mapping[str, State] = {}
+        self._is_handed_in = False
+
+    @property
+    def meant(self) -> tuple[Item, ...]:
+        """What is decided on."""
+        return tuple(item for item in self._items if item.looked_at or not self._leaves_out)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether some of what was handed in is neither written nor refused."""
+        return self._is_handed_in and any(item.subject not in self._states for item in self.meant)
+
+    def share(self) -> float:
+        """Many things take more room than one."""
+        return 0.75
+
+    def title_words(self) -> str:
+        """What is decided, and on how many."""
+        return self.verb()
+
+    def verb(self) -> str:
+        """With how many it is about."""
+        return f"{self._verb} {len(self.meant):,}"
+
+    def keys(self) -> tuple[str, ...]:
+        """Before and after it was handed in."""
+        if self._is_handed_in:
+            return "enter close", *(("U take back", "W write now") if self._waits else ())
+        keys = [f"enter {self.verb().lower()}"]
+        if self._label and not self._required:
+            keys.append("n with a note")
+        if not all(item.looked_at for item in self._items):
+            keys.append("^o take all" if self._leaves_out else "^o leave out unseen")
+        return *keys, "esc not now"
+
+    @property
+    def says_yes(self) -> bool:
+        """Where nothing has to be typed, and all that is meant was looked at."""
+        is_read = all(item.looked_at and not item.unread for item in self.meant)
+        return is_read and not self._required and not self._is_handed_in
+
+    def fields(self) -> ComposeResult:
+        """What was never looked at, the list, what is left alone, the words."""
+        unseen = Static(Content(self._warned()), id="unseen", classes="form--note", markup=False)
+        unseen.display = bool(self._warned())
+        yield unseen
+        yield Excerpt((Lines(self._lines(), is_table=True),), most=8, id="items")
+        if self._notes:
+            yield Static(Content("\n".join(self._notes)), classes="form--note many--left", markup=False)
+        if self._label:
+            wanted = "each asker reads it" if self._required else "if you like; each asker reads it"
+            words = self.draft.get("words", "")
+            note = Note(words, placeholder=wanted, id="words")
+            yield labelled(self._label, note) if self._required else optional(self._label, note, words=words)
+
+    def fit_inside(self, lines: int) -> None:
+        """The list gives way to the words: what is typed is always seen."""
+        others = (self.query(".form--note"), self.query(".form--row"))
+        self.query(".many--left").set_styles(f"max-height: {1 if lines < _MANY_LOW else 100};")
+        rest = sum(widget.outer_size.height for few in others for widget in few if widget.display)
+        items = self.query_one("#items", Excerpt)
+        items.styles.max_height = max(_FEWEST, lines - rest - items.styles.margin.height)
+
+    def on_mount(self) -> None:
+        """Type where there is something to type."""
+        if self._label and self._required:
+            self.query_one("#words", Note).focus()
+
+    def typed(self) -> Draft:
+        """The words."""
+        return {"words": self.query_one("#words", Note).text} if self._label else {}
+
+    def keep(self) -> None:
+        """Nothing is kept of what was handed in."""
+        if not self._is_handed_in:
+            super().keep()
+
+    def answer(self) -> Callable[[], Any]:
+        """The act with those that are meant."""
+        words = self.typed().get("words", "").strip()
+        if self._required and not words:
+            raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; each asker reads it.")
+        subjects = [item.subject for item in self.meant]
+        if not subjects:
+            raise TeamError(Code.MISSING_CONTENT, "all of them are left out", "ctrl+o takes them in again.")
+        return lambda: self._act_on(subjects, words)
+
+    def action_hand_in(self) -> None:
+        """Hand in; after that, close."""
+        if self._is_handed_in:
+            self.dismiss(None)
+        else:
+            super().action_hand_in()
+
+    def action_leave_out(self) -> None:
+        """Leave out what was never on the screen, or take it in again."""
+        if not self._is_handed_in:
+            self._leaves_out = not self._leaves_out
+            self._show()
+
+    def action_take_back(self) -> None:
+        """Take back what was handed in."""
+        if self._waits:
+            self._take_back()
+            self.dismiss(None)
+
+    def action_write_now(self) -> None:
+        """Write it without waiting any longer."""
+        if self._waits:
+            self._write_now()
+
+    def action_scroll_behind(self, pages: float) -> None:
+        """Scroll the list."""
+        items = self.query_one("#items", Excerpt)
+        items.scroll_relative(y=round(pages * 2 * items.size.height), animate=False)
+
+    def entered(self, event: Message) -> None:
+        """Enter in the words, too."""
+        self.action_hand_in()
+
+    def finish(self, result: Any) -> None:
+        """Stay, and say of each that it is not written yet."""
+        self._is_handed_in, self._busy = True, False
+        self.query(".form--row").set(display=False)
+        self._say("")
+        self.set_focus(None)
+        self._on_result(result)
+        self._show()
+
+    def show_states(self, states: Mapping[str, State]) -> None:
+        """Say what became of some of them."""
+        self._states = {**self._states, **states}
+        if self.is_attached:
+            self._show()
+
+    def _show(self) -> None:
+        unseen = self.query_one("#unseen", Static)
+        unseen.update(Content(self._warned()))
+        unseen.display = bool(self._warned())
+        self.query_one("#items", Excerpt).put((Lines(self._lines(), is_table=True),))
+        self.query_one(Hints).show(self.keys())
+        self.query_one(".form--box").border_title = Content(self.title_words())
+        button = self.query_one("#hand-in", Button)
+        button.label = Content("Close" if self._is_handed_in else self.verb())
+        button.refresh(layout=True)
+
+    def _lines(self) -> tuple[Line, ...]:
+        items = self._items if not self._is_handed_in else self.meant
+        return tuple(self._line(item) for item in items)
+
+    def _warned(self) -> str:
+        """Whose texts were never on the screen; empty when all were."""
+        unseen = [item for item in self._items if not item.looked_at]
+        part = [item for item in self._items if item.looked_at and item.unread]
+        if self._is_handed_in or not (unseen or part):
+            return ""
+        half = "; ".join(f"{item.who} {item.unread}" for item in part[:_NAMED]) + " …" * (len(part) > _NAMED)
+        half = f"not read to the end: {half}" if part else ""
+        if not unseen:
+            return f"△ {half}"
+        names = _listed(list(dict.fromkeys(item.who for item in unseen)))
+        out = "left out, " if self._leaves_out else ""
+        return f"△ {out}{counted(len(unseen), 'text')} never on the screen: {names}{'; ' * bool(half)}{half}"
+
+    def _line(self, item: Item) -> Line:
+        state = self._states.get(item.subject, _NOT_YET if self._is_handed_in else None)
+        out = self._leaves_out and not item.looked_at and not self._is_handed_in
+        sign = ("− ", "faint") if out else ("  ", "") if item.looked_at and not item.unread else ("△ ", "alert")
+        tone = "faint" if out else ""
+        line: Line = (
+            sign,
+            (pad(item.kind, _KIND) + " ", tone or "muted"),
+            (pad_name(item.who, _NAME) + " ", tone),
+            (item.what, tone),
+        )
+        return ((f"{state.words}  ", state.tone), *line[1:]) if state is not None else line
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+# Asks for the words that go with a verdict: a note, or a reason and perhaps a suggestion.
+
+
+class Second(Struct, frozen=True):
+    """A field beside the words, such as a suggestion or a name."""
+
+    label: str
+    placeholder: str
+
+
+class ReasonPrompt(Form[ResultT]):
+    """A few words, required or not. Enter hands them in."""
+
+    HELP = "Enter hands in, n opens the note, ctrl+j begins a new line, ctrl+e opens your editor, esc leaves."
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        act: Callable[[str, str], ResultT],
+        *,
+        verb: str,
+        label: str,
+        required: bool,
+        second: Second | None = None,
+        foresee: Callable[[str], str] | None = None,
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """Make the prompt.
+
+        Args:
+            title: Safe text for the border.
+            about: Safe text that says what is decided, exactly.
+            act: Takes the words and what stands in the second field, in a thread.
+            verb: The word on the button.
+            label: The name of the field.
+            required: Whether empty words are refused.
+            second: A second field, of one line.
+            foresee: Says in safe lines what will happen, given what stands in the second field.
+        """
+        super().__init__(title, about, verb=verb, draft=draft, on_draft=on_draft)
+        self._act_on = act
+        self._label, self._required, self._second, self._foresee = label, required, second, foresee
+
+    def keys(self) -> tuple[str, ...]:
+        """Enter is enough here."""
+        note = () if self._required else ("n with a note",)
+        return f"enter {self._verb.lower()}", *note, "esc not now", "^e editor", "^j line"
+
+    @property
+    def says_yes(self) -> bool:
+        """Where nothing has to be typed."""
+        return not self._required
+
+    def fields(self) -> ComposeResult:
+        """What it is about, the words, the second field, what will happen."""
+        wanted = "the asker reads it" if self._required else "if you like; the asker reads it"
+        words = self.draft.get("words", "")
+        note = Note(words, placeholder=wanted, id="words")
+        yield labelled(self._label, note) if self._required else optional(self._label, note, words=words)
+        if self._second is not None:
+            field = Field(self.draft.get("second", ""), placeholder=self._second.placeholder, id="second")
+            yield labelled(self._second.label, field)
+        if self._foresee is not None:
+            yield Static("", classes="form--note", id="foreseen", markup=False)
+
+    def on_mount(self) -> None:
+        """Type at once where words are needed."""
+        self._look_ahead()
+        if self._required:
+            self.query_one("#words", Note).focus()
+
+    @on(Field.Changed, "#second")
+    def _look_ahead(self) -> None:
+        """Say what will happen with what is typed now."""
+        if self._foresee is not None:
+            self.query_one("#foreseen", Static).update(Content(self._foresee(self.typed()["second"].strip())))
+
+    def typed(self) -> Draft:
+        """The words and the second field."""
+        second = self.query_one("#second", Field).value if self._second is not None else ""
+        return {"words": self.query_one("#words", Note).text, "second": second}
+
+    def answer(self) -> Callable[[], ResultT]:
+        """The act with the words."""
+        typed = self.typed()
+        words, second = typed["words"].strip(), typed["second"].strip()
+        if self._required and not words:
+            raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
+        return lambda: self._act_on(words, second)

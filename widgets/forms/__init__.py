@@ -1,1 +1,0 @@
-"""Questions to the human: each keeps what was typed until the answer is written."""

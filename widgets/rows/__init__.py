@@ -1,1 +1,0 @@
-"""Rows: a virtual list, and how each kind of row looks."""

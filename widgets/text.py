@@ -1,0 +1,425 @@
+"""Text as widgets draw it: lines of cells, ages, names and signs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+
+from rich.cells import cached_cell_len, set_cell_size, split_graphemes
+from rich.cells import cell_len as _cell_len
+
+Part = tuple[str, str]
+"""Safe text and its tone, one of `team_console.widgets.tones.TONES` or an empty string."""
+Line = tuple[Part, ...]
+
+ELLIPSIS = "…"
+_LONG = 512
+"""Characters of a text that is too long to be remembered with its width."""
+_BOTH_ENDS = 7
+"""Cells from which on there is room for both ends of a name."""
+_WIDE = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
+)
+_WORDS = re.compile(r"[ \t]+|[^ \t]+")
+_WORDS_OF_ANY_SCRIPT = re.compile(rf"[ \t]+|[{_WIDE}]|[^ \t{_WIDE}]+")
+_LETTERS = ((0x20, 0x7E), (0xA0, 0xAC), (0xAE, 0x17F))
+_SIGNS = ((0x2010, 0x2027), (0x2039, 0x203A), (0x2190, 0x2193), (0x21B6, 0x21B7), (0x2200, 0x22FF), (0x23CE, 0x23CE))
+_SHAPES = ((0x2500, 0x25F7), (0x2713, 0x2717))
+_BLOCKS = _LETTERS + _SIGNS + _SHAPES
+"""Letters of the west, dashes and quotes, arrows, relations, lines, shapes and ticks: what the widgets draw."""
+_NARROW_SIGNS = frozenset(chr(point) for first, last in _BLOCKS for point in range(first, last + 1))
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+"""Two letters that make one flag."""
+_SARA_AM = re.compile("[\u0e33\u0eb3]")
+"""Vowels of Thai and Lao that take a cell of their own and belong to the letter before (UAX 29)."""
+
+
+def cell_len(text: str) -> int:
+    """Cells the text takes; nearly all text is letters of one cell each, which need no table."""
+    return len(text) if text.isascii() and text.isprintable() else _cell_len(text)
+
+
+def width_of(line: Line) -> int:
+    """Cells the line takes."""
+    whole = "".join([text for text, _ in line])
+    if whole.isascii() and whole.isprintable():
+        return len(whole)
+    if len(whole) < _LONG:  # what is remembered is asked for without a call of ours: bars do so at each change
+        return sum([cached_cell_len(text) for text, _ in line])
+    return sum([cell_len(text) for text, _ in line])
+
+
+def text_of(line: Line) -> str:
+    """The line without its tones."""
+    return "".join(text for text, _ in line)
+
+
+def crop(text: str, width: int) -> str:
+    """At most `width` cells of `text`; what does not fit ends in an ellipsis."""
+    if cell_len(text) <= width:
+        return text
+    return _beginning(text, width - 1) + ELLIPSIS if width > 1 else ELLIPSIS[:width]
+
+
+def _beginning(text: str, width: int) -> str:
+    """The first `width` cells of a longer text; half of a wide character is blank."""
+    if not _has_pairs(text):
+        return set_cell_size(text, width)
+    begin = text[: _cut_at(clusters(text), width)]
+    return begin + " " * (width - cell_len(begin))
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Exactly `width` cells of `text`, set to the left or to the right."""
+    cut = crop(text, width)
+    space = " " * (width - cell_len(cut))
+    return space + cut if right else cut + space
+
+
+def fit(line: Line, width: int) -> Line:
+    """Exactly `width` cells of the line."""
+    left, parts = max(0, width), []
+    for text, tone in line:
+        size = cached_cell_len(text) if len(text) < _LONG else cell_len(text)
+        if size > left:
+            if left:
+                parts.append((crop(text, left), tone))
+            elif parts:
+                last, last_tone = parts[-1]
+                parts[-1] = (crop(last + " ", cell_len(last)) if last else last, last_tone)
+            return tuple(parts)
+        parts.append((text, tone))
+        left -= size
+    if left:
+        parts.append((" " * left, ""))
+    return tuple(parts)
+
+
+def spread(left: Line, right: Line, width: int) -> Line:
+    """`left` and `right` at the two ends of `width` cells; `left` gives way."""
+    end = width_of(right)
+    if end >= width:
+        return fit(right, width)
+    return (*fit(left, width - end), *right)
+
+
+def wrap(line: Line, width: int, *, rest: Line = ()) -> list[Line]:
+    """Break the line at spaces (anywhere in scripts without them) into lines of at most `width` cells.
+
+    Args:
+        rest: What every line after the first begins with.
+    """
+    width = max(1, width)
+    if _fits_plainly(line, width):
+        return [_trimmed(part for part in line if part[0])]
+    lines: list[Line] = []
+    parts: list[Part] = []
+    used, indent = 0, min(width_of(rest), width - 1)
+    for text, tone in _tokens(line, width - indent):
+        size = cell_len(text)
+        if used + size > width and used:
+            lines.append(_trimmed(parts))
+            parts, used = list(rest) if indent else [], indent
+            if text.isspace():
+                continue
+        parts.append((text, tone))
+        used += size
+    lines.append(_trimmed(parts))
+    return lines
+
+
+def _fits_plainly(line: Line, width: int) -> bool:
+    """Whether each character is one cell and all of them are on one line, as nearly everywhere in a long text."""
+    size = 0
+    for text, _ in line:
+        if not (text.isascii() and text.isprintable()):
+            return False
+        size += len(text)
+    return size <= width
+
+
+def _tokens(line: Line, width: int) -> Iterator[Part]:
+    for text, tone in line:
+        for word in _words(text.expandtabs(4)):
+            if cell_len(word) <= width:
+                yield word, tone
+            else:
+                yield from ((piece, tone) for piece in _pieces(word, max(1, width)))
+
+
+def _words(text: str) -> list[str]:
+    """Spaces and what stands between them; wide characters one by one, because a line may end after each."""
+    return _WORDS.findall(text) if is_of_narrow_signs(text) else _WORDS_OF_ANY_SCRIPT.findall(text)
+
+
+def is_of_narrow_signs(text: str) -> bool:
+    """Whether the text is of letters and signs only that are one cell each everywhere and join with nothing.
+
+    Nearly all text is. What tells of any other is a pattern over whole scripts that takes milliseconds to compile.
+    """
+    return text.isascii() or _NARROW_SIGNS.issuperset(text)
+
+
+def pieces(text: str, width: int) -> list[str]:
+    """The text in pieces of at most `width` cells, every blank kept; one empty piece for an empty text."""
+    return list(_pieces(text.expandtabs(4), max(1, width))) or [""]
+
+
+def _pieces(word: str, width: int) -> Iterator[str]:
+    """A word that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
+    if word.isascii():  # a diff of thousands of lines is nearly always that
+        yield from (word[start : start + width] for start in range(0, len(word), width))
+        return
+    start, used = 0, 0
+    for index, _, size in clusters(word):
+        if used + size > width and index > start:
+            yield word[start:index]
+            start, used = index, 0
+        used += size
+    yield word[start:]
+
+
+def clusters(text: str) -> Iterable[tuple[int, int, int]]:
+    """Begin, end and cells of what stands in one place: a character with its marks, a flag, or joined emoji."""
+    if text.isascii():
+        return ((index, index + 1, 1) for index in range(len(text)))
+    spans = split_graphemes(text)[0]
+    return _paired(text, spans) if _has_pairs(text) else spans
+
+
+def _has_pairs(text: str) -> bool:
+    """Whether two characters of a cell each may belong together, which rich takes for two that may part."""
+    return not text.isascii() and (_FLAG.search(text) is not None or _SARA_AM.search(text) is not None)
+
+
+def _paired(text: str, spans: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """The same with the two letters of a flag as one, and a letter with its vowel."""
+    seconds = {match.start() + 1 for match in _FLAG.finditer(text)} | {
+        match.start() for match in _SARA_AM.finditer(text)
+    }
+    begin, end, cells = 0, 0, 0
+    for start, stop, size in spans:
+        if start in seconds and cells == size == 1:
+            end, cells = stop, 2
+            continue
+        if end:
+            yield begin, end, cells
+        begin, end, cells = start, stop, size
+    if end:
+        yield begin, end, cells
+
+
+def shorten(text: str, width: int) -> str:
+    """At most `width` cells of a name: its middle gives way, since names of one kind differ at both ends."""
+    if cell_len(text) <= width:
+        return text
+    if width < _BOTH_ENDS:
+        return crop(text, width)
+    places = list(clusters(text))
+    head, tail = (width - 1) // 2, width // 2
+    return text[: _cut_at(places, head)] + ELLIPSIS + text[len(text) - _cut_at(_mirrored(places, text), tail) :]
+
+
+def _cut_at(places: Iterable[tuple[int, int, int]], width: int) -> int:
+    """Where the first clusters that fit in `width` cells end."""
+    used = end = 0
+    for _, stop, size in places:
+        used += size
+        if used > width:
+            break
+        end = stop
+    return end
+
+
+def _mirrored(places: list[tuple[int, int, int]], text: str) -> list[tuple[int, int, int]]:
+    return [(len(text) - stop, len(text) - start, size) for start, stop, size in reversed(places)]
+
+
+def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
+    """The line with every one of `words` (case folded) in the tone of a hit; a letter that folds to two marks none."""
+    hits = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
+    parts: list[Part] = []
+    for text, tone in line:
+        end = 0
+        for match in hits.finditer(text):
+            parts += [(text[end : match.start()], tone), (match[0], "hit")]
+            end = match.end()
+        parts.append((text[end:], tone))
+    return tuple(part for part in parts if part[0])
+
+
+def pad_name(text: str, width: int) -> str:
+    """Exactly `width` cells of a name, shortened in the middle when it is longer."""
+    return pad(shorten(text, width), width)
+
+
+def _trimmed(parts: Iterable[Part]) -> Line:
+    """The parts with neighbours of one tone joined and no space at the end."""
+    joined: list[Part] = []
+    for text, tone in parts:
+        if joined and joined[-1][1] == tone:
+            joined[-1] = (joined[-1][0] + text, tone)
+        else:
+            joined.append((text, tone))
+    while joined and not joined[-1][0].strip():
+        joined.pop()
+    if joined:
+        joined[-1] = (joined[-1][0].rstrip(), joined[-1][1])
+    return tuple(joined)
+
+
+# Moments and spans as a human reads them: coarse, so that a screen at rest stays at rest.
+
+
+def span(seconds: float) -> str:
+    """A length of time: `40 s`, `4 min`, `3 h`, `2 d`."""
+    seconds = max(0.0, seconds)
+    if seconds < 60:
+        return f"{int(seconds // 10) * 10} s" if seconds >= 10 else "a moment"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min"
+    if seconds < 129_600:
+        return f"{int(seconds // 3600)} h"
+    return f"{int(seconds // 86_400)} d"
+
+
+def short_span(seconds: float) -> str:
+    """The same in at most four cells: `now`, `4m`, `3h`, `2d`."""
+    if seconds < 60:
+        return "now"
+    if seconds < 3600:
+        return f"{int(seconds // 60)}m"
+    if seconds < 129_600:
+        return f"{int(seconds // 3600)}h"
+    return f"{min(999, int(seconds // 86_400))}d"
+
+
+def age(moment: datetime | None, now: datetime) -> str:
+    """The short age of a moment; a dash when it is not known."""
+    return short_span(max(0.0, (now - moment).total_seconds())) if moment else "–"
+
+
+def short_ago(moment: datetime | None, now: datetime) -> str:
+    """How long ago it was: `4 min ago`."""
+    if moment is None:
+        return "at an unknown time"
+    seconds = (now - moment).total_seconds()
+    if seconds < -1:
+        return f"in {span(-seconds)}"
+    return "just now" if seconds < 10 else f"{span(seconds)} ago"
+
+
+def clock_time(moment: datetime | None, now: datetime) -> str:
+    """When it was, in local time: the time alone for today, else the date with it."""
+    if moment is None:
+        return "at an unknown time"
+    local = moment.astimezone()
+    return f"{local:%H:%M:%S}" if local.date() == now.astimezone().date() else f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    """When it was, with its age in words: `10:30:15, 4 min ago`."""
+    if moment is None:
+        return "at an unknown time"
+    seconds = (now - moment).total_seconds()
+    when = clock_time(moment, now)
+    if seconds < -1:
+        return f"{when}, in {span(-seconds)}"
+    return f"{when}, just now" if seconds < 10 else f"{when}, {span(seconds)} ago"
+
+
+# Short names of a team: each agent by as few words as tell it from the others, as people call each other.
+
+_WORD = re.compile(r"[-_. ]+")
+_FIGURE = re.compile(r"\d")
+_MOST_INITIALS = 3
+"""Words of a name from which on their first letters would tell nothing."""
+_LEAST_WORD = 4
+"""Cells down to which a first word is cut before the middle of the name is."""
+ShortNames = Mapping[str, tuple[str, ...]]
+"""The forms of each name, see `short_names`."""
+
+
+@lru_cache(maxsize=8)
+def short_names(names: tuple[str, ...]) -> ShortNames:
+    """Name -> its forms, the whole name first and the shortest last; no form is that of another agent.
+
+    `schedule-manager` is `schedule-m` and `schedule`, `dev-runner-3-2` is `dev-r-3-2` and `dev-3-2`: the first word
+    and every figure stay, since they tell agents of one kind apart.
+    """
+    short = {name: _forms(name) for name in names}
+    taken = Counter((*names, *(form for forms in short.values() for form in forms)))
+    return {
+        name: (name, *(form for form in forms if taken[form] == 1 and form != name)) for name, forms in short.items()
+    }
+
+
+def _forms(name: str) -> list[str]:
+    """The forms of one name that are shorter than it, the longest first."""
+    first, *others = [word for word in _WORD.split(name) if word] or [name]
+    figures = [word for word in others if _FIGURE.search(word)]
+    initials = [word if word in figures else word[0] for word in others]
+    forms = ["-".join((first, *figures))]
+    if len(others) - len(figures) < _MOST_INITIALS:
+        forms.insert(0, "-".join((first, *initials)))
+    return [form for form in dict.fromkeys(forms) if cell_len(form) < cell_len(name)]
+
+
+def padded_name(name: str, forms: ShortNames, width: int) -> str:
+    """Exactly `width` cells of a name: the longest of its forms that fits, else the shortest, cut."""
+    known = forms.get(name, (name,))
+    return pad(next((form for form in known if cell_len(form) <= width), _cut(known[-1], width)), width)
+
+
+def _cut(form: str, width: int) -> str:
+    """A form that has no room: its first word gives way, since what follows tells it apart; else its middle."""
+    first, dash, rest = form.partition("-")
+    room = width - cell_len(dash + rest)
+    return crop(first, room) + dash + rest if dash and room >= _LEAST_WORD else shorten(form, width)
+
+
+def fitting_names(names: Sequence[str], forms: ShortNames, room: int, least: int = 0) -> list[str]:
+    """The names in the longest forms that take `room` cells together; empty when even the shortest do not.
+
+    Args:
+        least: Cells down to which a form may be cut in its middle; 0 when none may be cut.
+    """
+    shown = [forms[name][-1] for name in names]
+    if least:
+        longest = max(map(cell_len, shown), default=0)
+        while sum(map(cell_len, shown)) > room and longest > least:
+            longest -= 1
+            shown = [shorten(name, longest) for name in shown]
+    left = room - sum(map(cell_len, shown))
+    if left < 0:
+        return []
+    for step in range(max((len(forms[name]) for name in names), default=0)):
+        for place, name in enumerate(names):
+            longer = forms[name][max(0, len(forms[name]) - 2 - step)]
+            more = cell_len(longer) - cell_len(shown[place])
+            if 0 < more <= left:
+                shown[place], left = longer, left - more
+    return shown
+
+
+# Progress bar: the one kind there is, told by stroke as well as by colour.
+
+DONE, RUNNING, FAILED, OPEN = ("━", "good"), ("┅", "open"), ("×", "bad"), ("─", "faint")
+"""Stroke and tone of each part."""
+
+
+def progress_bar(width: int, parts: Sequence[tuple[Part, int]], total: int) -> Line:
+    """A bar of `width` cells; each part is a stroke with its tone and how many of `total` it stands for."""
+    cells: list[Part] = []
+    used = seen = 0
+    for (stroke, tone), number in parts:
+        seen += number
+        end = round(width * seen / max(1, total))
+        if end > used:
+            cells.append((stroke * (end - used), tone))
+            used = end
+    return (*cells, (OPEN[0] * (width - used), OPEN[1])) if used < width else tuple(cells)

@@ -1,1 +1,0 @@
-"""Text as widgets draw it: cells, tones, glyphs, ages."""
