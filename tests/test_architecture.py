@@ -249,3 +249,16 @@ def test_every_verb_is_among_those_that_were_run() -> None:
 def test_the_program_and_the_module_are_the_same(make_team: Callable[..., CommandLine]) -> None:
     done = subprocess.run([*COMMAND, "--help"], env=clean_environment(), capture_output=True, text=True, check=True)
     assert done.stdout.startswith("usage: team-console")
+
+
+PICTURES = {".svg", ".png"}
+
+
+def test_git_holds_no_binary_but_pictures() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no checkout: a source release")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = [ROOT / name for name in listed.split("\0") if name]
+    files = [path for path in paths if path.is_file() and path.suffix not in PICTURES]
+    assert files
+    assert [str(path) for path in files if b"\0" in path.read_bytes()[:8192]] == []
