@@ -9,11 +9,11 @@ ARGS ?=
 PINS ?= --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check format screenshots recording goldens bench peers clients pins clean
+.PHONY: help run test test-all check format screenshots recording goldens bench peers clients pins release-check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  WORKERS=0 runs the tests one after the other"
 	@echo "  ARGS=... is handed on, for example: make test ARGS='-k receive -x'"
 
@@ -59,6 +59,18 @@ pins: ## take the newest versions that pyproject.toml allows into constraints.tx
 
 clients: $(VENV)/.tested ## install real clients for `python -m tests.clients`; without them its tests are skipped
 	$(BIN)/python -m tests.clients --install
+
+release-check: $(VENV)/.tested ## build the release twice, compare, install it apart, try it
+	rm -rf dist .venv-release
+	$(BIN)/python -m build --outdir dist/first .
+	$(BIN)/python -m build --outdir dist/second .
+	cmp dist/first/*.tar.gz dist/second/*.tar.gz
+	cmp dist/first/*.whl dist/second/*.whl
+	$(BIN)/python -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check $(PINS) dist/first/*.whl
+	.venv-release/bin/team-console --version
+	.venv-release/bin/team-console demo --headless 5
+	MANPATH=.venv-release/share/man man team-console | grep -q "team-console"
 
 clean: ## remove the environment and everything tools left behind
 	rm -rf $(VENV) .venv-* build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
