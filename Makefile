@@ -45,10 +45,10 @@ goldens: $(VENV)/.tested ## take over how every mode looks now; review the diff
 	$(BIN)/python -m tests.goldens $(ARGS)
 
 bench: $(VENV)/.tested ## measure speed against peers and print the table
-	$(BIN)/python -m tests.benchmarks $(ARGS)
+	$(BIN)/python -m tests.proofs.benchmarks $(ARGS)
 
 peers: $(VENV)/.tested ## install what `make bench` compares with; without them it leaves them out
-	$(BIN)/python -m tests.benchmarks --set-up
+	$(BIN)/python -m tests.proofs.benchmarks --set-up
 
 pins: ## take the newest versions that pyproject.toml allows into constraints.txt
 	rm -rf .venv-pins
@@ -57,8 +57,8 @@ pins: ## take the newest versions that pyproject.toml allows into constraints.tx
 	mv constraints.new constraints.txt
 	rm -rf .venv-pins
 
-clients: $(VENV)/.tested ## install real clients for `python -m tests.clients`; without them its tests are skipped
-	$(BIN)/python -m tests.clients --install
+clients: $(VENV)/.tested ## install real clients for `python -m tests.proofs.clients`; without them its tests are skipped
+	$(BIN)/python -m tests.proofs.clients --install
 
 release-check: $(VENV)/.tested ## build the release twice, compare, install it apart, try it
 	rm -rf dist .venv-release

@@ -49,7 +49,7 @@ def clean_environment(**more: str) -> dict[str, str]:
     """
     ours = ("TEAM_CONSOLE_", "PYTHON", "COLUMNS", "LINES", "CLAUDE", "CODEX")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-    # A copy of the sources has its packages below src/ (tests/mutants): there they count, not the installed ones.
+    # A copy of the sources has its packages below src/ (tests/proofs/mutants): those count, not the installed ones.
     sources = os.pathsep.join(str(path) for path in (ROOT / "src", ROOT) if path.is_dir())
     return {**kept, "PYTHONPATH": sources, "PYTHONUTF8": "1", **more}
 

@@ -9,8 +9,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 
-from tests.benchmarks.data import letters, write_team
 from tests.conftest import COMMAND
+from tests.proofs.benchmarks.data import letters, write_team
 from tests.pty import Terminal
 
 pytestmark = pytest.mark.slow

@@ -14,10 +14,10 @@ from team_console.console.reader import Feed, ReadResult
 from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
-from tests.benchmarks.data import LEAD, letters, write_team
 from tests.conftest import COMMAND, clean_environment
 from tests.console.conftest import Desk, hand_in_plan
 from tests.memory_team import MemoryTeam
+from tests.proofs.benchmarks.data import LEAD, letters, write_team
 from tests.pty import Terminal
 
 

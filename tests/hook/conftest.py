@@ -20,7 +20,7 @@ from team_console.store.service.waiting import announce_presence
 from tests.conftest import CommandLine, clean_environment, started
 
 CAPTURED: Mapping[str, Mapping[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "clients" / "data" / "hook_inputs.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[1] / "proofs" / "clients" / "data" / "hook_inputs.json").read_text(encoding="utf-8")
 )
 """Events of the real programs, with neutral paths and names."""
 WAIT = 30.0

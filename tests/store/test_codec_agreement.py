@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parsing.values import read_item
 from team_console.store.model.message import Message
 
-from tests.fuzz.inputs import ENTRY, good, mutate
+from tests.proofs.fuzz.inputs import ENTRY, good, mutate
 
 pytestmark = pytest.mark.slow
 

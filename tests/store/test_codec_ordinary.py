@@ -20,7 +20,7 @@ from team_console.store.backends.yaml.codec.parsing.scalars import same
 from team_console.store.backends.yaml.codec.parsing.values import read_item
 from team_console.store.model.message import from_record
 
-from tests.fuzz.inputs import ENTRY, mutate
+from tests.proofs.fuzz.inputs import ENTRY, mutate
 from tests.store.contract import make_message
 
 seeds = st.integers(0, 2**32)

@@ -18,7 +18,7 @@ from team_console.store.backends.yaml.codec.cutting import frame
 from team_console.store.backends.yaml.codec.editing import emitter
 from team_console.store.backends.yaml.codec.parsing import ordinary, quick_parser
 
-from tests.fuzz.inputs import good, mutate
+from tests.proofs.fuzz.inputs import good, mutate
 
 parser: Any = importlib.import_module("re._parser")
 

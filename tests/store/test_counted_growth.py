@@ -16,8 +16,8 @@ from team_console.console.cli.main import run
 from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.service import slices
 
-from tests.benchmarks.bulk import VERBS, Verb, aged
-from tests.benchmarks.data import write_team
+from tests.proofs.benchmarks.bulk import VERBS, Verb, aged
+from tests.proofs.benchmarks.data import write_team
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from team_console.store.model.message import Message, new_record
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
 
-from tests.benchmarks.data import AGENTS, LEAD, letters, quiet, write_queue, write_team
+from tests.proofs.benchmarks.data import AGENTS, LEAD, letters, quiet, write_queue, write_team
 
 
 def understood(team: YamlTeam) -> int:

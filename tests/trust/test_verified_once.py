@@ -8,7 +8,7 @@ import pytest
 from team_console.store.protocol import verdicts
 from team_console.store.protocol.verdicts import SIGNATURE, objection
 
-from tests.benchmarks.verdicts import many_signed
+from tests.proofs.benchmarks.verdicts import many_signed
 
 AMOUNT = 200
 

@@ -1,1 +1,0 @@
-"""Speed against peers on one machine in one run: `python -m tests.benchmarks`."""

@@ -1,0 +1,1 @@
+"""Speed against peers on one machine in one run: `python -m tests.proofs.benchmarks`."""

@@ -1,0 +1,91 @@
+"""Mail that reaches a real Claude Code session by itself: in the middle, at the end of a turn, and when it rests."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.proofs.clients.conftest import SetUp
+from tests.proofs.clients.scenario import AGENT, Scenario, prompt
+from tests.proofs.clients.test_claude_permissions import bash, started
+from tests.proofs.clients.turns import Conversation, Say, Turn
+
+pytestmark = pytest.mark.usefixtures("claude")
+
+
+def write(scenario: Scenario, words: str, *more: str) -> None:
+    """The lead writes to the agent."""
+    scenario.verb("send", "--to", AGENT, "--summary", words, "--content", f"{words}.", *more)
+
+
+def statuses(scenario: Scenario) -> list[str]:
+    """How far the agent's mail is."""
+    return [message["status"] for message in scenario.verb("inbox", AGENT)["messages"]]
+
+
+def test_mail_keeps_a_turn_from_ending_and_is_read_once_it_went_on(set_up: SetUp) -> None:
+    def mail_comes(conversation: Conversation) -> Turn:
+        write(scenario, "Mind the tests of the loader")
+        return (Say("I am done."),)
+
+    scenario = set_up({"": [mail_comes, (Say("I minded the tests."),)]})
+    client = started(scenario)
+    prompt(scenario, client, "Do it")
+    scenario.wait_for(client, "I minded the tests.")
+    assert "Mind the tests of the loader." in scenario.model.told
+    scenario.wait(lambda: statuses(scenario) == ["read"], "mail that was read")
+    assert scenario.model.heard[-1].turns == 1
+
+
+def test_urgent_mail_comes_in_the_middle_of_the_work(set_up: SetUp) -> None:
+    def work(conversation: Conversation) -> Turn:
+        write(scenario, "Stop using the old loader at once", "--priority", "critical")
+        write(scenario, "Lunch is at twelve in the hall")
+        return (bash("echo one"),)
+
+    def after(conversation: Conversation) -> Turn:
+        told.append("\n".join((*conversation.texts, *conversation.results)))
+        return (Say("I use the new one."),)
+
+    told: list[str] = []
+    scenario = set_up({"": [work, after, (Say("I know about lunch."),)]})
+    client = started(scenario)
+    prompt(scenario, client, "Do it")
+    scenario.wait_for(client, "I know about lunch.")
+    assert "Stop using the old loader at once." in told[0]
+    assert "Lunch is at twelve" not in told[0]
+    scenario.wait(lambda: statuses(scenario) == ["read", "read"], "mail that was read")
+
+
+def test_mail_wakes_a_session_that_rests(set_up: SetUp) -> None:
+    scenario = set_up({"": [(Say("I rest now."),), (Say("I am awake."),)]})
+    client = started(scenario)
+    prompt(scenario, client, "Do it")
+    scenario.wait_for(client, "I rest now.")
+    scenario.wait(lambda: _state(scenario) == "idle", "agent at rest")
+    write(scenario, "There is one more thing to do")
+    scenario.wait_for(client, "I am awake.")
+    assert "There is one more thing to do." in scenario.model.told
+    scenario.wait(lambda: statuses(scenario) == ["read"], "mail that was read")
+
+
+def test_a_request_to_stop_comes_with_the_command_that_answers_it(set_up: SetUp) -> None:
+    def agree(conversation: Conversation) -> Turn:
+        told = "\n".join((*conversation.texts, *conversation.results))
+        command = re.search(r"team-console \S.* approve shutdown-\S+", told)
+        assert command is not None
+        return (bash(command.group()),)
+
+    scenario = set_up({"": [(Say("I rest now."),), agree, (Say("Good bye."),)]})
+    client = started(scenario, "--allowedTools", "Bash")
+    prompt(scenario, client, "Do it")
+    scenario.wait_for(client, "I rest now.")
+    scenario.verb("shutdown", AGENT, "--reason", "The work is done")
+    scenario.wait_for(client, "Good bye.")
+    assert scenario.states() == [("shutdown", "approved")]
+
+
+def _state(scenario: Scenario) -> str:
+    rows = {row["name"]: row for row in scenario.verb("roster")["agents"]}
+    return str(rows[AGENT]["state"])

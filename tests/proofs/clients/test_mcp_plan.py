@@ -1,0 +1,83 @@
+"""Plans and questions over MCP by a real Claude Code session, decided at the console or in its own dialog."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proofs.clients.conftest import SetUp
+from tests.proofs.clients.joining import join_claude
+from tests.proofs.clients.scenario import Scenario, prompt
+from tests.proofs.clients.sessions import Claude
+from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
+from tests.pty import Terminal
+
+pytestmark = pytest.mark.usefixtures("claude")
+_SERVER = "mcp__team-console__"
+PLAN = {"plan": "1. Split the loader\n2. Test it", "summary": "Split the loader and test both halves"}
+
+
+def session(scenario: Scenario) -> Terminal:
+    """Claude Code with the server of `AGENT`."""
+    claude = Claude(scenario.place)
+    join_claude(scenario)
+    return scenario.watch(claude.start())
+
+
+def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
+    better = {"plan": f"{PLAN['plan']}\n3. Undo", "summary": "The same, with a way back at the end"}
+    turns: list[Step] = [
+        (Call(f"{_SERVER}hand_in_plan", PLAN),),
+        (Call(f"{_SERVER}hand_in_plan", better),),
+        (Say("I go on."),),
+    ]
+    scenario = set_up({"": turns})
+    console = scenario.open_console()
+    client = session(scenario)
+    scenario.wait_for(client, "? for shortcuts")
+    prompt(scenario, client, "Plan the work")
+    console.reject(PLAN["summary"], "Say how it is undone")
+    scenario.wait_for_result("Say how it is undone")
+    console.approve(better["summary"])
+    scenario.wait_for(client, "I go on.")
+    assert '"state":"approved"' in scenario.model.results[-1].replace(" ", "")
+    assert scenario.states() == [("plan", "rejected"), ("plan", "approved")]
+
+
+def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
+    def look_again(conversation: Conversation) -> Turn:
+        ticket = conversation.results[-1].split("server-side task ")[1].split(".")[0]
+        return (Call(f"{_SERVER}verdict", {"request_id": ticket}),)
+
+    turns: list[Step] = [
+        (Call(f"{_SERVER}hand_in_plan", {**PLAN, "wait_seconds": 0.5}),),
+        (Say("I wait for the verdict."),),
+        look_again,
+        (Say("I go on."),),
+    ]
+    scenario = set_up({"": turns})
+    client = session(scenario)
+    scenario.wait_for(client, "? for shortcuts")
+    prompt(scenario, client, "Plan the work")
+    scenario.wait_for(client, "I wait for the verdict.")
+    scenario.open_console().approve(PLAN["summary"])
+    scenario.wait_for(client, "I go on.")
+    assert '"state":"approved"' in scenario.model.results[-1].replace(" ", "")
+
+
+def test_a_question_is_put_in_the_clients_own_dialog_while_nobody_is_at_a_console(set_up: SetUp) -> None:
+    options = [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL"}]
+    question = {"question": "Which database?", "header": "Database", "options": options}
+    scenario = set_up({"": [(Call(f"{_SERVER}ask_human", {"questions": [question]}),), (Say("So be it."),)]})
+    client = session(scenario)
+    scenario.wait_for(client, "? for shortcuts")
+    prompt(scenario, client, "Ask me")
+    scenario.wait_for(client, "requests your input", "- SQLite: a file")
+    client.send("\x1b[B")
+    scenario.wait_for(client, "Type something")
+    client.send("DuckDB")
+    scenario.wait_for(client, "DuckDB")
+    client.send("\x1b[B")
+    scenario.wait_for(client, "❯ Accept")
+    scenario.press_until(client, "\r", lambda: "So be it." in client.text)
+    assert '"Which database?":"DuckDB"' in scenario.model.results[-1].replace('": "', '":"')
+    assert [(row["state"], row["reason"]) for row in scenario.requests()] == [("withdrawn", "answered in the session")]

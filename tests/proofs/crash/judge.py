@@ -1,0 +1,257 @@
+"""Enumerates the crashes of a story and checks on every disk they can leave that the promises hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import yaml
+from team_console.store.model.errors import TeamError
+
+from tests.proofs.crash.models import Image, images
+from tests.proofs.crash.simdisk import ROOT, Fault, PowerCut, SimDisk
+from tests.proofs.crash.state import PROBE, Broken, State, check_files, check_history, read_state
+from tests.proofs.crash.stories import QUEUE, Story, open_team, send
+from tests.store.contract import make_message
+
+ENOUGH = 5
+"""So many broken promises of one story end its judgement."""
+FOREIGN = make_message(8).message_id
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many states were judged, and what was wrong."""
+
+    states: int = 0
+    failures: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The states a story may end in: as if the act had not happened, or as if it had."""
+
+    old: tuple[State, ...]
+    new: tuple[State, ...]
+
+
+def crash_everywhere(story: Story, model: str, *, can_exchange: bool = True) -> Iterator[tuple[str, Image, bool]]:
+    """For each step of the act: a name for the crash, each disk it may leave, whether the act had returned."""
+    for number in range(1, 1000):
+        disk = _prepared(story, can_exchange=can_exchange)
+        disk.fault = _stop_at(number)
+        returned = _act(story, disk)
+        step = disk.steps[-1] if disk.steps else "start"
+        for image in images(disk, model):
+            yield f"step {number} ({'after the return' if returned else step})", image, returned
+        if returned:
+            return
+    raise AssertionError("the act never ends")
+
+
+def judge_story(
+    story: Story, model: str, *, can_exchange: bool = True, again: str | None = None, every: int = 1
+) -> Tally:
+    """Judge every disk, or each `every`-th.
+
+    Args:
+        again: A model; the recovery of each disk is crashed too, at every step, and what that leaves is judged.
+    """
+    tally = Tally()
+    expected = expectation(story, can_exchange=can_exchange)
+    seen: set[tuple[Image, bool]] = set()
+    for name, image, returned in crash_everywhere(story, model, can_exchange=can_exchange):
+        if (image, returned) in seen:
+            continue
+        seen.add((image, returned))
+        if len(tally.failures) >= ENOUGH:
+            return tally
+        if len(seen) % every:
+            continue
+        for place, disk in _disks(image, name, again, can_exchange):
+            tally.states += 1
+            try:
+                judge(story, disk, expected, returned=returned)
+            except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as error:
+                tally.failures.append(f"{story.name}, {model}, {place}: {type(error).__name__}: {error}")
+    return tally
+
+
+def judge_errors(story: Story, number: int, *, lasting: bool, can_exchange: bool = True) -> Tally:
+    """Let each step of the act fail with errno `number` (`lasting`: and every later one), then judge the disk."""
+    tally = Tally()
+    expected = expectation(story, can_exchange=can_exchange)
+    for count in range(1, 1000):
+        disk = _prepared(story, can_exchange=can_exchange)
+        disk.fault = _fail_at(count, number, lasting=lasting)
+        error = _error_of(story, disk)
+        tally.states += 1
+        reached = len(disk.steps) >= count
+        disk.fault = disk.before_step = None
+        unknown = error is not None and "unknown" in error.message
+        outcome = Expected(expected.old if error else (), expected.new if unknown or not error else ())
+        try:
+            judge(story, disk, outcome, returned=False, repeated=expected.new)
+        except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as broken:
+            step = disk.steps[count - 1] if reached else "none"
+            tally.failures.append(f"{story.name}, errno {number} at step {count} ({step}): {error}: {broken}")
+        if not reached:
+            return tally
+    raise AssertionError("the act never ends")
+
+
+def judge_interrupts(story: Story) -> Tally:
+    """Interrupt each step of the act as Ctrl-C does, in a process that lives on, then judge the disk."""
+    tally = Tally()
+    expected = expectation(story, can_exchange=True)
+    for count in range(1, 1000):
+        disk = _prepared(story, can_exchange=True)
+        disk.fault = _interrupt_at(count)
+        try:
+            story.act(open_team(disk))
+            return tally
+        except KeyboardInterrupt:
+            pass
+        disk.fault = disk.before_step = None
+        tally.states += 1
+        try:
+            judge(story, disk, expected, returned=False)
+        except (Broken, TeamError, yaml.YAMLError, LookupError, ValueError) as broken:
+            tally.failures.append(f"{story.name}, interrupted at step {count} ({disk.steps[count - 1]}): {broken}")
+    raise AssertionError("the act never ends")
+
+
+def _interrupt_at(number: int) -> Fault:
+    def fault(count: int, name: str) -> None:
+        if count == number:
+            raise KeyboardInterrupt
+
+    return fault
+
+
+def _error_of(story: Story, disk: SimDisk) -> TeamError | None:
+    try:
+        story.act(open_team(disk))
+    except TeamError as error:
+        return error
+    return None
+
+
+def _fail_at(number: int, error: int, *, lasting: bool) -> Fault:
+    def fault(count: int, name: str) -> None:
+        if count == number or (lasting and count > number):
+            raise OSError(error, os.strerror(error), name)
+
+    return fault
+
+
+def _disks(image: Image, name: str, again: str | None, can_exchange: bool) -> Iterator[tuple[str, SimDisk]]:
+    if again is None:
+        yield name, image.disk(can_exchange=can_exchange)
+        return
+    seen: set[Image] = set()
+    for number in range(1, 1000):
+        disk = image.disk(can_exchange=can_exchange)
+        disk.fault = _stop_at(number)
+        finished = _runs(partial(_probe, disk))
+        for second in images(disk, again):
+            if second not in seen:
+                seen.add(second)
+                yield f"{name}, then step {number} of the recovery", second.disk(can_exchange=can_exchange)
+        if finished:
+            return
+
+
+def expectation(story: Story, *, can_exchange: bool) -> Expected:
+    """What the story leads to when nothing crashes: without the act, and with it."""
+    without = _prepared(story, can_exchange=can_exchange, intruded=False)
+    _probe(without)
+    with_it = _prepared(story, can_exchange=can_exchange, intruded=False)
+    story.act(open_team(with_it))
+    old, new = state_of(without), state_of(with_it)
+    if story.intrusion is None:
+        return Expected((old,), (new,))
+    return Expected((old, _with_foreign(old)), (new, _with_foreign(new)))
+
+
+def judge(
+    story: Story, disk: SimDisk, expected: Expected, *, returned: bool, repeated: tuple[State, ...] | None = None
+) -> None:
+    """Let the next process work on `disk` and check every promise.
+
+    Args:
+        returned: The act had returned, so that nothing of it may be missing.
+        repeated: What doing it again may lead to, if not just what `expected` says.
+
+    Raises:
+        Broken: Naming the promise.
+    """
+    intruded = any(FOREIGN.encode() in disk.inodes[number].data for number in disk.tree.values())
+    check_history(disk, ROOT)
+    _probe(disk)
+    state = state_of(disk)
+    allowed = expected.new if returned else (*expected.old, *expected.new)
+    if state not in allowed or (intruded and FOREIGN not in str(state)):
+        raise Broken(f"neither before nor after: {state}")
+    check_files(disk, ROOT)
+    check_history(disk, ROOT)
+    story.act(open_team(disk))
+    # A receive that is repeated reads the intruder's message too, rightly.
+    if not intruded and state_of(disk) not in (repeated or expected.new):
+        raise Broken(f"repeating it gives {state_of(disk)}")
+    check_files(disk, ROOT)
+
+
+def state_of(disk: SimDisk) -> State:
+    """What the simulated team holds."""
+    return read_state(disk, ROOT)
+
+
+def _probe(disk: SimDisk) -> None:
+    """What the next process does: send something else."""
+    send(PROBE, to="ceo")(open_team(disk))
+
+
+def _prepared(story: Story, *, can_exchange: bool, intruded: bool = True) -> SimDisk:
+    disk = SimDisk(can_exchange=can_exchange)
+    story.before(open_team(disk))
+    story.meanwhile(disk)
+    disk.steps.clear()
+    if story.intrusion is not None and intruded:
+        _intrude(disk, *story.intrusion)
+    return disk
+
+
+def _intrude(disk: SimDisk, step: str, text: Callable[[bytes], bytes]) -> None:
+    def before(name: str) -> None:
+        if name == step or (step == "exchange" and not disk.can_exchange and name == "link"):
+            disk.before_step = None
+            disk.put(QUEUE, text(disk.inodes[disk.tree[QUEUE]].data))
+
+    disk.before_step = before
+
+
+def _act(story: Story, disk: SimDisk) -> bool:
+    return _runs(lambda: story.act(open_team(disk)))
+
+
+def _runs(act: Callable[[], object]) -> bool:
+    try:
+        act()
+    except PowerCut:
+        return False
+    return True
+
+
+def _stop_at(number: int) -> Fault:
+    def fault(count: int, name: str) -> None:
+        if count == number:
+            raise PowerCut
+
+    return fault
+
+
+def _with_foreign(state: State) -> State:
+    return tuple(sorted((*state[0], (FOREIGN, "pending")))), state[1], state[2]

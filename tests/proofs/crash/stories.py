@@ -1,0 +1,213 @@
+"""The workloads: what a team does when the crash comes, as transactions of its members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from team_console.store.backends.yaml.codec import emit
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.message import Message
+
+from tests.proofs.crash.simdisk import ROOT, SimDisk
+from tests.store.contract import FakeClock, make_message
+
+QUEUE = ROOT / "message-queue.yaml"
+AGENT = "task-manager"
+Act = Callable[[YamlTeam], object]
+
+
+def open_team(disk: Disk, root: Path = ROOT) -> YamlTeam:
+    """The team in `root`, opened as a new process would."""
+    return YamlTeam(
+        Path("/"),
+        queue=root / QUEUE.name,
+        archive_dir=root / "archive",
+        config_path=root / "messenger-config.yaml",
+        clock=FakeClock(),
+        disk=disk,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One workload.
+
+    Attributes:
+        before: Makes the state that was acknowledged long ago.
+        meanwhile: What somebody who does not lock does to the disk before the act.
+        act: The transaction that crashes; doing it again after success changes nothing.
+        intrusion: Text of a queue that somebody renames in just before the given step of the act.
+    """
+
+    name: str
+    act: Act
+    before: Act = lambda team: None
+    meanwhile: Callable[[SimDisk], None] = lambda disk: None
+    intrusion: tuple[str, Callable[[bytes], bytes]] | None = None
+
+
+def send(*numbers: int, **changes: Any) -> Act:
+    """Add messages, all or none; known ids are left alone."""
+
+    def act(team: YamlTeam) -> None:
+        with team.transaction(actor="ceo", action="send", wait=0) as tx:
+            fresh = [
+                number
+                for number in (make_message(n, **changes) for n in numbers)
+                if tx.known(number.message_id) is None
+            ]
+            for item in fresh:
+                tx.add(item)
+            if fresh:
+                tx.record("send", ids=[message.message_id for message in fresh])
+
+    return act
+
+
+def receive(team: YamlTeam) -> list[str]:
+    """Hand out what is pending: mark it as read and archive it."""
+    with team.transaction(actor=AGENT, action="receive", wait=0) as tx:
+        waiting = [message for message in tx.everything() if message.is_pending_for(AGENT)]
+        for item in waiting:
+            _read(tx, item)
+        if waiting:
+            tx.record("receive", ids=[message.message_id for message in waiting])
+    return [message.message_id for message in waiting]
+
+
+def acknowledge(team: YamlTeam) -> None:
+    """Delivered -> read."""
+    with team.transaction(actor=AGENT, action="ack", wait=0) as tx:
+        done = [message for message in tx.everything() if message.status == "delivered"]
+        for item in done:
+            _read(tx, item)
+        if done:
+            tx.record("ack", ids=[message.message_id for message in done])
+
+
+def answer(team: YamlTeam) -> None:
+    """Read a request, archive it and send the answer, in one transaction."""
+    with team.transaction(actor=AGENT, action="approve", wait=0) as tx:
+        request = tx.get(make_message(1).message_id)
+        if request is not None and request.status == "pending":
+            _read(tx, request)
+            tx.add(make_message(9, to="ceo", type="plan_approval_response"))
+            tx.record("approve", id=request.message_id)
+
+
+def deliver(team: YamlTeam) -> None:
+    """Push what is pending to inbox files."""
+    with team.transaction(actor="router", action="deliver", wait=0) as tx:
+        due = [message for message in tx.everything() if message.is_pending_for(AGENT)]
+        for item in due:
+            new = item.with_changes(status="delivered", delivered_at="2026-02-24T10:31:00.000Z")
+            tx.replace(item, new)
+            tx.push(item.recipients[0], new)
+        if due:
+            tx.record("deliver", ids=[message.message_id for message in due])
+
+
+def compact(team: YamlTeam) -> None:
+    """Take read messages out whose archive copy is proven."""
+    with team.transaction(actor="ceo", action="compact", wait=0) as tx:
+        gone = [message for message in tx.everything() if message.status == "read" and tx.is_archived(message)]
+        for missing in gone:
+            tx.remove(missing)
+        if gone:
+            tx.record("compact", ids=[message.message_id for message in gone])
+
+
+def clear(team: YamlTeam) -> None:
+    """Archive and take out everything of one agent."""
+    with team.transaction(actor="ceo", action="clear", wait=0) as tx:
+        gone = [message for message in tx.everything() if message.is_addressed_to(AGENT)]
+        for missing in gone:
+            tx.archive(AGENT, missing)
+            tx.remove(missing)
+        if gone:
+            tx.record("clear", ids=[message.message_id for message in gone])
+
+
+def attach(team: YamlTeam) -> None:
+    """Send a message whose content lies beside the queue."""
+    with team.transaction(actor="ceo", action="send", wait=0) as tx:
+        if tx.known(make_message(5).message_id) is None:
+            reference = tx.attach(b"a large content\n" * 20)
+            tx.add(make_message(5, payload={"attachment": reference}))
+            tx.record("send")
+
+
+def enter(team: YamlTeam) -> list[str]:
+    """Only take the lock and look; the codes of what was told on entering."""
+    with team.transaction(actor="ceo", action="look", wait=0) as tx:
+        return [notice.code for notice in tx.notices]
+
+
+def _read(tx: Transaction, message: Message) -> None:
+    new = message.with_changes(status="read", read_at="2026-02-24T10:31:00.000Z")
+    tx.replace(message, new)
+    tx.archive(AGENT, new)
+
+
+def _in_turn(*acts: Act) -> Act:
+    def act(team: YamlTeam) -> None:
+        for item in acts:
+            item(team)
+
+    return act
+
+
+def _roll_back(disk: SimDisk) -> None:
+    """A program that does not lock puts back what it read long ago: two messages pending, the third not there."""
+    disk.put(QUEUE, b"messages:\n" + b"".join(emit(make_message(number)) for number in (1, 2)))
+
+
+def _vanish(disk: SimDisk) -> None:
+    disk.sync_folder(ROOT)
+    disk.unlink(QUEUE)
+    disk.sync_folder(ROOT)
+
+
+def _offer(disk: SimDisk) -> None:
+    disk.folders.add(ROOT / "drop")
+    disk.durable_folders.add(ROOT / "drop")
+    disk.put(ROOT / "drop" / "one.yaml", emit(make_message(7)))
+    disk.put(ROOT / "drop" / "bad.yaml", b"- {not a message\n")
+
+
+def _with_foreign(data: bytes) -> bytes:
+    """The queue with one more message at its end."""
+    return (b"messages:\n" if data.startswith(b"messages: []") else data) + emit(make_message(8))
+
+
+_TWO = send(1, 2)
+_READ = _in_turn(_TWO, receive, send(3))
+
+STORIES: Mapping[str, Story] = {
+    story.name: story
+    for story in (
+        Story("first send", send(1)),
+        Story("send", send(3), _TWO),
+        Story("broadcast", send(3, 4, 5, 6), _TWO),
+        Story("receive", receive, _TWO),
+        Story("receive again", receive, _READ),
+        Story("acknowledge", acknowledge, _in_turn(_TWO, deliver)),
+        Story("approve", answer, _TWO),
+        Story("deliver", deliver, _TWO),
+        Story("compact", compact, _READ),
+        Story("clear", clear, _READ),
+        Story("attach", attach, _TWO),
+        Story("drop folder", enter, _TWO, _offer),
+        Story("heal a roll-back", send(4), _READ, _roll_back),
+        Story("heal a receive after a roll-back", receive, _READ, _roll_back),
+        Story("rebuild a vanished queue", enter, _READ, _vanish),
+        Story("renamed over before the check", send(3), _TWO, intrusion=("write", _with_foreign)),
+        Story("renamed over before the swap", send(3), _TWO, intrusion=("exchange", _with_foreign)),
+        Story("renamed over before the swap of a receive", receive, _TWO, intrusion=("exchange", _with_foreign)),
+    )
+}

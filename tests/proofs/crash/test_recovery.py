@@ -1,0 +1,139 @@
+"""What the next lock holder does with a transaction that is on record and never reached the queue."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+
+import pytest
+from team_console.store.backends.yaml.audit_log import Ledger, Tip
+from team_console.store.backends.yaml.disk import Disk, OutcomeUnknown
+from team_console.store.backends.yaml.team import YamlTeam
+from team_console.store.model.errors import Code, TeamError
+
+from tests.proofs.crash.models import images
+from tests.proofs.crash.simdisk import ROOT, PowerCut, SimDisk
+from tests.proofs.crash.stories import AGENT, QUEUE, answer, deliver, open_team, receive, send
+from tests.store.contract import make_message
+
+pytestmark = pytest.mark.slow
+
+ONE, TWO = make_message(1).message_id, make_message(2).message_id
+
+
+def _killed_before_the_swap(act: Callable[[YamlTeam], object]) -> SimDisk:
+    """A disk with two messages on which `act` was killed once its ledger line was durable."""
+    disk = SimDisk()
+    send(1, 2)(open_team(disk))
+
+    def stop(count: int, name: str) -> None:
+        if name == "exchange":
+            raise PowerCut
+
+    disk.fault = stop
+    try:
+        act(open_team(disk))
+    except PowerCut:
+        (image,) = images(disk, "process")
+        return image.disk()
+    raise AssertionError("it was not stopped")
+
+
+def _notices(disk: SimDisk) -> list[str]:
+    with open_team(disk).transaction(actor="ceo", action="look", wait=0) as tx:
+        return [notice.code for notice in tx.notices]
+
+
+def test_messages_of_a_receiver_that_died_go_to_one_that_lives_and_are_archived_once() -> None:
+    disk = _killed_before_the_swap(receive)
+    assert receive(open_team(disk)) == [ONE, TWO]
+    assert receive(open_team(disk)) == []
+    history = open_team(disk).history(agent=AGENT).messages
+    assert sorted(record.message_id for record in history) == [ONE, TWO]
+
+
+def test_undoing_is_on_record_and_told() -> None:
+    disk = _killed_before_the_swap(receive)
+    assert _notices(disk) == ["UNDONE"]
+    last = Ledger(disk, ROOT / "audit.jsonl").tip().line
+    assert last is not None
+    assert (last.action, last.void) == ("undo", 2)
+    assert open_team(disk).history().messages == ()
+    assert {message.status for message in open_team(disk).snapshot().messages} == {"pending"}
+
+
+def test_an_undoing_of_which_nobody_can_tell_whether_it_is_on_record_is_an_error_of_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    disk = _killed_before_the_swap(receive)
+
+    def breaks(*_: object, **__: object) -> Tip:
+        raise OutcomeUnknown(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "append", breaks)
+        with pytest.raises(TeamError, match="the outcome is unknown") as told:
+            receive(open_team(disk))
+    assert told.value.code is Code.STORE_FAILED
+    assert receive(open_team(disk)) == [ONE, TWO]
+
+
+def test_an_answer_on_record_is_finished_whole() -> None:
+    disk = _killed_before_the_swap(answer)
+    assert _notices(disk) == ["COMPLETED"]
+    states = {message.message_id[-2:]: message.status for message in open_team(disk).snapshot().messages}
+    assert states == {"01": "read", "02": "pending", "09": "pending"}
+    assert [message.message_id for message in open_team(disk).history().messages] == [ONE]
+
+
+def test_a_delivery_on_record_is_finished_and_pushed_once() -> None:
+    disk = _killed_before_the_swap(deliver)
+    assert _notices(disk) == ["COMPLETED"]
+    pushed = disk.read(ROOT / "inbox" / f"{AGENT}.jsonl")[0]
+    assert pushed.count(ONE.encode()) == pushed.count(TWO.encode()) == 1
+    deliver(open_team(disk))
+    assert disk.read(ROOT / "inbox" / f"{AGENT}.jsonl")[0] == pushed
+
+
+def test_a_send_on_record_is_finished_and_its_repetition_changes_nothing() -> None:
+    disk = _killed_before_the_swap(send(3, 4))
+    assert _notices(disk) == ["COMPLETED"]
+    before = disk.read(ROOT / "message-queue.yaml")[0]
+    send(3, 4)(open_team(disk))
+    assert disk.read(ROOT / "message-queue.yaml")[0] == before
+    assert len(open_team(disk).snapshot().messages) == 4
+
+
+def test_a_copy_of_a_receive_that_is_undone_does_not_count_as_archived_while_the_queue_is_healed() -> None:
+    disk = _killed_before_the_swap(receive)
+    disk.overwrite(QUEUE, b"messages: []\n")
+    assert sorted(receive(open_team(disk))) == [ONE, TWO]
+    assert {message.status for message in open_team(disk).snapshot().messages} == {"read"}
+
+
+@pytest.mark.parametrize("cut", [0, 40])
+def test_what_another_program_put_behind_an_unfinished_copy_stays(cut: int) -> None:
+    disk = _killed_before_the_swap(receive)
+    path, theirs = ROOT / "archive" / f"{AGENT}-archive.yaml", b"- {id: x, type: message, from: ceo, to: a}\n"
+    ours = disk.read(path)[0]
+    disk.overwrite(path, ours[: len(ours) - cut] + b"\n" + theirs)
+    assert sorted(receive(open_team(disk))) == [ONE, TWO]
+    history = [record.message_id for record in open_team(disk).history(agent=AGENT).messages]
+    assert sorted(history) == [ONE, TWO, "x"]
+    assert any(theirs in disk.read(ROOT / "archive" / name)[0] for name in disk.names(ROOT / "archive"))
+
+
+@pytest.mark.parametrize("act", [deliver, answer])
+def test_a_message_of_somebody_else_that_has_the_id_of_ours_is_left_alone(act: Callable[[YamlTeam], object]) -> None:
+    disk = _killed_before_the_swap(act)
+    theirs = b"- {message_id: %s, type: message, from: x, to: y, status: pending, payload: {content: theirs}}\n"
+    disk.overwrite(QUEUE, b"messages:\n" + theirs % ONE.encode() + theirs % TWO.encode())
+    for _ in range(2):
+        send(3)(open_team(disk))
+        assert disk.read(QUEUE)[0].startswith(b"messages:\n" + theirs % ONE.encode() + theirs % TWO.encode())
+
+
+def test_every_call_of_a_disk_is_simulated() -> None:
+    calls = {name for name, call in vars(Disk).items() if callable(call) and not name.startswith("_")}
+    assert calls
+    assert calls - vars(SimDisk).keys() == set()

@@ -1,0 +1,25 @@
+"""A real process, killed or failed at every one of its system calls, keeps the promises."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proofs.crash.syscalls import has_strace, judge_point, points
+
+pytestmark = [pytest.mark.skipif(not has_strace(), reason="strace is not here or may not trace"), pytest.mark.slow]
+
+
+@pytest.mark.parametrize(("story", "fault"), [("receive", "KILL"), ("send", "ENOSPC")])
+def test_a_fault_at_any_system_call_leaves_the_state_before_or_after(story: str, fault: str) -> None:
+    # Each fourth call of two of 36 pairs; `python -m tests.proofs.crash.syscalls` judges them all.
+    found = points(story)[::4]
+    assert len(found) > 5
+    wrong = {point: what for point in found if (what := judge_point(story, point, fault)) is not None}
+    assert not wrong
+
+
+def test_a_drop_file_that_the_system_refuses_is_neither_lost_nor_kept_in_silence() -> None:
+    found = [point for point in points("drop folder") if point.name in ("openat", "unlink")]
+    assert {point.name for point in found} == {"openat", "unlink"}
+    wrong = {point: what for point in found if (what := judge_point("drop folder", point, "EIO")) is not None}
+    assert not wrong

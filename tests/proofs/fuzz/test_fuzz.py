@@ -1,0 +1,22 @@
+"""A short fuzz run with every change; the long one is `python -m tests.proofs.fuzz`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proofs.fuzz.inputs import make
+from tests.proofs.fuzz.runner import run
+
+pytestmark = pytest.mark.slow
+
+
+def test_no_file_kills_hangs_or_confuses_the_reader() -> None:
+    report = run(inputs=1200, seed=20260224, largest=150_000, batch=600, workers=2)
+    assert report.failures == []
+    assert report.outcomes.total() == 1200
+    assert min(report.outcomes[name] for name in ("fine", "damaged", "unreadable")) > 100
+
+
+def test_an_input_is_made_again_from_its_number() -> None:
+    assert [make(number, 7, 1000) for number in range(20)] == [make(number, 7, 1000) for number in range(20)]
+    assert make(1, 7, 1000) != make(1, 8, 1000)

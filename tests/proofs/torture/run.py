@@ -1,0 +1,208 @@
+"""Runs the children, hurts them at random, and calls the judge."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from team_console.store.backends.open import open_team
+from team_console.store.service.caller import Caller
+from team_console.store.service.inbox import receive
+from team_console.store.settings.settings_file import write_new
+from team_console.store.settings.team_config import Agent
+
+from tests.proofs.torture import broken, neighbours, workers
+from tests.proofs.torture.audit import Receipts, Verdict, judge, read_receipts
+from tests.proofs.torture.workers import BULK, CLAIMERS, LEAD, LEASE_SECONDS, NAMES, RECEIVERS, Job
+
+CREW = (
+    *("sender", "sender", "limited_sender", "receiver", "receiver", "receiver", "claimer", "router"),
+    *("planner", "approver", "approver", "clearer", "console", "bulk", "watcher", "screen"),
+)
+FOREIGN = ("careless", "dropper", "copier")
+STORES = ("yaml", "broken")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One run, for printing and asserting."""
+
+    seconds: float
+    seed: int
+    root: Path
+    harm: Counter[str] = field(default_factory=Counter)
+    receipts: Receipts = field(default_factory=Receipts)
+    verdict: Verdict = field(default_factory=Verdict)
+
+    def __str__(self) -> str:
+        receipts, verdict = self.receipts, self.verdict
+        return (
+            f"{self.seconds:.0f} s, seed {self.seed}: {dict(self.harm)}; {len(receipts.sent)} sent, "
+            f"{sum(receipts.got.values())} got, {sum(receipts.acked.values())} acknowledged, "
+            f"{len(receipts.asked)} asked, {len(receipts.answered)} answered, "
+            f"{receipts.screens} consoles hung up; {verdict.live} live, "
+            f"{verdict.archived} archived, {verdict.unseen} unseen; {sum(receipts.errors.values())} refusals "
+            f"{dict(receipts.errors)}; {len(verdict.failures)} promises broken"
+        )
+
+
+class Torture:
+    """Keeps a crew of children at work on one team and kills, stops or hinders them."""
+
+    def __init__(self, *, store: str, seed: int, foreign: bool) -> None:
+        self._chance = random.Random(seed)
+        self._kinds = broken.KINDS if store == "broken" else {**workers.KINDS, **neighbours.KINDS}
+        wanted = (*CREW, *FOREIGN) if foreign else CREW
+        self._crew = [kind for kind in wanted if kind in self._kinds]
+        self._folder = Path(tempfile.mkdtemp(prefix="torture-"))
+        self.root = self._folder / "team"
+        self._receipts = self._folder / "receipts"
+        self._children: dict[int, str] = {}
+        self._next = seed % 1000
+        self._store = store
+        self.harm: Counter[str] = Counter()
+        self._orphans: list[int] = []
+
+    def run(self, seconds: float, patience: float) -> tuple[Receipts, Verdict]:
+        """Torture, let the team settle, and judge."""
+        self._prepare()
+        deadline = time.monotonic() + seconds
+        end = deadline + patience
+        try:
+            for kind in self._crew:
+                self._start(kind)
+            while (now := time.monotonic()) < deadline or (now < end and not self._has_met_all()):
+                time.sleep(self._chance.uniform(0.1, 0.4))
+                self._hurt()
+        finally:
+            self._stop_all()
+        if self._store == "yaml":
+            self._drain()
+        receipts = read_receipts(self._receipts)
+        verdict = judge(self.root, receipts, ledger=self._store == "yaml")
+        verdict.failures += [f"still runs without its terminal: process {pid}" for pid in self._orphans]
+        return receipts, verdict
+
+    def _has_met_all(self) -> bool:
+        """Whether every kind of work was done and disturbed; a busy machine takes longer."""
+        seen = read_receipts(self._receipts)
+        return bool(len(seen.sent) > 20 and seen.got and seen.acked and seen.answered and self.harm["SIGKILL"] > 3)
+
+    def remove(self) -> None:
+        """Forget a run that kept its promises."""
+        shutil.rmtree(self._folder)
+
+    def _prepare(self) -> None:
+        self.root.mkdir()
+        self._receipts.mkdir()
+        agents = [Agent(name, role="master" if name == LEAD else "member") for name in NAMES]
+        write_new(self.root / "messenger-config.yaml", team="torture", lead=LEAD, agents=agents)
+        # Another user watches: what everybody may read stays so.
+        self._folder.chmod(0o755)
+        self.root.chmod(0o755)
+        queue = self.root / "message-queue.yaml"
+        queue.write_text("messages: []\n")
+        queue.chmod(0o644)
+
+    def _start(self, kind: str) -> None:
+        self._next += 1
+        job = Job(str(self.root), self._receipts / f"{kind}-{self._next}", self._next)
+        pid = os.fork()
+        if pid == 0:
+            _be(self._kinds[kind], job)
+        self._children[pid] = kind
+
+    def _hurt(self) -> None:
+        """One harm: most often a kill."""
+        # A console needs seconds to start, and as many to be looked at.
+        weights = [0.2 if kind == "screen" else 1.0 for kind in self._children.values()]
+        pid = self._chance.choices(list(self._children), weights)[0]
+        how = self._chance.choices(("SIGKILL", "SIGTERM", "SIGSTOP", "stale file"), (60, 15, 15, 10))[0]
+        self.harm[how] += 1
+        if how == "stale file":
+            (self.root / f"message-queue.yaml.tmp.{self._chance.randrange(9999)}.0").write_text("messages:\n- half")
+        elif how == "SIGSTOP":
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(self._chance.uniform(0.1, 0.6))
+            os.kill(pid, signal.SIGCONT)
+        else:
+            os.kill(pid, getattr(signal, how))
+            self._bury(pid)
+
+    def _bury(self, pid: int) -> None:
+        os.waitpid(pid, 0)
+        self._start(self._children.pop(pid))
+
+    def _stop_all(self) -> None:
+        for pid in self._children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+        self._children.clear()
+        self._orphans = _orphans(self.root)
+
+    def _drain(self) -> None:
+        """One clean process at the end: settle, and read every inbox empty, noting receipts like a child."""
+        team = open_team(str(self.root))
+        job = Job(str(self.root), self._receipts / "drain", 0)
+        time.sleep(LEASE_SECONDS)
+        for agent in (*RECEIVERS, *CLAIMERS, BULK):
+            got = receive(Caller(team, agent), agent=agent, delivered=agent == BULK)
+            kind = "acked" if agent in CLAIMERS else "got"
+            job.note(kind, agent, *(message.message_id for message in got.messages))
+        for agent in (*RECEIVERS, *CLAIMERS):
+            assert not receive(Caller(team, agent), agent=agent).messages
+
+
+def _orphans(folder: Path) -> list[int]:
+    """Processes that work in the folder although who started them, and their terminal, went ten seconds ago."""
+    for _ in range(100):
+        if not (running := [pid for pid in _processes() if _works_in(pid) == str(folder)]):
+            break
+        time.sleep(0.1)
+    return running
+
+
+def _processes() -> Iterator[int]:
+    yield from (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+
+
+def _works_in(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return os.readlink(f"/proc/{pid}/cwd")
+    return ""
+
+
+def _be(work: Callable[[Job], None], job: Job) -> None:
+    """The child: never returns, and leaves a note when an unexpected error ends it."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        work(job)
+    except BaseException as error:
+        job.note("wrong", type(error).__name__, repr(error).replace("\n", " "))
+    finally:
+        os._exit(1)
+
+
+def torture(*, seconds: float, seed: int, store: str = "yaml", foreign: bool = True, patience: float = 0.0) -> Outcome:
+    """One whole run; its folder stays when a promise was broken.
+
+    Args:
+        patience: Further seconds in which every kind of work may still be done for the first time.
+    """
+    run = Torture(store=store, seed=seed, foreign=foreign and store == "yaml")
+    began = time.monotonic()
+    receipts, verdict = run.run(seconds, patience)
+    outcome = Outcome(time.monotonic() - began, seed, run.root, run.harm, receipts, verdict)
+    if not verdict.failures:
+        run.remove()
+    return outcome

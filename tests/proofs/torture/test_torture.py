@@ -1,0 +1,39 @@
+"""Under kills, stops, failing writes and programs that do not lock, every promise holds; and the judge can see."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.proofs.torture.run import torture
+
+pytestmark = pytest.mark.slow
+
+_SECONDS = (6.0, 20.0, 60.0)
+"""On a machine that has little time for it, too little may happen in the first; each counts in full. The long run is
+`python -m tests.proofs.torture --seconds 1800`."""
+
+
+def test_nothing_is_lost_doubled_or_left_behind() -> None:
+    assert any(_enough_happened(seconds) for seconds in _SECONDS)
+
+
+def _enough_happened(seconds: float) -> bool:
+    outcome = torture(seconds=seconds, seed=11, patience=60)
+    assert not outcome.verdict.failures, f"{outcome}\n" + "\n".join(outcome.verdict.failures[:20])
+    done = outcome.receipts
+    each = outcome.harm["SIGKILL"] > 3, len(done.sent) > 20, done.got, done.acked, done.answered
+    return all(each)
+
+
+def test_a_store_in_the_order_of_the_source_is_found_out() -> None:
+    # On a machine that has little time for it, the first run may end before anything goes wrong.
+    assert any("delivered" in _broken(seconds) for seconds in (6, 12, 24))
+
+
+def _broken(seconds: float) -> set[str]:
+    """The first words of the promises that were broken."""
+    outcome = torture(seconds=seconds, seed=11, store="broken")
+    shutil.rmtree(outcome.root.parent)
+    return {failure.partition(" ")[0] for failure in outcome.verdict.failures}
