@@ -311,7 +311,7 @@ class PaneStack:
 def _make(mode: Mode, shelf: AttachmentCache) -> Pane:
     """The pane of a mode; its module is imported when it is first gone to."""
     module, _, name = _PANES[mode].partition(":")
-    made: type[Pane] = getattr(import_module(f"team_console.console.panes.{module}"), name)
+    made: type[Pane] = getattr(import_module(f"team_console.console.modes.{module}"), name)
     return made(shelf)
 
 

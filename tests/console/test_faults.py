@@ -73,7 +73,7 @@ PARTS = ("rows_of", "key_of", "draw", "document_of", "subject_of", "matter_of", 
 
 def pane_of(mode: Mode) -> type[ListPane[Any]]:
     """The class of the pane of a mode."""
-    kind: type[ListPane[Any]] = getattr(import_module(f"team_console.console.panes.{mode}"), f"{mode.capitalize()}Pane")
+    kind: type[ListPane[Any]] = getattr(import_module(f"team_console.console.modes.{mode}"), f"{mode.capitalize()}Pane")
     return kind
 
 

@@ -60,7 +60,7 @@ def test_an_event_that_needs_nothing_imports_nothing_heavy(name: str, client: Cl
     names = loaded(client, name)
     assert names & HEAVY == set()
     assert [
-        module for module in names if module.startswith(("team_console.store.desk", "team_console.console.cli."))
+        module for module in names if module.startswith(("team_console.store.service", "team_console.console.cli."))
     ] == []
 
 
