@@ -1,4 +1,4 @@
-"""Actions of the console: keys, footer, help, palette and README are made from this registry."""
+"""Actions of the console: keys, footer, help, palette and reference are made from this registry."""
 
 from __future__ import annotations
 
@@ -575,7 +575,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
 )
 
 
-# The registry of all actions: keys, footer, help, palette and the README table are made from it.
+# The registry of all actions: keys, footer, help, palette and reference are made from it.
 
 ACTIONS: tuple[Action, ...] = (*WRITE_ACTIONS, *LOOK_ACTIONS, *CONSOLE_ACTIONS)
 BY_ID = {action.id: action for action in ACTIONS}

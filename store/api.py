@@ -359,7 +359,7 @@ class AgentClient(RequestVerbs):
         Args:
             to: A name, several names, or `"all"` for every member but the sender.
             summary: 5-10 words for the reader's list.
-            type: A kind of message; the README lists them with who may send them to whom.
+            type: A kind of message; `docs/reference/kinds.md` lists them with who may send them to whom.
             priority: `critical`, `high`, `medium` or `low`; None takes that of the kind.
             payload: Further fields of this kind, as JSON values.
             message_id: Your own id. Sending the same again under it writes nothing (`Receipt.repeated`), so a send

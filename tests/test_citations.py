@@ -11,8 +11,8 @@ import pytest
 from tests.conftest import ROOT
 
 SOURCES = sorted(path for folder in ("store", "widgets", "console", "tests") for path in (ROOT / folder).rglob("*.py"))
-DECISIONS = (ROOT / "DECISIONS.md").read_text(encoding="utf-8")
-REQUIREMENTS = (ROOT / "REQUIREMENTS.md").read_text(encoding="utf-8")
+DECISIONS = (ROOT / "docs/decisions.md").read_text(encoding="utf-8")
+REQUIREMENTS = (ROOT / "docs/requirements.md").read_text(encoding="utf-8")
 
 
 def numbers(text: str) -> Iterator[int]:
@@ -55,12 +55,12 @@ def test_every_fault_case_cited_is_in_the_table() -> None:
     assert {text: path for text, path in used.items() if not set(numbers(text)) <= listed} == {}
 
 
-@pytest.mark.parametrize("name", sorted(cited(r"`([A-Z_]+\.md)`")))
+@pytest.mark.parametrize("name", sorted(cited(r"\b(docs/[\w/-]+\.md)\b")))
 def test_every_document_named_is_there(name: str) -> None:
-    assert list(ROOT.glob(f"**/{name}")) != []
+    assert (ROOT / name).is_file()
 
 
-GUIDES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "DECISIONS.md", "SECURITY.md")
+GUIDES = ("docs/architecture.md", "CONTRIBUTING.md", "docs/decisions.md", "docs/security.md")
 PATHS = [str(path.relative_to(ROOT)) for path in ROOT.glob("[cstw]*/**/*.py")]
 
 

@@ -69,8 +69,8 @@ def test_packages_of_others_stay_what_they_are(installed: Path, tmp_path: Path) 
     assert file.startswith(str(installed / "team_console"))
 
 
-def test_the_python_of_the_readme_finds_what_it_imports(installed: Path, tmp_path: Path) -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_python_of_the_guide_finds_what_it_imports(installed: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "guide" / "python.md").read_text(encoding="utf-8")
     imports = re.findall(r"^(?:from|import) .*join_team.*$", page, re.M)
     assert len(imports) == 2
     for line in imports:

@@ -12,7 +12,7 @@ from team_console.console.cli.registry import VERBS
 
 from tests.conftest import ROOT
 from tests.man_page import PAGE, man_page
-from tests.readme import PARTS, pages, parts_in, with_parts
+from tests.readme import PARTS, README, pages, parts_in, with_parts
 from tests.transcripts import shown_commands, with_transcripts
 
 pytestmark = pytest.mark.slow
@@ -85,6 +85,11 @@ def test_every_command_it_shows_is_a_verb(page: str) -> None:
     names = {verb.name for verb in VERBS}
     for line in shown_commands(TEXTS[page]):
         assert len(line) == 1 or any(word in names or word.startswith("-") for word in line[1:])
+
+
+def test_the_readme_stays_short() -> None:
+    assert len(TEXTS["README.md"].splitlines()) <= 220
+    assert README.stat().st_size <= 13_000
 
 
 def test_the_man_page_is_current_and_without_a_warning() -> None:

@@ -1,4 +1,4 @@
-"""The reference of all settings, made from their table: for `help settings` and for the README."""
+"""The reference of all settings, made from their table: for `help settings` and docs/reference."""
 
 from __future__ import annotations
 

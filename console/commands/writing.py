@@ -174,7 +174,7 @@ def _quote_of(message: Message | None) -> str:
 
 
 def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
-    """What a human may write, each with the fields it needs here and by the protocol (`REQUIREMENTS.md` B.1)."""
+    """What a human may write, each with the fields it needs here and by the protocol (`docs/requirements.md` B.1)."""
     config = workspace.view.snapshot.config if workspace.view else TeamConfig()
     names = dict.fromkeys(("message", *REQUIRED, *(kind for kind in config.kinds if kind not in KINDS)))
     return {kind: tuple(dict.fromkeys((*REQUIRED.get(kind, ()), *required_fields(config, kind)))) for kind in names}

@@ -279,7 +279,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
 
 
 def from_record(record: Mapping[str, Any], *, is_letter: bool = False) -> Message:
-    """Understand a stored record leniently (`ARCHITECTURE.md`, formats); nothing of it is lost.
+    """Understand a stored record leniently (`docs/architecture.md`, formats); nothing of it is lost.
 
     Args:
         is_letter: What `Message.is_letter` is to say, by whoever knows the payload.
@@ -351,7 +351,7 @@ def new_record(
     payload: Mapping[str, Any],
     **envelope: Any,
 ) -> Message:
-    """A pending message in the key order of `ARCHITECTURE.md`, formats; envelope values of None are left out."""
+    """A pending message in the key order of `docs/architecture.md`, formats; envelope values of None are left out."""
     record: dict[str, Any] = {
         "message_id": message_id,
         "type": type,

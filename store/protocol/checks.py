@@ -73,7 +73,7 @@ REQUIRED: Mapping[str, Mapping[str, Check]] = {
     "notify": {"message": _text},
     "collaborate": {"topic": _text, "deadline": _moment},
 }
-"""Payload fields the six messenger kinds need (`REQUIREMENTS.md` B.1)."""
+"""Payload fields the six messenger kinds need (`docs/requirements.md` B.1)."""
 
 ASKED: Mapping[str, Mapping[str, Check]] = {
     "permission_request": {"tool": _text, "input": _object},

@@ -47,7 +47,7 @@ class Kind(Struct, frozen=True):
     Attributes:
         family: Source it comes from.
         name: The word in `type`, or before the colon for sprint messages.
-        meaning: One plain sentence for help and the README table.
+        meaning: One plain sentence for help and the reference.
         direction: Who writes it to whom, as the source says (`Slave -> Master`).
         entry_point: The command line verb that sends it.
         priority: Default priority (decision D5).
@@ -262,7 +262,7 @@ def default_priority(name: str, config: TeamConfig) -> str:
     return str(kind.priority if kind else Priority.MEDIUM)
 
 
-# The standard handoffs offered when composing (`REQUIREMENTS.md` B.2).
+# The standard handoffs offered when composing (`docs/requirements.md` B.2).
 
 STANDARD_ROUTES: tuple[Route, ...] = tuple(
     Route(key, trigger, sender, recipient, tuple(payload.split()))

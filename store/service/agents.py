@@ -277,7 +277,7 @@ def free_name(config: TeamConfig, messages: Sequence[Message], wanted: str | Non
 # Creation of agents by the Master: the answer, the name, the roster told; and the trigger of a course correction.
 
 CORRECTION_REASONS = ("user_request", "repeated_failures", "new_requirements")
-"""Why a course correction may be triggered (`REQUIREMENTS.md` B.4)."""
+"""Why a course correction may be triggered (`docs/requirements.md` B.4)."""
 
 
 def announce(

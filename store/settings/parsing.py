@@ -325,7 +325,7 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting("spawn", Form.COMMAND, "runs when a creation request is approved", default="nothing"),
     Setting("key_file", Form.TEXT, "file of the key that signs messages, readable by you alone", default="no key"),
-    Setting("queue_dir", Form.TEXT, "folder of the queue, inside the project", default="see What is on disk"),
+    Setting("queue_dir", Form.TEXT, "folder of the queue, inside the project", default="see `help files`"),
     Setting("queue_file", Form.TEXT, "the queue", default="{queue_dir}/message-queue.yaml"),
     Setting("archive_dir", Form.TEXT, "folder of the archives, inside the project", default="{queue_dir}/archive"),
     Setting("version", Form.TEXT, "kept for people", default="none"),

@@ -1,4 +1,4 @@
-"""`help`: of a verb, of all settings, of one; the README has the same table."""
+"""`help`: of a verb, of all settings, of one; docs/reference has the same tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents under another user id, as README sets them up: they read and put into drop/, and nothing else is in reach."""
+"""Agents under another user id (docs/guide/signing.md): they read and put into drop/, and nothing else is in reach."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Looks = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A team of signed verdicts with the file modes of README."""
+    """A team of signed verdicts with the file modes of docs/guide/signing.md."""
     with tempfile.TemporaryDirectory() as place:
         os.chmod(place, 0o755)
         made = Path(place) / "team"

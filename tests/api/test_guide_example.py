@@ -1,4 +1,4 @@
-"""The README's Python: both programs run as they stand there, on a team of their own, and talk to each other."""
+"""The Python of the guide: both programs run as they stand there, on a team of their own, and talk to each other."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.conftest import CommandLine, clean_environment
-from tests.readme import README
+from tests.conftest import ROOT, CommandLine, clean_environment
 
 PATIENCE = 120.0
 
 
 def programs() -> list[str]:
-    """The code blocks of the section."""
-    section = README.read_text(encoding="utf-8").partition("## From Python\n")[2].partition("\n## ")[0]
-    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    """The code blocks of the guide."""
+    page = (ROOT / "docs" / "guide" / "python.md").read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", page, re.DOTALL)
 
 
 def start(code: str, folder: Path) -> subprocess.Popen[str]:
