@@ -346,10 +346,10 @@ class ConsoleApp(FollowingApp[int]):
     @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
     def _end(self, questions: Mapping[str, StoreMessage]) -> None:
         from team_console.store.service.agents import finish_due  # the first picture does not wait for these
-        from team_console.store.service.sessions import end_left_behind
+        from team_console.store.service.sessions import end_orphaned_requests
 
         with suppress(TeamError):  # the next look tries again
-            end_left_behind(self.main.caller, questions)
+            end_orphaned_requests(self.main.caller, questions)
             if (view := self.main.view) is not None:
                 finish_due(self.main.caller, view.snapshot)
 

@@ -13,7 +13,7 @@ from team_console.store.model.names import USER
 from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import (
     AgentState,
     AttentionItem,
@@ -67,7 +67,7 @@ def signs_of(view: View | None) -> Mapping[str, Sign]:
 
 def asked_title(view: View | None, message: Message) -> str:
     """The title of the request that `message` decides, safe text; empty for others and for an agent that stops."""
-    read = reading(message)
+    read = parse_message(message)
     if view is None or read.request_id is None or read.answers in (None, RequestKind.SHUTDOWN):
         return ""
     return safe_line(_titles(view.requests).get(read.request_id, ""), 300)

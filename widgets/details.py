@@ -26,7 +26,7 @@ from team_console.store.protocol.client_requests import (
     questions_of,
 )
 from team_console.store.protocol.kinds import Family, RequestKind
-from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.seen import Seen
 from team_console.store.protocol.team_signature import Seal
 from team_console.store.views.conversation import Conversation, Delivery, Turn
@@ -76,7 +76,7 @@ _LONGEST = 2000
 _OF_FILES = frozenset({Sort.CHANGE, Sort.NEW_FILE, Sort.CONTENT})
 
 
-def client_blocks(message: Message, read: Reading) -> tuple[Block, ...]:
+def client_blocks(message: Message, read: ParsedMessage) -> tuple[Block, ...]:
     """What a permission or question asks for; empty for all other kinds."""
     if read.opens is RequestKind.PERMISSION:
         return permission_blocks(message)
@@ -87,7 +87,7 @@ def client_blocks(message: Message, read: Reading) -> tuple[Block, ...]:
 
 def source_of(message: Message) -> str:
     """The text that is worth copying: the command, the page, the change, the questions; empty for other kinds."""
-    kind = reading(message).opens
+    kind = parse_message(message).opens
     if kind is RequestKind.QUESTION:
         return "\n".join(question.text for question in questions_of(message.payload))
     if kind is not RequestKind.PERMISSION:
@@ -99,7 +99,7 @@ def source_of(message: Message) -> str:
 def origin_facts(message: Message) -> tuple[Block, ...]:
     """Tool, folder and client of a request, as far as it names them."""
     origin, facts = origin_of(message.payload), []
-    if reading(message).opens is RequestKind.PERMISSION:
+    if parse_message(message).opens is RequestKind.PERMISSION:
         tool = permission_of(message.payload).tool
         facts.append(Fact("tool", ((safe_line(tool, 200) or "not named", "strong" if tool else "warn"),)))
         proposal = _proposal(message)
@@ -171,7 +171,7 @@ def answer_blocks(question: Message, answer: Message, content: str | None = None
     """
     payload = answer.payload
     blocks: list[Block] = []
-    answers = answers_of(payload) if reading(answer).answers is RequestKind.QUESTION else {}
+    answers = answers_of(payload) if parse_message(answer).answers is RequestKind.QUESTION else {}
     for text, words in answers.items():
         chosen = safe_line(", ".join(words), _LONGEST)
         blocks.append(Lines((((f"{safe_line(text, 300)} ", "muted"), (chosen, "strong")),)))
@@ -396,7 +396,7 @@ def message_document(
         seen: All that is shown of the request that it asks, `above` and `below` included.
         above, below: Evidence above and below its text.
     """
-    read = reading(message)
+    read = parse_message(message)
     return Document(
         key=f"message:{message.message_id}",
         title=f"{safe_line(kind_words(read), 60)} · {safe_line(message.sender, 64)}",
@@ -415,7 +415,7 @@ def message_document(
     )
 
 
-def kind_words(read: Reading) -> str:
+def kind_words(read: ParsedMessage) -> str:
     """The kind in words a reader knows: `Plan`, `Shutdown request`, `task_assignment`."""
     words = {"plan_approval_request": "Plan", "plan_approval_response": "Answer to a plan"}
     name = words.get(read.name)
@@ -436,7 +436,7 @@ def head_facts(message: Message, now: datetime, seal: Seal | None = None) -> Lin
     return tuple(facts)
 
 
-def more_facts(message: Message, read: Reading, now: datetime) -> tuple[Fact, ...]:
+def more_facts(message: Message, read: ParsedMessage, now: datetime) -> tuple[Fact, ...]:
     """What is asked for rarely: the exact moment, the kind and the ids."""
     facts = [
         Fact("written", ((ago(message.created_at, now), "muted"),)),
@@ -465,7 +465,7 @@ def state_line(message: Message, now: datetime) -> Line:
     return tuple(parts)
 
 
-def content_blocks(message: Message, read: Reading, content: str | None = None) -> tuple[Block, ...]:
+def content_blocks(message: Message, read: ParsedMessage, content: str | None = None) -> tuple[Block, ...]:
     """Summary, content and the rest of the payload; what a client asks for as what it is."""
     if asked := client_blocks(message, read):
         return asked
@@ -558,7 +558,7 @@ def conversation_document(
 ) -> Document:
     """What there is to read of a conversation; `contents` are whole texts stored beside the queue, by message id."""
     first = conversation.turns[0].message
-    topic = safe_line(title_of(reading(first)), 400)
+    topic = safe_line(title_of(parse_message(first)), 400)
     blocks = [block for turn in conversation.turns for block in _turn(turn, topic, now, contents or {})]
     if not conversation.is_whole:
         blocks.append(Lines(((("△ more belongs to it than is shown here", "warn"),),)))
@@ -573,7 +573,7 @@ def conversation_document(
 
 def _turn(turn: Turn, topic: str, now: datetime, contents: Mapping[str, str]) -> Iterator[Block]:
     """One thing that was said; its title only where it is another than that of the whole."""
-    message, read = turn.message, reading(turn.message)
+    message, read = turn.message, parse_message(turn.message)
     names = dict.fromkeys(delivery.recipient for delivery in turn.deliveries)
     to = f"{len(names)} agents" if len(names) > 1 else safe_line(next(iter(names), "nobody"), 64)
     which = f" {turn.version} of {turn.versions}" if turn.version else ""
@@ -591,7 +591,7 @@ def _turn(turn: Turn, topic: str, now: datetime, contents: Mapping[str, str]) ->
 
 def _conversation_facts(turn: Turn, now: datetime) -> Iterator[Line]:
     """What became of the request it opens, and what its answer said."""
-    row, approve = turn.request, reading(turn.message).approve
+    row, approve = turn.request, parse_message(turn.message).approve
     if row is not None:
         sign = REQUESTS[row.state]
         who = f" by {safe_line(row.answered_by, 64)} {clock_time(row.answered_at, now)}" if row.answered_by else ""
@@ -739,7 +739,7 @@ def request_document(
         seen: All that is shown, `above` and `below` included.
         above, below: Evidence above and below the text.
     """
-    read = reading(row.question)
+    read = parse_message(row.question)
     return Document(
         key=f"request:{row.key}",
         title=f"{str(row.kind).capitalize()} · {safe_line(row.asker, 64)}",
@@ -851,7 +851,7 @@ def _answers(row: RequestRow, now: datetime, content: str | None) -> tuple[Block
 
 
 def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
-    approve = reading(message).approve
+    approve = parse_message(message).approve
     yes = ("✓ answered", "good") if row.kind is RequestKind.QUESTION else ("✓ approved", "good")
     word, tone = {True: yes, False: ("✗ rejected", "bad"), None: ("✓ answered", "good")}[approve]
     stands = message is row.verdict

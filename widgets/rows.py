@@ -11,7 +11,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.decisions import Decision, Proof
 from team_console.store.views.rows import (
     AgentState,
@@ -252,7 +252,7 @@ def day_line(below: tuple[Message, ...], drawing: Drawing) -> Line:
 
 def decision_words(message: Message, asked: str = "") -> Line:
     """What a verdict decided, in words: why, else on what it is; empty for every other message."""
-    read = reading(message)
+    read = parse_message(message)
     if read.answers is None or read.approve is None:
         return ()
     word, tone = ("✓ approved", "good") if read.approve else ("✗ rejected", "bad")
@@ -277,7 +277,7 @@ def summary_parts(message: Message, tone: str, room: int, *, kind: bool = True) 
 
 def kind_name(message: Message) -> str:
     """The kind, as safe text; empty for a plain message or broadcast."""
-    name = message.type if message.type not in _PLAIN else reading(message).name
+    name = message.type if message.type not in _PLAIN else parse_message(message).name
     return "" if name in _PLAIN else safe_line(name, 48)
 
 

@@ -25,12 +25,12 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import Permission, denial_of, headline_of, origin_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
 from team_console.store.service.handing_on import trust_in
 from team_console.store.service.requests import submit_plan
-from team_console.store.service.sessions import end_if_open, left_behind, open_requests
+from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests
 from team_console.store.service.waiting import is_human_awaited
 from team_console.store.views.proposals import excerpt_of
 from team_console.store.views.verdicts import Outcome, await_verdict, mark_verdict_read, verdict_of
@@ -63,8 +63,8 @@ def offer_denied(session: ClientSession) -> None:
 def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
     """Leave a hint of what these messages allow once, for when the agent tries it again."""
     for message in messages:
-        request_id = reading(message).request_id
-        if request_id and reading(message).answers is RequestKind.PERMISSION and _allowed(session, request_id):
+        request_id = parse_message(message).request_id
+        if request_id and parse_message(message).answers is RequestKind.PERMISSION and _allowed(session, request_id):
             session.files.write(f"{ALLOWED}{digest(request_id):08x}", {"request_id": request_id})
 
 
@@ -112,7 +112,7 @@ def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
             return None
         raise
     verdict, question = row.verdict, row.question
-    is_yes = verdict is not None and reading(verdict).approve is True and question.sender == session.name
+    is_yes = verdict is not None and parse_message(verdict).approve is True and question.sender == session.name
     if verdict is None or not is_yes or not denial_of(question.payload):
         return None
     if trust_in(session.team, [verdict]).mark(verdict):
@@ -472,7 +472,7 @@ def end_requests(session: ClientSession) -> None:
     questions = open_requests(snapshot)
     ends = session.event.name == EventName.SESSION_END
     wait = HURRY if ends else LOCK_WAIT
-    for request_id, question in left_behind(session.team, questions).items():
+    for request_id, question in orphaned_requests(session.team, questions).items():
         own = origin_of(question.payload).session == session.event.session
         reason = ANSWERED_THERE if own and not ends else SESSION_ENDED
         end_if_open(session.caller(wait=wait), request_id, asker=question.sender, reason=reason)

@@ -19,7 +19,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, fenced, safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import Doing
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.verdicts import MEANINGS
 from team_console.store.service.handing_on import trust_in
@@ -154,7 +154,7 @@ def mail_words(session: ClientSession, messages: Sequence[Message]) -> str:
 
 def message_words(session: ClientSession, message: Message) -> str:
     """One message as text."""
-    read = reading(message)
+    read = parse_message(message)
     head = f"--- {safe_line(message.type)} from {safe_line(message.sender)}, {safe_line(message.priority)}, "
     mark = trust_in(session.team, [message]).mark(message)
     summary, content = message.summary, message.content
@@ -178,7 +178,7 @@ def _allowed(message: Message) -> list[str]:
 
 def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
     """The commands that answer a message that asks for something."""
-    read = reading(message)
+    read = parse_message(message)
     if read.request_id is None or read.opens is None:
         return []
     request = safe_line(read.request_id)

@@ -30,7 +30,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import digest_of
 from team_console.store.service.handing_on import Trust, marked, trust_in
 from team_console.store.views.board import view_of
@@ -102,7 +102,7 @@ def seen_words(thread: Thread, view: View) -> dict[str, str]:
 
 
 def _asks(message: Message, request_id: str | None) -> bool:
-    return reading(message).opens is not None and reading(message).request_id == request_id
+    return parse_message(message).opens is not None and parse_message(message).request_id == request_id
 
 
 def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _show_all(call: Call, messages: Iterable[Message], view: View, words: Mappin
 
 def _show_message(call: Call, message: Message, view: View, words: Mapping[str, str]) -> None:
     out = call.out
-    out.say(out.paint(safe_line(f"{reading(message).name}  {message.message_id}"), "bold"))
+    out.say(out.paint(safe_line(f"{parse_message(message).name}  {message.message_id}"), "bold"))
     recipients = ", ".join(message.recipients)
     written = f"{message.created} ({age_since(message.created_at, view.now)} ago)" if message.created else "undated"
     out.say(safe_line(f"from {message.sender} to {recipients}, {message.priority} priority, {written}"))

@@ -25,7 +25,7 @@ from team_console.store.model.names import ALL, USER, check_name, nearest, refus
 from team_console.store.model.safe import counted, fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import answers_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN_BY
 from team_console.store.protocol.seen import SHOWN as SHOWN_DIGEST
 from team_console.store.protocol.verdicts import SIGNATURE
@@ -144,11 +144,11 @@ def payload_lines(message: Message, content: str | None = None, *, apart: frozen
     message itself holds only the beginning. Of a verdict the fields `apart` are left out.
     """
     is_verdict = not message.payload.keys().isdisjoint((REQUEST, SHOWN_BY))
-    lines = _lines(message, reading(message), content, _APART | apart if is_verdict else _APART)
+    lines = _lines(message, parse_message(message), content, _APART | apart if is_verdict else _APART)
     return [line for text in lines for line in fenced(text, _INDENT)]
 
 
-def _lines(message: Message, read: Reading, content: str | None, apart: frozenset[str]) -> Iterator[str]:
+def _lines(message: Message, read: ParsedMessage, content: str | None, apart: frozenset[str]) -> Iterator[str]:
     carried = _carries_fields(read)
     if not carried:
         yield from _content_lines(message, message.content if content is None else content)
@@ -168,7 +168,7 @@ def _lines(message: Message, read: Reading, content: str | None, apart: frozense
     yield from _attachment_lines(message, content)
 
 
-def _carried_lines(read: Reading) -> Iterator[str]:
+def _carried_lines(read: ParsedMessage) -> Iterator[str]:
     yield f"kind: {safe_line(read.name)}"
     body = {key: value for key, value in read.body.items() if key != "msg_type"}
     yield from structure(body, limit=None).split("\n") if body else ()
@@ -200,7 +200,7 @@ def _attachment_lines(message: Message, content: str | None) -> Iterator[str]:
         yield f"attachment: {path} ({size} bytes)"
 
 
-def _carries_fields(read: Reading) -> bool:
+def _carries_fields(read: ParsedMessage) -> bool:
     """Whether the message is a sprint message whose content is JSON that could be read."""
     return bool(read.carried)
 

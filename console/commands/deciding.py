@@ -29,7 +29,7 @@ from team_console.store.protocol.client_requests import (
     questions_of,
 )
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import Seen, digest_of, seen_title
 from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller, Receipt
@@ -460,7 +460,7 @@ _FORESEEN = (RequestKind.CREATE, RequestKind.DESTROY)
 def _title(row: RequestRow, word: str) -> str:
     """What is decided, as a sentence would say it."""
     asker = safe_line(row.asker, 64)
-    subject = safe_line(reading(row.question).subject or "", 64)
+    subject = safe_line(parse_message(row.question).subject or "", 64)
     if row.kind is RequestKind.CREATE and subject:
         article = "an" if subject[0].lower() in "aeiou" else "a"
         return f"Let {asker} have {article} {subject}" if word == "Approve" else f"No {subject} for {asker}"

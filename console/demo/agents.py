@@ -24,11 +24,11 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status, new_record
 from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import Permission, answers_text, headline_of
-from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.seen import REQUEST, Face, digest_of, seen_of
 from team_console.store.service.asking import ask_permission, ask_question, withdraw
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.inbox import Wanted, receive
+from team_console.store.service.inbox import InboxQuery, receive
 from team_console.store.service.requests import approve, reject, submit_plan
 from team_console.store.service.sending import broadcast, send
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
@@ -140,7 +140,9 @@ class _Writer:
         self._moment = utc_now()
         self.team = open_team(str(root), clock=lambda: self._moment)
         messages = (line.message for line in lines)
-        self._questions = {reading(item).request_id: item for item in messages if reading(item).opens is not None}
+        self._questions = {
+            parse_message(item).request_id: item for item in messages if parse_message(item).opens is not None
+        }
 
     def put(self, lines: Sequence[PastRecord], *, waits: bool = True) -> None:
         """Write lines in one transaction; without `waits` only into the archives of their readers."""
@@ -169,7 +171,7 @@ class _Writer:
 
     def _decided(self, message: Message) -> dict[str, Any]:
         """What the audit trail keeps of a verdict; empty for all other messages."""
-        read = reading(message)
+        read = parse_message(message)
         question = self._questions.get(read.request_id) if read.answers is not None else None
         if question is None:
             return {}
@@ -181,12 +183,12 @@ class _Writer:
 
 def _is_asked(message: Message) -> bool:
     """Whether it is a request, or the answer to one."""
-    read = reading(message)
+    read = parse_message(message)
     return read.opens is not None or read.answers is not None
 
 
 def _action(message: Message) -> str:
-    read = reading(message)
+    read = parse_message(message)
     if read.answers is not None and read.approve is not None:
         return "approve" if read.approve else "reject"
     return _ACTIONS.get(message.type, "send")
@@ -259,12 +261,12 @@ class SimulatedAgent:
         """Whether the human at the console wrote it."""
         return message.sender in (self.lead, USER)
 
-    def on_message(self, message: Message, read: Reading) -> None:
+    def on_message(self, message: Message, read: ParsedMessage) -> None:
         """A plain message: the human always gets an answer, a colleague's question as well, an answer does not."""
         if message.payload.get("in_reply_to") is None or self.is_human(message):
             self.after(1.5 if self.is_human(message) else 5, lambda: self.answer(message, self.reply()))
 
-    def on_shutdown_request(self, message: Message, read: Reading) -> None:
+    def on_shutdown_request(self, message: Message, read: ParsedMessage) -> None:
         """Agree and end."""
         self.after(1.5, lambda: self.leave(read.request_id or ""))
 
@@ -292,7 +294,7 @@ class SimulatedAgent:
         if snapshot.revision == self._seen:
             return
         try:
-            if Wanted(self.name).among(snapshot.messages, snapshot.taken_at, snapshot.config.ranks):
+            if InboxQuery(self.name).among(snapshot.messages, snapshot.taken_at, snapshot.config.ranks):
                 for message in receive(self.caller, agent=self.name).messages:
                     self._hear(message)
             self._seen = snapshot.revision
@@ -300,7 +302,7 @@ class SimulatedAgent:
             self._complain(error)
 
     def _hear(self, message: Message) -> None:
-        read = reading(message)
+        read = parse_message(message)
         method = getattr(self, f"on_{read.name.lower()}", None)
         if method is not None:
             method(message, read)
@@ -336,9 +338,9 @@ class TaskManager(SimulatedAgent):
         """The request id of a plan that was handed in before, and whose verdict is still to be read; None for none."""
         messages = self.team.snapshot().messages
         verdicts = (message for message in messages if message.type == "plan_approval_response")
-        answered = {reading(message).request_id for message in verdicts if message.status is Status.READ}
+        answered = {parse_message(message).request_id for message in verdicts if message.status is Status.READ}
         own = (message for message in messages if message.type == "plan_approval_request")
-        ids = [reading(message).request_id for message in own if message.sender == self.name]
+        ids = [parse_message(message).request_id for message in own if message.sender == self.name]
         return ids[-1] if ids and ids[-1] not in answered else None
 
     def submit(self) -> None:
@@ -354,7 +356,7 @@ class TaskManager(SimulatedAgent):
             text = f"My plan “{self.plan.summary}” still waits for you; the export on Thursday depends on it."
             self.say(self.lead, "My plan is still waiting for your verdict", text)
 
-    def on_plan_approval_response(self, message: Message, read: Reading) -> None:
+    def on_plan_approval_response(self, message: Message, read: ParsedMessage) -> None:
         if read.request_id != self.request_id:
             return
         self.request_id = None
@@ -399,7 +401,7 @@ class Manager(SimulatedAgent):
         self.after(self.rng.uniform(25, 45), self.talk)
         self.say(to, summary, content)
 
-    def on_review(self, message: Message, read: Reading) -> None:
+    def on_review(self, message: Message, read: ParsedMessage) -> None:
         """A specification that was redirected here."""
         text = f"{message.summary}: the architect cannot, so I review it. You have my remarks before noon."
         self.after(2, lambda: self.say(self.lead, "I took over the review of the specification", text))
@@ -439,7 +441,7 @@ class ScheduleManager(Manager):
         )
         self.after(120, self.announce_spec)
 
-    def on_message(self, message: Message, read: Reading) -> None:
+    def on_message(self, message: Message, read: ParsedMessage) -> None:
         if self.question is not None and self.question in (read.request_id, message.payload.get("in_reply_to")):
             self.question = None
             said = message.content or "your answer"
@@ -448,7 +450,7 @@ class ScheduleManager(Manager):
             return
         super().on_message(message, read)
 
-    def on_broadcast(self, message: Message, read: Reading) -> None:
+    def on_broadcast(self, message: Message, read: ParsedMessage) -> None:
         if self.is_human(message):
             text = f"Everybody has your notice “{message.summary}”. I moved two slots to make room for it."
             self.after(2.5, lambda: self.answer(message, text, summary="Calendar adjusted to your notice"))
@@ -470,7 +472,7 @@ class KnowledgeManager(Manager):
         )
         self.asked = receipt.request_id
 
-    def on_question_response(self, message: Message, read: Reading) -> None:
+    def on_question_response(self, message: Message, read: ParsedMessage) -> None:
         if read.request_id != self.asked:
             return
         self.asked = None
@@ -517,7 +519,7 @@ class FileManager(Manager):
         self.asked = None
         self.after(60, self.ask_permission)
 
-    def on_permission_response(self, message: Message, read: Reading) -> None:
+    def on_permission_response(self, message: Message, read: ParsedMessage) -> None:
         if read.request_id != self.asked:
             return
         call = self.call
@@ -528,7 +530,7 @@ class FileManager(Manager):
         self.after(2, lambda: self.say(self.lead, summary, text))
         self.go_on()
 
-    def on_shutdown_request(self, message: Message, read: Reading) -> None:
+    def on_shutdown_request(self, message: Message, read: ParsedMessage) -> None:
         if self.refused:
             super().on_shutdown_request(message, read)
             return
@@ -542,7 +544,7 @@ class FileManager(Manager):
         text = "The three exports are through and verified. I can stop now, if you still want it."
         self.say(self.lead, "Exports are through, I can stop now", text)
 
-    def on_broadcast(self, message: Message, read: Reading) -> None:
+    def on_broadcast(self, message: Message, read: ParsedMessage) -> None:
         if message.sender == "task-manager":
             text = "The completion report is filed: `reports/2026-02-24.md`. It lists start, end and the checks."
             self.after(4, lambda: self.say("knowledge-manager", "Completion report is filed", text))
@@ -567,7 +569,7 @@ class ScrumMaster(SimulatedAgent):
         }
         self.sprint(self.lead, "BATCH_PLAN_READY", body, "Nine stories planned in three batches")
 
-    def on_cc_trigger(self, message: Message, read: Reading) -> None:
+    def on_cc_trigger(self, message: Message, read: ParsedMessage) -> None:
         self.after(4, lambda: self.correct(str(read.body.get("reason") or "user_request")))
 
     def correct(self, reason: str) -> None:
@@ -585,7 +587,7 @@ class ScrumMaster(SimulatedAgent):
 class Debugger(SimulatedAgent):
     """Finds the cause of what others run into."""
 
-    def on_debug_request(self, message: Message, read: Reading) -> None:
+    def on_debug_request(self, message: Message, read: ParsedMessage) -> None:
         self.after(5, lambda: self.explain(message.sender, dict(read.body)))
 
     def explain(self, requester: str, asked: dict[str, Any]) -> None:
@@ -661,12 +663,12 @@ class Slave(_Batch):
         receipt = self.sprint(self.lead, "AGENT_CREATE_REQUEST", body, "Wants a dev-runner for the next story")
         self.asked = receipt.messages[0].message_id
 
-    def on_agent_created(self, message: Message, read: Reading) -> None:
+    def on_agent_created(self, message: Message, read: ParsedMessage) -> None:
         self.asked = None
         self.worker = str(read.body.get("agent_name"))
         self.after(2, lambda: self.assign(str(self.worker)))
 
-    def on_agent_complete(self, message: Message, read: Reading) -> None:
+    def on_agent_complete(self, message: Message, read: ParsedMessage) -> None:
         if self.stories:
             self.completed.append(self.stories.pop(0))
         self.after(2, lambda: self.ask_for_end(message.sender))
@@ -678,7 +680,7 @@ class Slave(_Batch):
         receipt = self.sprint(self.lead, "AGENT_DESTROY_REQUEST", {"agent_name": worker}, text)
         self.asked = receipt.messages[0].message_id
 
-    def on_agent_destroyed(self, message: Message, read: Reading) -> None:
+    def on_agent_destroyed(self, message: Message, read: ParsedMessage) -> None:
         self.asked = self.worker = None
         self.after(6, self.go_on)
 
@@ -689,7 +691,7 @@ class Slave(_Batch):
         else:
             self.report()
 
-    def on_message(self, message: Message, read: Reading) -> None:
+    def on_message(self, message: Message, read: ParsedMessage) -> None:
         if self.asked is None or self.asked not in (read.request_id, message.payload.get("in_reply_to")):
             super().on_message(message, read)
         elif read.approve is False:
@@ -728,7 +730,7 @@ class Runner(_Batch):
         """Give the next story to the agent there is."""
         self.assign("inspector-1")
 
-    def on_agent_complete(self, message: Message, read: Reading) -> None:
+    def on_agent_complete(self, message: Message, read: ParsedMessage) -> None:
         if read.body.get("status") != "success":
             self.after(14, self.go_on)
             return
@@ -742,7 +744,7 @@ class Inspector(SimulatedAgent):
     def begin(self) -> None:
         self.failed = False
 
-    def on_task_assignment(self, message: Message, read: Reading) -> None:
+    def on_task_assignment(self, message: Message, read: ParsedMessage) -> None:
         task = dict(read.body)
         self.after(9, lambda: self.complete(task))
 
@@ -764,7 +766,7 @@ class Developer(SimulatedAgent):
         self.fault = self.rng.choice(words.FAULTS)
         self.issue: str | None = None
 
-    def on_task_assignment(self, message: Message, read: Reading) -> None:
+    def on_task_assignment(self, message: Message, read: ParsedMessage) -> None:
         self.task = dict(read.body)
         stumbles = self.task.get("story_key") == "4-1" or self.rng.random() < 0.4
         self.after(5, self.ask_debugger if stumbles else self.complete)
@@ -783,7 +785,7 @@ class Developer(SimulatedAgent):
         contact = self.task.get("resident_contacts", {}).get("debugger", "debugger")
         self.sprint(contact, "DEBUG_REQUEST", body, f"Help wanted: {self.fault.error}"[:90])
 
-    def on_debug_result(self, message: Message, read: Reading) -> None:
+    def on_debug_result(self, message: Message, read: ParsedMessage) -> None:
         self.after(3, self.escalate)
 
     def escalate(self) -> None:
@@ -797,7 +799,7 @@ class Developer(SimulatedAgent):
         receipt = send(self.caller, to=USER, type="escalate", summary=self.fault.issue, payload=body)
         self.issue = receipt.messages[0].message_id
 
-    def on_message(self, message: Message, read: Reading) -> None:
+    def on_message(self, message: Message, read: ParsedMessage) -> None:
         if self.issue is None or not self.is_human(message):
             super().on_message(message, read)
             return

@@ -27,7 +27,7 @@ from team_console.store.contract.team import Team
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 _LOOK_EVERY = 0.2
@@ -113,7 +113,7 @@ def created_agent(message: Message, lead: str) -> str | None:
     """The temporary agent that this message brings into being."""
     if message.sender != lead:
         return None
-    read = reading(message)
+    read = parse_message(message)
     name = read.body.get("agent_name") if read.name == "AGENT_CREATED" else None
     return name if isinstance(name, str) else None
 

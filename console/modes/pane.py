@@ -40,7 +40,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import Face, Seen, seen_of
 from team_console.store.protocol.team_signature import Seal, seal_of
 from team_console.store.views.evidence import Evidence, claimed_checks, rejected_before
@@ -342,7 +342,7 @@ def is_ready(pane: Pane, row: RequestRow) -> bool:
 def beside_report(pane: Pane, message: Message, content: str | None) -> tuple[Block, ...]:
     """What stands below a report of an agent that claims to have checked something."""
     text = message.content if content is None else content
-    is_report = message.sender != USER and reading(message).opens is None
+    is_report = message.sender != USER and parse_message(message).opens is None
     if not is_report or not text or not claimed_checks(text):
         return ()
     known = _known(pane, Wish(f"report:{message.message_id}", message, None, text))

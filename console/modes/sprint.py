@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from team_console.console.modes.pane import ListPane
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.store.model.safe import counted
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, StoryState, View
 from team_console.widgets.details import batch_document, life_document, session_document
 from team_console.widgets.document import Document
@@ -90,7 +90,7 @@ def sprint_rows(view: View) -> tuple[SprintRow, ...]:
 def _works_on(life: Lifecycle, batch: Batch) -> bool:
     """Whether it has a story of the batch, or one of its slave; another session may have both again."""
     task = next((life.steps[number - 1].message for number in (5, 1) if life.steps[number - 1].message), None)
-    session = reading(task).body.get("session_id", batch.session_id) if task is not None else batch.session_id
+    session = parse_message(task).body.get("session_id", batch.session_id) if task is not None else batch.session_id
     is_its = life.agent in {story.agent for story in batch.stories} or (batch.slave and life.slave == batch.slave)
     return bool(is_its) and session == batch.session_id
 

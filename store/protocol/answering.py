@@ -6,7 +6,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import answers_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
 
 WITHDRAWN = "request_withdrawn"
 """The kind by which an asker takes back a request."""
@@ -22,7 +22,7 @@ _CLIENTS = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION})
 
 def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     """Whether `message` claims to answer the request `request_id` of this kind."""
-    seen = reading(message)
+    seen = parse_message(message)
     if seen.kind is None or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
         return False
     if kind in _CLIENTS:
@@ -32,7 +32,7 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
 
 
-def _decides(seen: Reading) -> bool:
+def _decides(seen: ParsedMessage) -> bool:
     """Whether a client can act on this answer: a clear yes or no, and for a question what was chosen."""
     if seen.answers is RequestKind.QUESTION and seen.approve:
         return bool(answers_of(seen.body))
@@ -41,7 +41,7 @@ def _decides(seen: Reading) -> bool:
 
 def withdraws(message: Message, question: Message, request_id: str) -> bool:
     """Whether `message` takes back the request: only its asker can."""
-    seen = reading(message)
+    seen = parse_message(message)
     return (
         seen.kind is not None
         and seen.kind.withdraws

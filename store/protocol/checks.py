@@ -19,7 +19,7 @@ from team_console.store.protocol.client_requests import answers_of, expiry_of, q
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds import CARRIERS, KINDS, PREFIX, SEND, Family, Kind, RequestKind
 from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
-from team_console.store.protocol.parsing import Reading, named_agent
+from team_console.store.protocol.parsing import ParsedMessage, named_agent
 from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
 from team_console.store.protocol.sprint_plans import BATCH_REPORT, Plan, batch_key, text_of_key, texts_of
 from team_console.store.settings.team_config import TeamConfig
@@ -253,7 +253,7 @@ _VERDICTS = ("shutdown_response", "plan_approval_response", "permission_response
 _NEEDED = {**REQUIRED, **ASKED}
 
 
-def problems_of(read: Reading) -> tuple[Problem, ...]:
+def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
     """Violations by one message of its protocol, with place and next step; remembered per reading."""
     if read.kind is None:
         return read.frame_problems
@@ -262,7 +262,7 @@ def problems_of(read: Reading) -> tuple[Problem, ...]:
     return read.frame_problems + record_problems(read)
 
 
-def record_problems(read: Reading) -> tuple[Problem, ...]:
+def record_problems(read: ParsedMessage) -> tuple[Problem, ...]:
     """Violations of their fields by a record of the SendMessage, Messenger and Router kinds."""
     message, kind = read.message, read.message.type
     if message.is_letter and kind in CARRIERS:
@@ -285,7 +285,7 @@ def self_addressed(message: Message) -> Iterator[Problem]:
 
 
 @lru_cache(maxsize=8192)
-def _body_problems(read: Reading) -> tuple[Problem, ...]:
+def _body_problems(read: ParsedMessage) -> tuple[Problem, ...]:
     # Checking a body imports pydantic, about 100 ms that a start without sprint messages must not pay.
     from team_console.store.protocol.bodies import body_problems
 
@@ -318,7 +318,7 @@ def _texts(message: Message) -> Iterator[Problem]:
             yield _departure(message, name, "is missing", severity)
 
 
-def _verdict(read: Reading) -> Iterator[Problem]:
+def _verdict(read: ParsedMessage) -> Iterator[Problem]:
     message = read.message
     if read.request_id is None:
         yield _departure(message, "request_id", "is missing, so it answers nothing", "error")
@@ -330,7 +330,7 @@ def _verdict(read: Reading) -> Iterator[Problem]:
         yield _departure(message, "content", "gives no reason for the refusal", "warning")
 
 
-def _expiry(read: Reading) -> Iterator[Problem]:
+def _expiry(read: ParsedMessage) -> Iterator[Problem]:
     if read.body.get("expires") is not None and expiry_of(read.opens, read.body) is None:
         yield _departure(read.message, "expires", "is not a time, so it never ends by itself", "warning")
 
@@ -521,19 +521,19 @@ class TeamFacts(Struct, frozen=True):
     expected: Mapping[str, bool] = field(default_factory=dict)
 
 
-def is_judged_by_team(read: Reading) -> bool:
+def is_judged_by_team(read: ParsedMessage) -> bool:
     """Whether any rule here looks at such a message."""
     return read.kind is not None and (read.kind.family in DIRECTED or read.name in _RULES)
 
 
-def names_concerned(read: Reading) -> frozenset[str]:
+def names_concerned(read: ParsedMessage) -> frozenset[str]:
     """Agents and sessions that these rules look at, so that a change of one judges the message again."""
     named = (named_agent(read), *_contacts(read).values())
     spoken_of = (text_of_key(read.body.get(key)) for key in ("report_to", "session_id"))
     return frozenset({read.message.sender, *read.message.recipients, *named, *spoken_of})
 
 
-def team_problems(read: Reading, facts: TeamFacts) -> tuple[Problem, ...]:
+def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:
     """Violations by one message of what its team allows and expects; judged again when the team changes."""
     if not is_judged_by_team(read):
         return ()
@@ -542,7 +542,7 @@ def team_problems(read: Reading, facts: TeamFacts) -> tuple[Problem, ...]:
     return (*directions, *(rule(read, facts) if rule is not None else ()))
 
 
-def report_targets(facts: Iterable[Reading]) -> dict[str, frozenset[str]]:
+def report_targets(facts: Iterable[ParsedMessage]) -> dict[str, frozenset[str]]:
     """Agent -> everybody that a TASK_ASSIGNMENT to it names in `report_to` (requirement 143)."""
     targets: dict[str, frozenset[str]] = {}
     for read in facts:
@@ -563,7 +563,7 @@ def expected_on_roster(config: TeamConfig, facts: Iterable[Entry]) -> dict[str, 
     return expected
 
 
-def roster_gaps(roster: Reading, expected: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
+def roster_gaps(roster: ParsedMessage, expected: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
     """(name, what is wrong) for each agent that a roster wrongly leaves out or still lists (requirement 178)."""
     lists = roster.body.get("roster")
     values = lists.values() if isinstance(lists, Mapping) else ()
@@ -583,7 +583,7 @@ def ending_problem(config: TeamConfig, roles: Mapping[str, str], agent: str) -> 
     return f"{agent} is on no roster" if role is None and config.declared else None
 
 
-def _report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+def _report(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
     targets, message = facts.report_to.get(read.message.sender), read.message
     for recipient in message.recipients if targets else ():
         if targets and recipient not in targets:
@@ -592,7 +592,7 @@ def _report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
             yield Problem("WRONG_DIRECTION", "warning", f"{message.message_id} to", text, f"Forward it to {named}.")
 
 
-def _assignment(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+def _assignment(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
     yield from _reported_to(read, facts)
     if "resident" not in facts.roles.values():
         return
@@ -604,7 +604,7 @@ def _assignment(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
             yield Problem("UNKNOWN_CONTACT", "warning", place, text, hint)
 
 
-def _reported_to(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+def _reported_to(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
     """A report goes to a slave, so nobody else can be named for it."""
     name = canonical(text_of_key(read.body.get("report_to")))
     if not name or name == read.message.sender or not facts.roles:
@@ -621,7 +621,7 @@ def _reported_to(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
     )
 
 
-def _batch_report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+def _batch_report(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
     """What a report of a batch says of stories, held against the plan."""
     body = read.body
     session, batch = text_of_key(body.get("session_id")), batch_key(body.get("batch_id"))
@@ -642,7 +642,7 @@ def _batch_report(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
         yield Problem("STORY_COUNT_MISMATCH", "warning", place, f"{BATCH_REPORT}: {text:.300}", hint)
 
 
-def _destruction(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+def _destruction(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
     agent = read.body.get("agent_name")
     if not isinstance(agent, str) or (agent == read.message.sender and agent not in facts.roles):
         return  # one that was dispatched asks for its own end, and is on no roster
@@ -652,20 +652,20 @@ def _destruction(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
         yield Problem("ODD_DESTRUCTION", "warning", read.message.message_id, f"{read.name}: {odd}", hint)
 
 
-def _roster(read: Reading, facts: TeamFacts) -> Iterator[Problem]:
+def _roster(read: ParsedMessage, facts: TeamFacts) -> Iterator[Problem]:
     for name, wrong in roster_gaps(read, facts.expected):
         text = f"AGENT_ROSTER_BROADCAST: {name} {wrong}; a roster is complete"
         yield Problem("ROSTER_DRIFT", "warning", f"{read.message.message_id} {name}", text, "Send it again, complete.")
 
 
-def _contacts(read: Reading) -> Mapping[str, str]:
+def _contacts(read: ParsedMessage) -> Mapping[str, str]:
     contacts = read.body.get("resident_contacts") if read.name == "TASK_ASSIGNMENT" else None
     if not isinstance(contacts, Mapping):
         return {}
     return {str(key): canonical(name) for key, name in contacts.items() if isinstance(name, str)}
 
 
-_RULES: Mapping[str, Callable[[Reading, TeamFacts], Iterator[Problem]]] = {
+_RULES: Mapping[str, Callable[[ParsedMessage, TeamFacts], Iterator[Problem]]] = {
     "TASK_ASSIGNMENT": _assignment,
     BATCH_REPORT: _batch_report,
     "AGENT_COMPLETE": _report,

@@ -19,7 +19,7 @@ from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading, text_in
+from team_console.store.protocol.parsing import parse_message, text_in
 
 TIMED_OUT = "timed out"
 """The reason of a request that nobody answered before it expired."""
@@ -259,7 +259,7 @@ def editable_part(question: Message, *, whole: str | None = None) -> EditablePar
     Args:
         whole: The whole text of a plan of which the message holds only the beginning.
     """
-    kind = reading(question).opens
+    kind = parse_message(question).opens
     if origin_of(question.payload).client in _UNCHANGEABLE:
         return None
     if kind is RequestKind.PLAN:

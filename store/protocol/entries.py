@@ -11,7 +11,7 @@ from msgspec import Struct
 from team_console.store.model.chunked import Chunked, common_head, common_tail
 from team_console.store.model.message import Message
 from team_console.store.protocol.kinds import CARRIERS, Family
-from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 """Stands for a missing or unreadable time: oldest (000-n)."""
@@ -33,7 +33,7 @@ class Entry(Struct, eq=False, gc=False):
     message: Message
     place: float
     when: datetime
-    _read: Reading | None = None
+    _read: ParsedMessage | None = None
     _order: Order | None = None
 
     @classmethod
@@ -50,11 +50,11 @@ class Entry(Struct, eq=False, gc=False):
         return order
 
     @property
-    def read(self) -> Reading:
+    def read(self) -> ParsedMessage:
         """What the message says, understood when first asked for."""
         read = self._read
         if read is None:
-            read = reading(self.message)
+            read = parse_message(self.message)
             if not self.message.is_letter:  # those are read again in no time, and there are many
                 self._read = read
         return read

@@ -43,7 +43,7 @@ _AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
-class Reading(Struct, frozen=True, eq=False, gc=False):
+class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
     """One message, understood.
 
     Attributes:
@@ -107,25 +107,25 @@ class Reading(Struct, frozen=True, eq=False, gc=False):
         return said.pop() if len(said) == 1 else None
 
 
-def reading(message: Message) -> Reading:
+def parse_message(message: Message) -> ParsedMessage:
     """Read `message`; sprint messages are parsed once and remembered per message object."""
     if message.is_letter and message.type in _LETTERS:
         return _letter(message)
     kind = KINDS.get(message.type)
     payload = message.payload
     if kind is not None and kind.family is not Family.SPRINT and carried_name(message.type, payload) is None:
-        return Reading(kind, message.type, None, _own_id(message, kind, payload), (), message)
+        return ParsedMessage(kind, message.type, None, _own_id(message, kind, payload), (), message)
     return _remembered(message)
 
 
 @lru_cache(maxsize=64)
-def _letter(message: Message) -> Reading:
+def _letter(message: Message) -> ParsedMessage:
     """A message whose payload says nothing but what people read; asked for several times in a row."""
     kind = KINDS[message.type]
-    return Reading(kind, message.type, None, message.message_id if kind.opens is not None else None, (), message)
+    return ParsedMessage(kind, message.type, None, message.message_id if kind.opens is not None else None, (), message)
 
 
-def named_agent(read: Reading) -> str:
+def named_agent(read: ParsedMessage) -> str:
     """Return the agent that a creation or an end names, in its one spelling; empty when it names none."""
     name = read.body.get("agent_name")
     return canonical(name) if isinstance(name, str) else ""
@@ -163,7 +163,7 @@ def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
 
 
 @lru_cache(maxsize=8192)
-def _remembered(message: Message) -> Reading:
+def _remembered(message: Message) -> ParsedMessage:
     name = carried_name(message.type, message.payload)
     if name is None:
         return _typed(message)
@@ -173,31 +173,33 @@ def _remembered(message: Message) -> Reading:
     except ValueError as error:
         text = f"{name}: the JSON after the colon cannot be read: {error}"
         hint = f"Send it again as '{name}: ' followed by one JSON object."
-        return Reading(None, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),), message)
+        return ParsedMessage(
+            None, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),), message
+        )
     return _carried(message, name, body, place)
 
 
-def _typed(message: Message) -> Reading:
+def _typed(message: Message) -> ParsedMessage:
     """A record whose type is unknown, or a sprint name that should have travelled in a plain message."""
     kind = KINDS.get(message.type)
     text = f"{message.type} does not travel as a plain message"
     hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
     odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),) if kind else ()
-    return Reading(kind, message.type, None, _id_of(message, kind, message.payload), odd, message)
+    return ParsedMessage(kind, message.type, None, _id_of(message, kind, message.payload), odd, message)
 
 
-def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> Reading:
+def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> ParsedMessage:
     stated = body.get("msg_type", body.get("type"))  # later revisions of the protocol say `type`
     kind = KINDS.get(name)
     if stated == name:
-        return Reading(kind, name, body, _id_of(message, kind, body), (), message)
+        return ParsedMessage(kind, name, body, _id_of(message, kind, body), (), message)
     hint = "Prefix and msg_type must be the same name; send it again."
     if stated is None:
         problem = Problem("PREFIX_MISMATCH", "warning", f"{place}.msg_type", f"{name}: msg_type is missing", hint)
-        return Reading(kind, name, body, _id_of(message, kind, body), (problem,), message)
+        return ParsedMessage(kind, name, body, _id_of(message, kind, body), (problem,), message)
     text = f"the prefix says {name}, msg_type says {named(stated)}"
     problem = Problem("PREFIX_MISMATCH", "error", f"{place}.msg_type", text, hint)
-    return Reading(None, name, body, None, (problem,), message)
+    return ParsedMessage(None, name, body, None, (problem,), message)
 
 
 def _own_id(message: Message, kind: Kind, payload: Mapping[str, Any]) -> str | None:
@@ -230,7 +232,7 @@ def _refuse(word: str) -> Any:
 
 def carries(message: Message, request_id: str) -> bool:
     """Whether `message` belongs to the thread `request_id`: by its own id, its payload or its sprint body."""
-    return request_id in (message.message_id, message.request_id) or reading(message).request_id == request_id
+    return request_id in (message.message_id, message.request_id) or parse_message(message).request_id == request_id
 
 
 # Fields of what others wrote, payloads and JSON: of the type that is expected, else as if they were not there.

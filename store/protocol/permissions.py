@@ -11,7 +11,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds import KINDS, Family, Kind, RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.in_force import HINT
 from team_console.store.settings.team_config import TeamConfig
 
@@ -79,11 +79,11 @@ def direction_problems(message: Message, *, roles: Mapping[str, str], lead: str)
 
     Codes: `WRONG_DIRECTION`; `ROSTER_TO_NON_RESIDENT` for a roster that reaches anyone but a resident (180).
     """
-    kind = reading(message).kind
+    kind = parse_message(message).kind
     if kind is None or kind.family not in DIRECTED:
         return ()
     problems = []
-    if kind.name == "AGENT_DESTROY_REQUEST" and reading(message).body.get("agent_name") == message.sender:
+    if kind.name == "AGENT_DESTROY_REQUEST" and parse_message(message).body.get("agent_name") == message.sender:
         return ()  # in a later revision of the protocol an agent that is done asks for its own end
     for recipient in message.recipients:
         text = departure(kind, sender=message.sender, recipient=recipient, roles=roles, lead=lead)
@@ -187,7 +187,7 @@ def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None 
     """
     if not config.declared or (recorded is not None and recorded.is_by_desk(message.message_id)):
         return None
-    sender, kind = message.sender, reading(message).name
+    sender, kind = message.sender, parse_message(message).name
     for recipient in message.recipients:
         broken = lead_rule(config, sender=sender, recipient=recipient, type=kind)
         broken = broken or _own_rule(config, sender=sender, recipient=recipient, type=kind)

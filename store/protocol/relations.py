@@ -24,7 +24,7 @@ from team_console.store.protocol.membership import (
     lasting_notes,
     membership_of,
 )
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import objection
 from team_console.store.settings.team_config import TeamConfig
 
@@ -34,7 +34,7 @@ _QUOTING = ("request_id", "requestId", "in_reply_to", "approve", "approved")
 
 def is_answer(message: Message) -> bool:
     """Whether a message answers a request or takes one back, so that its content may not change once recorded."""
-    read = reading(message)
+    read = parse_message(message)
     if read.kind is None or read.opens is not None:
         return False
     return read.answers is not None or read.kind.withdraws or (read.request_id is not None and read.approve is not None)
@@ -55,7 +55,7 @@ def fact_of(
         message = from_record(record)
     except ValueError:
         return None
-    read = reading(message)
+    read = parse_message(message)
     if read.request_id is None and read.answers is None:
         return None
     is_question = read.opens is not None
@@ -97,7 +97,7 @@ DONE = frozenset({Status.READ, Status.RECALLED})
 """What a reader has, and what its writer took back before anybody had it: it leaves once it is archived."""
 
 
-def relied_on(messages: Sequence[Message], *, present: Collection[str]) -> frozenset[str]:
+def retained_ids(messages: Sequence[Message], *, present: Collection[str]) -> frozenset[str]:
     """Ids of messages without which those `present` would mean something else: an older plan would be open again.
 
     These are the rest of their threads, what superseded them, and the newest words on who is in the team.
@@ -123,7 +123,7 @@ def threads_of(messages: Iterable[Message]) -> dict[str, list[Message]]:
     """The messages of each request id."""
     threads: dict[str, list[Message]] = {}
     for message in messages:
-        request_id = reading(message).request_id
+        request_id = parse_message(message).request_id
         if request_id is not None:
             threads.setdefault(request_id, []).append(message)
     return threads
@@ -135,7 +135,7 @@ def newest_words(messages: Sequence[Message]) -> Iterable[str]:
     roster_seen = False
     stops: set[str] = set()
     for message in reversed(messages):
-        name = reading(message).name
+        name = parse_message(message).name
         if name in (CREATED, DESTROYED, ROSTER) and not roster_seen:
             yield message.message_id
             roster_seen = name == ROSTER
@@ -185,7 +185,7 @@ class _Asked(Struct):
     agreed: Order | None = None
 
 
-def stops(
+def shutdowns(
     config: TeamConfig, team: Membership, facts: Iterable[Entry], recorded: RecordedFacts | None = None
 ) -> dict[str, Stop]:
     """The standing stop of each agent that has one.
@@ -246,7 +246,7 @@ def _standing_now(
     config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
 ) -> dict[str, Stop]:
     messages = list(messages)
-    standing = stops(config, membership_of(config, messages), entries_of(messages, _is_shutdown), recorded)
+    standing = shutdowns(config, membership_of(config, messages), entries_of(messages, _is_shutdown), recorded)
     spoken = spoken_since(standing, messages)
     now = {name: stop.after(spoken.get(name)) for name, stop in standing.items()}
     return {name: stop for name, stop in now.items() if not stop.is_over(spoken.get(name))}

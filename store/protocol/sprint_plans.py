@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from team_console.store.protocol.parsing import Reading
+from team_console.store.protocol.parsing import ParsedMessage
 
 PLAN, CORRECTION, BATCH_REPORT = "BATCH_PLAN_READY", "COURSE_CORRECTION", "SLAVE_BATCH_COMPLETE"
 DISPATCH = "AGENT_DISPATCH_REQUEST"
@@ -14,7 +14,7 @@ Plan = tuple[tuple[str, tuple[str, ...]], ...]
 """Batch id and stories of each batch of a session."""
 
 
-def plans_of(reads: Iterable[Reading]) -> dict[str, Plan]:
+def plans_of(reads: Iterable[ParsedMessage]) -> dict[str, Plan]:
     """Session -> its batches by all plans and corrections, in order; what a batch was first planned with counts."""
     sessions: dict[str, dict[str, list[str]]] = {}
     for read in reads:
@@ -58,7 +58,7 @@ def replanned(now: Mapping[str, list[str]], body: Mapping[str, Any], begun: Coll
     return {key: stories for key, stories in kept.items() if stories}
 
 
-def dispatched_name(read: Reading) -> str:
+def dispatched_name(read: ParsedMessage) -> str:
     """The name of the agent that a dispatch asks for: its type and its story, as the protocol names agents."""
     body = read.body
     return f"{text_of_key(body.get('agent_type'))}-{text_of_key(body.get('story_key'))}"

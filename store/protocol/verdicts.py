@@ -13,7 +13,7 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import DECIDED_BY_LEAD, breach
 from team_console.store.protocol.seen import REQUEST, SHOWN, digest_of, given_on
 from team_console.store.protocol.ssh import SshSignature, read_signature
@@ -34,7 +34,7 @@ def is_verdict(config: TeamConfig, message: Message) -> bool:
 
     An answer to what only the lead decides, a human's yes or no to anything else, and a human's order to stop.
     """
-    read = reading(message)
+    read = parse_message(message)
     if read.answers in DECIDED_BY_LEAD:
         return True
     is_clear = read.name == ORDER or read.answers is not None or read.approve is not None
@@ -43,7 +43,7 @@ def is_verdict(config: TeamConfig, message: Message) -> bool:
 
 def may_be_verdict(config: TeamConfig, message: Message) -> bool:
     """The same, or a human's words about something: they decide when that is an escalation or a clarification."""
-    read = reading(message)
+    read = parse_message(message)
     if read.answers in DECIDED_BY_LEAD:
         return True
     if read.kind is None or read.kind.withdraws or not is_human(config, message.sender):
@@ -68,7 +68,7 @@ def statement(team_id: str, verdict: Message) -> str:
         "version": VERSION,
         "namespace": NAMESPACE,
         "team": team_id,
-        "request_id": reading(verdict).request_id,
+        "request_id": parse_message(verdict).request_id,
         REQUEST: digest,
         SHOWN: payload.get(SHOWN, digest),
         "message_id": verdict.message_id,
@@ -85,7 +85,7 @@ def statement(team_id: str, verdict: Message) -> str:
 
 def word_of(verdict: Message) -> str:
     """What was decided, in one word."""
-    read = reading(verdict)
+    read = parse_message(verdict)
     if read.name == ORDER:
         return "shutdown"
     if read.approve is None or (read.approve and read.answers is RequestKind.QUESTION):
@@ -268,7 +268,7 @@ def _other_request_trouble(message: Message, question: Message | None) -> str:
 
 
 def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
-    kind = reading(message).kind
+    kind = parse_message(message).kind
     if not must_be_signed(config, message.sender) or (kind is not None and kind.withdraws):
         return ""
     return _signature_trouble(config, message, question)
@@ -293,7 +293,7 @@ def order_of(message: Message) -> Message | None:
 
     None for every other message, and for an order that does not fit.
     """
-    read, record = reading(message), message.payload.get(ORDERED)
+    read, record = parse_message(message), message.payload.get(ORDERED)
     if read.name != CONFIRMATION or not isinstance(record, Mapping):
         return None
     try:

@@ -26,7 +26,7 @@ from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.judgement import Case, judge, with_bearing
 from team_console.store.protocol.kinds import CARRIERS, phrase
 from team_console.store.protocol.membership import known, members
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import SM, classes_of
 from team_console.store.protocol.relations import REQUEST, has_stopped
 from team_console.store.protocol.seen import Seen
@@ -230,7 +230,7 @@ def _session(tx: Transaction) -> str:
     """The sprint session that the newest message speaks of, else the team's name: an empty one tells nobody which."""
     for message in reversed(tx.everything()):
         if message.type in CARRIERS:
-            session = reading(message).body.get("session_id")
+            session = parse_message(message).body.get("session_id")
             if isinstance(session, str) and session:
                 return session
     return tx.config.name
@@ -301,7 +301,7 @@ def announce(
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken, `STORE_LOCKED` while another console starts the agent.
     """
-    read = reading(question)
+    read = parse_message(question)
     if started is None:
         refuse_held(question, tx)
     name = started or free_name(tx.config, tx.everything(), agent_name, agent_type=read.subject)
@@ -326,7 +326,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
     with caller.team.transaction(actor=caller.actor, action="spawn", wait=caller.wait) as tx:
         question = open_question(tx, request_id, actor=caller.actor, seen=seen).question.message
         refuse_held(question, tx)
-        name = free_name(tx.config, tx.everything(), agent_name, agent_type=reading(question).subject)
+        name = free_name(tx.config, tx.everything(), agent_name, agent_type=parse_message(question).subject)
         facts = _facts(caller, question, name)
         hold(tx, question, actor=caller.actor, seconds=limit)
         tx.record("spawn", request_id=request_id, agent=name)
@@ -346,7 +346,7 @@ def told(config: TeamConfig, messages: Sequence[Message], question: Message, age
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken or cannot be one.
     """
-    name = free_name(config, messages, agent_name, agent_type=reading(question).subject)
+    name = free_name(config, messages, agent_name, agent_type=parse_message(question).subject)
     residents = residents_of(config, messages)
     roster = f", the roster to {', '.join(residents)}" if residents else "; there are no residents to tell the roster"
     return (f"{name} is created; AGENT_CREATED goes to {question.sender}{roster}",)
@@ -389,7 +389,7 @@ def trigger_course_correction(
 
 
 def _facts(caller: Caller, question: Message, name: str) -> Mapping[str, str]:
-    body = reading(question).body
+    body = parse_message(question).body
     return {
         "agent_name": name,
         "agent_type": check_name(body.get("agent_type"), field="agent_type"),
@@ -402,13 +402,13 @@ def _facts(caller: Caller, question: Message, name: str) -> Mapping[str, str]:
 # Endings: an agent whose end was approved is asked to stop, and whoever must know hears of it once it has stopped.
 
 
-def doomed(config: TeamConfig, question: Message) -> str:
+def agent_to_end(config: TeamConfig, question: Message) -> str:
     """The agent whose end is asked for.
 
     Raises:
         TeamError: `INVALID_FIELD` when the request names none that could be ended.
     """
-    agent = reading(question).subject
+    agent = parse_message(question).subject
     if agent is None or not is_name(agent) or agent in (ALL, USER, config.lead):
         text = f"agent_name: {named(agent)} is no agent that could be ended"
         raise TeamError(Code.INVALID_FIELD, text, "Refuse the request with a reason.")
@@ -421,7 +421,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
     Raises:
         TeamError: `INVALID_FIELD` or `AGENT_NOT_FOUND`.
     """
-    agent = doomed(tx.config, question)
+    agent = agent_to_end(tx.config, question)
     check_known(tx, [agent])
     if agent in has_stopped(tx.config, tx.everything(), tx.recorded):
         return confirm(tx, actor, question, agent, note)
@@ -438,7 +438,7 @@ def finish_endings(tx: Transaction) -> list[Message]:
     written: list[Message] = []
     for case, order, due in _unconfirmed(tx.everything(), tx.config, tx.recorded, tx.now):
         if due <= tx.now:
-            question, agent = case.question.message, doomed(tx.config, case.question.message)
+            question, agent = case.question.message, agent_to_end(tx.config, case.question.message)
             messages = confirm(tx, order.sender, question, agent, None, order=order)
             ids = [message.message_id for message in messages]
             tx.record("confirm_end", request_id=question.message_id, agent=agent, by=order.sender, ids=ids)
@@ -470,7 +470,7 @@ def endings_told(
     config: TeamConfig, messages: Sequence[Message], question: Message, recorded: RecordedFacts | None
 ) -> tuple[str, ...]:
     """What an approval of this ending will do, as sentences: whose end, who hears of it and when."""
-    agent = doomed(config, question)
+    agent = agent_to_end(config, question)
     residents = residents_of(config, messages, without=agent)
     seconds = config.overdue_seconds["shutdown"]
     odd = ending_problem(config, known(config, messages), agent)
@@ -524,7 +524,7 @@ def _unconfirmed(
     messages: Sequence[Message], config: TeamConfig, recorded: RecordedFacts | None, now: datetime
 ) -> Iterator[tuple[Case, Message, datetime]]:
     """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
-    ended = {reading(message).request_id for message in messages if _confirms(message)}
+    ended = {parse_message(message).request_id for message in messages if _confirms(message)}
     orders = [item for item in messages if item.type == REQUEST and _is_for_end(item)]
     agents = {item.recipients[0] for item in orders if item.payload["in_reply_to"] not in ended}
     if not agents:

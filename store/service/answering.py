@@ -22,12 +22,12 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import known
-from team_console.store.protocol.parsing import reading, text_of
+from team_console.store.protocol.parsing import parse_message, text_of
 from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.seen import REQUEST as REQUEST_DIGEST
 from team_console.store.protocol.seen import Seen, digest_of
-from team_console.store.service.agents import announce, approve_ending, doomed, finish_due, refuse_held, start
+from team_console.store.service.agents import agent_to_end, announce, approve_ending, finish_due, refuse_held, start
 from team_console.store.service.agents import endings_told as ending_told
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import tidy
@@ -42,7 +42,7 @@ from team_console.store.service.questions import (
     refuse_damaged,
     words_as_answer,
 )
-from team_console.store.service.sessions import refuse_left_behind
+from team_console.store.service.sessions import refuse_orphaned
 from team_console.store.service.signing import Made, put_signed, signer
 from team_console.store.settings.team_config import TeamConfig
 
@@ -86,7 +86,7 @@ def answer_request(
     with signer(caller, action=verdict.action) as sign:
         snapshot = caller.team.snapshot()
         refuse_damaged(snapshot, request_id)
-        refuse_left_behind(caller, snapshot, request_id)
+        refuse_orphaned(caller, snapshot, request_id)
         finish_due(caller, snapshot)
         signed = sign(partial(_made, caller, wish), wish.shown)
         wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
@@ -153,7 +153,7 @@ def refuse_forbidden(
 
 
 def _forbidden(question: Message, why: str) -> TeamError:
-    request_id = reading(question).request_id
+    request_id = parse_message(question).request_id
     text = f"{request_id} asks for what {question.sender} may not ask: {why}"
     return TeamError(Code.NOT_PERMITTED, text, "It needs no answer; reject it with a reason.", request_id=request_id)
 
@@ -173,7 +173,7 @@ def _made(caller: Caller, wish: _Wish, tx: Transaction) -> Made:
 
 def _name_in(signed: Message | None) -> str | None:
     """The name of the agent whose creation was signed: the one that is free now, not the one that will be."""
-    read = reading(signed) if signed is not None else None
+    read = parse_message(signed) if signed is not None else None
     return text_of(read.body.get("agent_name")) if read is not None and read.answers is RequestKind.CREATE else None
 
 
@@ -208,7 +208,7 @@ def _write_answer(
         answered = replace(answered, messages=[put_signed(tx, Made(first, question), wish.signed), *others])
     tx.record(
         wish.verdict.action,
-        request_id=reading(question).request_id,
+        request_id=parse_message(question).request_id,
         kind=str(kind),
         asker=question.sender,
         question=question.message_id,
@@ -257,7 +257,7 @@ def _create(
 
 
 def _end(tx: Transaction, caller: Caller, question: Message, verdict: Verdict) -> _Answered:
-    agent = doomed(tx.config, question)
+    agent = agent_to_end(tx.config, question)
     foreseen = ending_told(tx.config, tx.everything(), question, tx.recorded)
     messages = approve_ending(tx, caller.actor, question, verdict.text)
     warnings = [*foreseen[:-1], *(secret_warnings(verdict.text) if verdict.text else [])]

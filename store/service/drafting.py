@@ -35,7 +35,7 @@ from team_console.store.protocol.checks import (
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.kinds import CARRIERS, KINDS, RequestKind, carried_name, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
-from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import silent
 from team_console.store.protocol.sprint_plans import BATCH_REPORT, plans_of
@@ -54,7 +54,7 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
         TeamError: `ALREADY_ANSWERED` for a second result, the same or another (decision D14), `NOT_PERMITTED`
             for a result by anybody but the one who was asked (D17).
     """
-    reads = [reading(message) for message in messages]
+    reads = [parse_message(message) for message in messages]
     facts = _facts(tx, reads) if any(map(is_judged_by_team, reads)) else TeamFacts(tx.config)
     told: dict[str, None] = {}
     for read in reads:
@@ -92,26 +92,26 @@ def _is_recent(tx: Transaction, message: Message) -> bool:
     return message.created_at is not None and tx.now - message.created_at <= _OFTEN
 
 
-def _facts(tx: Transaction, reads: Iterable[Reading]) -> TeamFacts:
+def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
     """The facts these messages are judged by; what only some kinds need is looked for only for them."""
     names, live = {read.name for read in reads}, tx.everything()
-    carried = map(reading, (message for message in live if message.type in CARRIERS))
+    carried = map(parse_message, (message for message in live if message.type in CARRIERS))
     return TeamFacts(
         tx.config,
         known(tx.config, live),
         report_targets(carried) if "AGENT_COMPLETE" in names else {},
-        plans_of(map(reading, live)) if BATCH_REPORT in names else {},
+        plans_of(map(parse_message, live)) if BATCH_REPORT in names else {},
         expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},
     )
 
 
-def _of_name(tx: Transaction, read: Reading) -> Iterator[str]:
+def _of_name(tx: Transaction, read: ParsedMessage) -> Iterator[str]:
     """A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever."""
     if read.kind is None and read.name != read.message.type and read.name not in tx.config.kinds:
         yield f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"
 
 
-def _of_answers(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Iterator[str]:
+def _of_answers(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
     """An answer to nothing, and a quoted message that nobody has."""
     if read.answers in _RESULTS:
         yield from _of_results(tx, read, reads)
@@ -122,12 +122,12 @@ def _of_answers(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Ite
         yield f"{field}: no message or request {quoted:.120} is known, so this answers nothing"
 
 
-def _is_there(tx: Transaction, quoted: str, reads: Sequence[Reading]) -> bool:
+def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> bool:
     ours = {read.message.message_id for read in reads}
     return tx.known(quoted) is not None or any(message.message_id not in ours for message in tx.thread(quoted))
 
 
-def _of_results(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Iterator[str]:
+def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
     kind, message = read.answers, read.message
     ours = {read.message.message_id for read in reads}
     shared = read.request_id or read.subject or ""
@@ -149,12 +149,12 @@ def _of_results(tx: Transaction, read: Reading, reads: Sequence[Reading]) -> Ite
         raise already_answered(shared, answered)
 
 
-def _same_matter(tx: Transaction, read: Reading) -> Iterable[Message]:
+def _same_matter(tx: Transaction, read: ParsedMessage) -> Iterable[Message]:
     """Questions and answers that share the id, or where no id is quoted the story, oldest first."""
     if read.request_id is not None:
         return tx.thread(read.request_id)
     carried = (message for message in tx.everything() if message.type in CARRIERS)
-    return [message for message in carried if reading(message).subject == read.subject]
+    return [message for message in carried if parse_message(message).subject == read.subject]
 
 
 # Who may receive, and what becomes of a message that was read; a slip of the keyboard takes nothing.
@@ -438,7 +438,7 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
             _refuse_id_of_request(tx, wanted_id)
         message = _message(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
         is_answer = partial(_is_answer, tx, message)
-        kind = reading(message).name
+        kind = parse_message(message).name
         check_permission(tx.config, sender=draft.sender, recipient=name, type=kind, is_answer=is_answer)
         tx.add(message)
         written.append(message)
@@ -447,10 +447,12 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
 
 def _is_answer(tx: Transaction, message: Message) -> bool:
     """Whether its recipient asked its sender for it; checked only for senders whose rights are narrowed."""
-    read = reading(message)
+    read = parse_message(message)
     asked = tx.thread(read.request_id) if read.opens is None and read.request_id is not None else ()
     return any(
-        reading(item).opens is not None and item.sender in message.recipients and item.is_addressed_to(message.sender)
+        parse_message(item).opens is not None
+        and item.sender in message.recipients
+        and item.is_addressed_to(message.sender)
         for item in asked
     )
 
@@ -462,8 +464,8 @@ def _refuse_id_of_request(tx: Transaction, message_id: str) -> None:
         TeamError: `DUPLICATE_ID`.
     """
     for item in tx.asking(message_id):
-        if reading(item).opens is not None and reading(item).request_id == message_id:
-            text = f"{message_id} is the id of the {reading(item).opens} request of {item.sender}"
+        if parse_message(item).opens is not None and parse_message(item).request_id == message_id:
+            text = f"{message_id} is the id of the {parse_message(item).opens} request of {item.sender}"
             raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")
 
 

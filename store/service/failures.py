@@ -18,7 +18,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER, check_name, is_name
 from team_console.store.model.schedule import is_held
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import is_answer
 from team_console.store.service.caller import Caller, Receipt
@@ -193,7 +193,7 @@ def _redirected(tx: Transaction, message: Message, to: str) -> Message:
     from team_console.store.service.drafting import check_known, sealed
 
     check_known(tx, [to])
-    check_permission(tx.config, sender=message.sender, recipient=to, type=reading(message).name)
+    check_permission(tx.config, sender=message.sender, recipient=to, type=parse_message(message).name)
     elsewhere = {**_FRESH, "to": to, "redirected_from": message.recipients[0], "next_attempt_at": to_text(tx.now)}
     other_keys = dict.fromkeys(("recipient", "to_agent", "to_agents"))
     moved = message.with_changes(**{**other_keys, **elsewhere})

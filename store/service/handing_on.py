@@ -13,7 +13,7 @@ from team_console.store.model.message import TRUST, Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.answering import answers
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.seen import digest_of, given_on
 from team_console.store.protocol.verdicts import ORDER, Mark, mark_of, may_be_verdict
@@ -39,7 +39,7 @@ class Trust(Struct, frozen=True):
 
     def mark(self, message: Message) -> Mark | None:
         """What is wrong with it, None when nothing is."""
-        question = _asked_of(message, self.questions.get(reading(message).request_id or "", ()))
+        question = _asked_of(message, self.questions.get(parse_message(message).request_id or "", ()))
         mark = mark_of(self.config, message, question, recorded=self.recorded)
         if mark in (None, Mark.UNVERIFIED) and message.message_id in self.changed:
             return Mark.CHANGED
@@ -106,7 +106,7 @@ def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig)
 
 def _questions(team: Team, verdicts: Sequence[Message], live: Sequence[Message]) -> Mapping[str, Sequence[Message]]:
     """The questions of these verdicts: those that live, and those in the archives where none of them is meant."""
-    of = {verdict: request_id for verdict in verdicts if (request_id := reading(verdict).request_id) is not None}
+    of = {verdict: request_id for verdict in verdicts if (request_id := parse_message(verdict).request_id) is not None}
     asked = _asked(live, set(of.values()))
     missing = {request_id for verdict, request_id in of.items() if not _is_there(verdict, asked.get(request_id, ()))}
     for request_id, archived in _asked(team.archived(*sorted(missing)), missing).items() if missing else ():
@@ -130,12 +130,12 @@ def _answered(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) 
     """When each of these that is an order was first answered by whoever it is for."""
     orders: dict[str, list[Message]] = {}
     for order in verdicts:
-        request_id = reading(order).request_id
-        if reading(order).name == ORDER and request_id is not None:
+        request_id = parse_message(order).request_id
+        if parse_message(order).name == ORDER and request_id is not None:
             orders.setdefault(request_id, []).append(order)
     answered: dict[str, datetime] = {}
     for message in (*live, *team.archived(*sorted(orders))) if orders else ():
-        request_id = reading(message).request_id or ""
+        request_id = parse_message(message).request_id or ""
         asked = orders.get(request_id, ())
         moment = message.created_at if asked and answers(message, RequestKind.SHUTDOWN, request_id) else None
         if moment is None:
@@ -149,7 +149,7 @@ def _answered(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) 
 def _asked(messages: Iterable[Message], wanted: set[str]) -> dict[str, list[Message]]:
     asked: dict[str, list[Message]] = {}
     for message in messages:
-        read = reading(message)
+        read = parse_message(message)
         if read.opens is not None and read.request_id in wanted:
             asked.setdefault(read.request_id or "", []).append(message)
     return asked

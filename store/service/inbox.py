@@ -19,7 +19,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import canonical, check_name
 from team_console.store.model.safe import counted, first_of
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.compaction import tidy
 from team_console.store.service.drafting import mark_as_read, refuse_unknown_reader
@@ -30,7 +30,7 @@ from team_console.store.settings.team_config import TeamConfig
 _ON_ITS_WAY = tuple(status for status in Status if status not in (Status.PENDING, Status.READ))
 
 
-class Wanted(Struct, frozen=True):
+class InboxQuery(Struct, frozen=True):
     """Which messages an agent asks for; a `type` is the record's or the kind a sprint message carries."""
 
     agent: str
@@ -61,7 +61,7 @@ class Wanted(Struct, frozen=True):
         return self.delivered and message.is_delivered_to(self.agent)
 
     def _fits(self, message: Message) -> bool:
-        return self.type is None or self.type in (message.type, reading(message).name)
+        return self.type is None or self.type in (message.type, parse_message(message).name)
 
 
 def is_waiting(message: Message, agent: str, now: datetime) -> bool:
@@ -76,7 +76,7 @@ def _lease_ended(message: Message, agent: str, now: datetime) -> bool:
 
 
 def reserve_waiting(
-    tx: Transaction, wanted: Wanted, limit: int | None = None, seen: Iterable[Message] | None = None
+    tx: Transaction, wanted: InboxQuery, limit: int | None = None, seen: Iterable[Message] | None = None
 ) -> list[Message]:
     """What waits for the agent, most urgent first, kept from everybody else until the end of the transaction.
 
@@ -135,7 +135,7 @@ class UnsureError(TeamError):
         return replace(self._received, messages=tuple(marked_as_taken(caller.team, taken, self._config)))
 
 
-def found_out(caller: Caller, unsure: UnsureError) -> Received:
+def resolve_outcome(caller: Caller, unsure: UnsureError) -> Received:
     """What was taken, once the store says so; it is asked for as long as the caller waits for a lock.
 
     Raises:
@@ -199,7 +199,7 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, f"lease: {lease} {what}", "Give --lease 60.")
     if limit is not None and limit < 1:
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
-    wanted = Wanted(agent, type, delivered)
+    wanted = InboxQuery(agent, type, delivered)
     if not mark_read:
         peeked = _peek(caller.team, wanted, limit)
         return replace(peeked, messages=marked(caller.team, peeked.messages)) if peeked.messages else peeked
@@ -208,7 +208,7 @@ def receive(
     return nothing or _receive(caller, wanted, lease, limit, look)
 
 
-def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
+def _peek(team: Team, wanted: InboxQuery, limit: int | None) -> Received:
     """What would be handed out now."""
     look = _look(team, wanted)
     nothing = None if look is None else _nothing(team, wanted, look)
@@ -227,7 +227,7 @@ def _peek(team: Team, wanted: Wanted, limit: int | None) -> Received:
     )
 
 
-def _look(team: Team, wanted: Wanted) -> Addressed | None:
+def _look(team: Team, wanted: InboxQuery) -> Addressed | None:
     """What is for the agent, where that can be told without a lock."""
     look = team.addressed(wanted.agent)
     if look is None or len(wanted.among(look.messages, team.clock(), {})) > MOST:
@@ -235,7 +235,7 @@ def _look(team: Team, wanted: Wanted) -> Addressed | None:
     return look
 
 
-def _nothing(team: Team, wanted: Wanted, look: Addressed) -> Received | None:
+def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None:
     """The result without a message, when the look proves that nothing waits; else None."""
     if wanted.among(look.messages, team.clock(), {}):
         return None
@@ -248,7 +248,7 @@ def _nothing(team: Team, wanted: Wanted, look: Addressed) -> Received | None:
 
 
 def _receive(
-    caller: Caller, wanted: Wanted, lease: float | None, limit: int | None, look: Addressed | None
+    caller: Caller, wanted: InboxQuery, lease: float | None, limit: int | None, look: Addressed | None
 ) -> Received:
     agent = wanted.agent
     seen = look.messages if look is not None else None
@@ -274,7 +274,7 @@ def _receive(
     except TeamError as error:
         if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
             raise
-        return found_out(caller, UnsureError(error, _received(wanted, taken, rest, is_empty=False), tx.config))
+        return resolve_outcome(caller, UnsureError(error, _received(wanted, taken, rest, is_empty=False), tx.config))
     notices, damaged, config = list(tx.notices), tx.damaged, tx.config
     for part in parts:
         fresh = []
@@ -417,7 +417,7 @@ def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> b
 
 
 def _received(
-    wanted: Wanted,
+    wanted: InboxQuery,
     taken: Sequence[Message],
     live: Sequence[Message],
     *,

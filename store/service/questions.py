@@ -32,7 +32,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.judgement import Case, RequestState, judge, thread_of, with_bearing
 from team_console.store.protocol.kinds import SUPERSEDING, RequestKind, phrase
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.seen import Face, Seen, digest_of
 from team_console.store.service.drafting import mark_as_read
@@ -243,14 +243,16 @@ def _refuse_over(tx: Transaction, case: Case) -> None:
 
 def opened_kind(message: Message) -> RequestKind | None:
     """The kind of request that this message opens."""
-    kind = reading(message).kind
+    kind = parse_message(message).kind
     return kind.opens if kind is not None else None
 
 
 def live_question(snapshot: Snapshot, request_id: str, wanted: str = "") -> Message | None:
     """The question of this id in the queue, of several that with the digest `wanted`; None when there is none."""
     asked = [
-        message for message in snapshot.messages if opened_kind(message) and reading(message).request_id == request_id
+        message
+        for message in snapshot.messages
+        if opened_kind(message) and parse_message(message).request_id == request_id
     ]
     first = asked[0] if asked else None
     return next((question for question in asked if wanted and digest_of(question) == wanted), first)
@@ -295,7 +297,7 @@ def words_as_answer(question: Message, kind: RequestKind, verdict: Verdict) -> V
         return verdict
     asked = questions_of(question.payload)
     if len(asked) != 1:
-        text = f"{reading(question).request_id} asks {len(asked)} questions, and the words name none of them"
+        text = f"{parse_message(question).request_id} asks {len(asked)} questions, and the words name none of them"
         _refuse(text, "Answer each: --option HEADER=LABEL or --text HEADER=WORDS.")
     return replace(verdict, approve=True, text=None, answers={asked[0].text: verdict.text})
 
@@ -307,7 +309,7 @@ def answer_body(question: Message, kind: RequestKind, verdict: Verdict, language
         TeamError: `INVALID_FIELD` for an answer that does not fit the request, with what would.
     """
     _check_fits(question, kind, verdict)
-    body: dict[str, Any] = {"request_id": reading(question).request_id}
+    body: dict[str, Any] = {"request_id": parse_message(question).request_id}
     if verdict.approve is not None:
         body["approve"] = verdict.approve
     if content := verdict.content(language):
@@ -333,7 +335,7 @@ def answer_preview(question: Message, kind: RequestKind, verdict: Verdict, langu
     """The line an inbox shows: the decision, then the reason, else what was decided."""
     refused = _REFUSED.get(kind)
     if refused is not None:
-        return phrase(language, refused, reading(question).subject or "?")[:120]
+        return phrase(language, refused, parse_message(question).subject or "?")[:120]
     done = "answered" if verdict.approve is None else _DONE.get(kind, ("approved", "rejected"))[not verdict.approve]
     chosen = answers_text({"answers": verdict.answers}) if verdict.answers else ""
     what = (chosen or verdict.content(language)).strip().partition("\n")[0] or question.summary
@@ -342,7 +344,7 @@ def answer_preview(question: Message, kind: RequestKind, verdict: Verdict, langu
 
 
 def _check_fits(question: Message, kind: RequestKind, verdict: Verdict) -> None:
-    request_id = reading(question).request_id
+    request_id = parse_message(question).request_id
     if kind is RequestKind.QUESTION and verdict.approve and verdict.answers is None:
         _refuse(f"{request_id} is a question, which a yes does not answer", _how_to_answer(question))
     if verdict.approve is None and kind not in _IN_WORDS:

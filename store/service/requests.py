@@ -14,7 +14,7 @@ from team_console.store.model.names import canonical
 from team_console.store.protocol.client_requests import ONCE
 from team_console.store.protocol.judgement import judge, with_bearing
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import carries, reading
+from team_console.store.protocol.parsing import carries, parse_message
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.seen import Seen
 from team_console.store.service.agents import endings_told as ending_told
@@ -209,5 +209,5 @@ def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     if not asked:
         return None
     replies = tx.thread(asked[-1].request_id or asked[-1].message_id)
-    is_answered = any(reply.sender == agent and reading(reply).approve is not None for reply in replies)
+    is_answered = any(reply.sender == agent and parse_message(reply).approve is not None for reply in replies)
     return None if is_answered else asked[-1]

@@ -14,7 +14,7 @@ from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
 from team_console.store.protocol.membership import left_out, members
-from team_console.store.protocol.parsing import check_configured, reading
+from team_console.store.protocol.parsing import check_configured, parse_message
 from team_console.store.protocol.relations import silent
 from team_console.store.protocol.verdicts import is_verdict, may_be_verdict, must_be_signed
 from team_console.store.service.caller import Caller, Receipt
@@ -122,8 +122,10 @@ def _refuse_unsigned(tx: Transaction, messages: Sequence[Message]) -> None:
 
 
 def _is_words_about_request(tx: Transaction, message: Message) -> bool:
-    quoted = reading(message).request_id or ""
-    return any(reading(item).opens is not None and reading(item).request_id == quoted for item in tx.thread(quoted))
+    quoted = parse_message(message).request_id or ""
+    return any(
+        parse_message(item).opens is not None and parse_message(item).request_id == quoted for item in tx.thread(quoted)
+    )
 
 
 def _group_advice(tx: Transaction, draft: Draft, messages: Sequence[Message]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import KINDS, RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import Face, Seen
 from team_console.store.protocol.sendmessage_form import Form, read_form
 from team_console.store.service import requests
@@ -79,7 +79,7 @@ def _repeated(caller: Caller, form: Form) -> Message | None:
     if form.recipient:
         same = same and earlier.recipients == (form.recipient,)
     if form.request_id:
-        same = same and (earlier.request_id, reading(earlier).approve) == (form.request_id, form.approve)
+        same = same and (earlier.request_id, parse_message(earlier).approve) == (form.request_id, form.approve)
     if same:
         return earlier
     raise duplicate_id(earlier)
@@ -94,7 +94,7 @@ def _check_quoted(caller: Caller, form: Form) -> None:
         question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
     if question is None:
         raise _invalid_id(form, "there is no such request")
-    kind = reading(question).opens
+    kind = parse_message(question).opens
     if kind is not wanted:
         raise _invalid_id(form, f"it is a request of kind {kind}, {form.type} answers {wanted}")
     if wanted is RequestKind.PLAN and question.sender != recipient:
@@ -102,7 +102,7 @@ def _check_quoted(caller: Caller, form: Form) -> None:
 
 
 def _asks(message: Message, request_id: str) -> bool:
-    seen = reading(message)
+    seen = parse_message(message)
     return seen.opens is not None and seen.request_id == request_id
 
 

@@ -15,13 +15,13 @@ from team_console.store.protocol.client_requests import asker_of, origin_of
 from team_console.store.protocol.judgement import Case, RequestState, judge
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.membership import SESSION, Doing, SessionNote, session_note
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.asking import end_request
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import tidy
 from team_console.store.service.delivery_state import Job, addressees, with_outcome
 from team_console.store.service.drafting import check_known, current_members, sealed
-from team_console.store.service.inbox import Wanted, reserve_waiting
+from team_console.store.service.inbox import InboxQuery, reserve_waiting
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION_ENDED = "session ended"
@@ -30,7 +30,7 @@ _OVER = (Code.ALREADY_ANSWERED, Code.INVALID_REQUEST_ID)
 """Errors that say that somebody else ended the request first."""
 
 
-def left_behind(team: Team, questions: Mapping[str, Message]) -> Mapping[str, Message]:
+def orphaned_requests(team: Team, questions: Mapping[str, Message]) -> Mapping[str, Message]:
     """Those of the open requests (request id -> question) whose asker has certainly ended; takes no lock."""
     named = {key: asker for key, question in questions.items() if is_presence_name(asker := asker_of(question.payload))}
     if not named:
@@ -39,7 +39,7 @@ def left_behind(team: Team, questions: Mapping[str, Message]) -> Mapping[str, Me
     return {key: questions[key] for key, asker in named.items() if attendance.is_gone(asker)}
 
 
-def end_left_behind(caller: Caller, questions: Mapping[str, Message]) -> tuple[str, ...]:
+def end_orphaned_requests(caller: Caller, questions: Mapping[str, Message]) -> tuple[str, ...]:
     """Withdraw what is left behind, in the name of its askers; the ids of the requests that were ended by this.
 
     Args:
@@ -50,7 +50,7 @@ def end_left_behind(caller: Caller, questions: Mapping[str, Message]) -> tuple[s
     """
     return tuple(
         request_id
-        for request_id, question in left_behind(caller.team, questions).items()
+        for request_id, question in orphaned_requests(caller.team, questions).items()
         if end_if_open(caller, request_id, asker=question.sender, reason=SESSION_ENDED)
     )
 
@@ -69,13 +69,13 @@ def end_if_open(caller: Caller, request_id: str, *, asker: str, reason: str) -> 
         return False
 
 
-def refuse_left_behind(caller: Caller, snapshot: Snapshot, request_id: str) -> None:
+def refuse_orphaned(caller: Caller, snapshot: Snapshot, request_id: str) -> None:
     """Refuse to answer a request whose asker is gone: a yes would be on record that nobody carries out.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`.
     """
-    question = left_behind(caller.team, open_requests(snapshot)).get(request_id)
+    question = orphaned_requests(caller.team, open_requests(snapshot)).get(request_id)
     if question is None:
         return
     end_if_open(caller, request_id, asker=question.sender, reason=SESSION_ENDED)
@@ -97,7 +97,7 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
     }
     if not questions:
         return {}
-    about = [item for item in snapshot.messages if not item.is_letter and reading(item).request_id in questions]
+    about = [item for item in snapshot.messages if not item.is_letter and parse_message(item).request_id in questions]
     cases = judge(about, snapshot.config, snapshot.recorded, snapshot.taken_at)
     return {key: question for key, question in questions.items() if _is_waited_for(cases.get(question))}
 
@@ -106,7 +106,7 @@ def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
     for message in messages:
         kind = KINDS.get(message.type)
         if kind is not None and kind.opens is not None and origin_of(message.payload).client:
-            read = reading(message)
+            read = parse_message(message)
             if read.opens is not None and read.request_id is not None:
                 yield read.request_id, message
 
@@ -138,7 +138,7 @@ def mail_waiting(caller: Caller) -> tuple[Message, ...] | None:
     if look is None:
         return None
     config = team.config()
-    waiting = Wanted(caller.actor, delivered=True).among(look.messages, team.clock(), config.ranks)
+    waiting = InboxQuery(caller.actor, delivered=True).among(look.messages, team.clock(), config.ranks)
     return tuple(message for message in waiting if caller.actor not in message.handed_to)
 
 
@@ -163,7 +163,7 @@ def hand_over(
     handed: list[Message] = []
     try:
         with caller.team.claims(actor=caller.actor, action="hand_over", wait=caller.wait) as tx:
-            taken = reserve_waiting(tx, Wanted(caller.actor, delivered=True))
+            taken = reserve_waiting(tx, InboxQuery(caller.actor, delivered=True))
             fresh = [message for message in taken if caller.actor not in message.handed_to]
             chosen = _chosen(fresh, tx.config, room, size, urgent)
             handed = [_delivered(tx, message, caller.actor, session) for message in chosen]

@@ -14,7 +14,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
 from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import RequestRow
 
 Find = Callable[[str], Iterable[Message]]
@@ -73,13 +73,13 @@ def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | 
     near = _unique(live, archived(word))
     named = [message for message in near if message.message_id == word]
     about = [message for message in near if word in _request_ids(message)]
-    opening = [message for message in about if reading(message).opens is not None]
+    opening = [message for message in about if parse_message(message).opens is not None]
     # Somebody may have used a request's id for a message: shown is what an answer to this id would decide.
-    decided = sorted((message for message in opening if reading(message).request_id == word), key=_moment)
+    decided = sorted((message for message in opening if parse_message(message).request_id == word), key=_moment)
     message = next(iter([*decided, *named, *opening, *about]), None)
     if message is None:
         return None
-    read = reading(message)
+    read = parse_message(message)
     request_id = read.request_id
     if request_id is not None and request_id != word:
         near = _unique(near, archived(request_id))
@@ -166,7 +166,7 @@ def _unique(first: Iterable[Message], more: Iterable[Message]) -> list[Message]:
 
 
 def _request_ids(message: Message) -> set[str]:
-    return {word for word in (message.request_id, reading(message).request_id) if word}
+    return {word for word in (message.request_id, parse_message(message).request_id) if word}
 
 
 def _quoted_ids(message: Message) -> set[str]:
@@ -248,7 +248,7 @@ def _next_ids(message: Message, rows: Iterable[RequestRow]) -> Iterator[str]:
     """Ids under which more of the conversation may stand: what it answers, what answers it, versions of its plan."""
     replied = message.payload.get("in_reply_to")
     yield from (word for word in (replied, message.message_id) if isinstance(word, str))
-    request_id = reading(message).request_id
+    request_id = parse_message(message).request_id
     if request_id is not None:
         yield request_id
         yield from (row.request_id for row in versions_of(rows, request_id))
@@ -265,7 +265,7 @@ def _turns(
             continue
         told.update(copies)
         sent = sorted(copies.values(), key=lambda other: other.recipients) or [message]
-        request_id = reading(message).request_id if reading(message).opens is not None else None
+        request_id = parse_message(message).request_id if parse_message(message).opens is not None else None
         chain = versions_of(rows, request_id) if request_id is not None else []
         place = next((number for number, row in enumerate(chain, start=1) if row.request_id == request_id), 0)
         yield Turn(

@@ -27,7 +27,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading, text_in, texts_in
+from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, given_on, shown_in
 from team_console.store.protocol.verdicts import is_signed
 from team_console.store.settings.team_config import TeamConfig
@@ -300,7 +300,7 @@ def _gaps(row: RequestRow, digest: str, shown: Shown) -> Iterator[str]:
 
 def _claimed(answers: Iterable[Message]) -> Iterator[str]:
     for answer in answers:
-        word = {True: "yes", False: "no", None: "words"}[reading(answer).approve]
+        word = {True: "yes", False: "no", None: "words"}[parse_message(answer).approve]
         yield f"{word} by {answer.sender} at {answer.created}"
 
 

@@ -11,7 +11,7 @@ from team_console.store.protocol.checks import report_targets
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.membership import CREATED, MEMBERSHIP, Membership, membership
 from team_console.store.protocol.parsing import named_agent
-from team_console.store.protocol.relations import REQUEST, RESPONSE, Stop, is_speech, stops
+from team_console.store.protocol.relations import REQUEST, RESPONSE, Stop, is_speech, shutdowns
 from team_console.store.protocol.sprint_plans import Plan, plans_of
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.last_seen import LastSeen, drift
@@ -76,7 +76,7 @@ class Facts:
             self.team = membership(self._config, self._parts[MEMBERSHIP].rows)
             self.drift = tuple(drift(self._config, self.team, self._parts[MEMBERSHIP].rows))
         if not self._dirty.isdisjoint((MEMBERSHIP, _SHUTDOWN)):
-            self.stops = stops(self._config, self.team, self._parts[_SHUTDOWN].rows, self._recorded)
+            self.stops = shutdowns(self._config, self.team, self._parts[_SHUTDOWN].rows, self._recorded)
         if BATCH_FACTS in self._dirty:
             batches = self._parts[BATCH_FACTS].rows
             self.sprint = sprint(batches)

@@ -12,7 +12,7 @@ from team_console.store.model.names import RULE, nearest
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.keys_on_record import fingerprint, keys_of_humans, unsigned_confirmations
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.lifecycles import TITLES
@@ -207,7 +207,7 @@ def _unauthorised(board: BoardState, row: RequestRow) -> Iterator[Problem]:
 def _contradictory(board: BoardState, row: RequestRow) -> Iterator[Problem]:
     verdict = row.verdict
     if verdict is not None:
-        word = "yes" if reading(verdict).approve else "no"
+        word = "yes" if parse_message(verdict).approve else "no"
         text = f"{row.request_id} has answers that contradict each other; the first stands: {word} by {verdict.sender}"
         hint = f"Tell {row.asker} which one counts: it may act on the other."
         yield Problem("CONTRADICTORY_ANSWER", "error", row.request_id, text, hint)

@@ -16,7 +16,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.titles import said_in
 
 CSV_FIELDS = (
@@ -51,7 +51,7 @@ class HistoryFilter(Struct, frozen=True):
             return False
         if self.since is not None and (message.created_at or EARLIEST) < self.since:
             return False
-        if self.type is not None and self.type not in (message.type, reading(message).name):
+        if self.type is not None and self.type not in (message.type, parse_message(message).name):
             return False
         return self.pattern is None or any(self.pattern.search(text) for text in _texts(message))
 
@@ -208,12 +208,12 @@ def csv_row(message: Message) -> dict[str, str]:
         "created": message.created,
         "from": message.sender,
         "to": ", ".join(message.recipients),
-        "type": reading(message).name,
+        "type": parse_message(message).name,
         "priority": message.priority,
         "status": message.status,
         "summary": said_in(message),
         "content": message.content,
-        "request_id": reading(message).request_id,
+        "request_id": parse_message(message).request_id,
         "payload": json.dumps(message.payload, ensure_ascii=False, default=str),
     }
     return {name: plain_cell(values.get(name, message.envelope(name))) for name in CSV_FIELDS}

@@ -18,7 +18,7 @@ from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
-from team_console.store.protocol.parsing import reading, text_of
+from team_console.store.protocol.parsing import parse_message, text_of
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations import RESPONSE
 from team_console.store.views.ordered import Ordered
@@ -351,7 +351,7 @@ def _asked(board: BoardState, row: RequestRow, blocks: tuple[str, ...]) -> Atten
         answerable=need is not Need.MESSAGE,
     )
     if Flag.REFUSED in row.flags:
-        who = reading(row.question).subject
+        who = parse_message(row.question).subject
         return replace(item, why=f"{item.why} · {who} was asked to stop and refused: {row.reason}")
     return item
 
@@ -374,7 +374,7 @@ def _alive(board: BoardState) -> Iterator[AttentionItem]:
     for row in board.requests.flagged:
         recent = row.answered_at is not None and board.now - row.answered_at < _REMEMBERED
         if Flag.STILL_ALIVE in row.flags and recent:
-            who = row.addressee if row.kind is RequestKind.SHUTDOWN else reading(row.question).subject
+            who = row.addressee if row.kind is RequestKind.SHUTDOWN else parse_message(row.question).subject
             yield _about(
                 Need.OVERDUE, who or row.addressee, row, "should be gone and still writes", since=row.answered_at
             )

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.ssh import armoured
 from team_console.store.protocol.verdicts import (
     NAMESPACE,
@@ -84,7 +84,7 @@ def proofs(row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None =
 
 def _of_humans(row: RequestRow, config: TeamConfig) -> Iterator[Message]:
     for message in (row.question, *row.answers):
-        is_order = reading(message).opens is None or message.type == "shutdown_request"
+        is_order = parse_message(message).opens is None or message.type == "shutdown_request"
         if is_human(config, message.sender) and is_order:
             yield message
 

@@ -15,7 +15,7 @@ from team_console.store.protocol.client_requests import (
     questions_of,
 )
 from team_console.store.protocol.kinds import Family, RequestKind
-from team_console.store.protocol.parsing import Reading, reading
+from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.seen import REQUEST, SHOWN, SHOWN_BY
 
 _DEPTH = 40
@@ -82,7 +82,7 @@ _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason"
 """Keys whose text says what a message without summary and content is about."""
 
 
-def title_of(read: Reading) -> str:
+def title_of(read: ParsedMessage) -> str:
     """What a message is about, as one line: its own summary, what it asks for, or what it says first.
 
     Of a summary that only names the kind, as ours is for kinds whose sender gave none, nothing is said.
@@ -90,7 +90,7 @@ def title_of(read: Reading) -> str:
     return _line(_stated(read) or _asked(read) or _said(read) or _telling(_fields(read))) or read.name
 
 
-def _fields(read: Reading) -> Mapping[str, Any]:
+def _fields(read: ParsedMessage) -> Mapping[str, Any]:
     """The fields that say something: of a sprint message those of its JSON, not the text that carries it."""
     payload = read.message.payload
     return {key: value for key, value in (read.carried or {}).items() if key != "msg_type"} or payload
@@ -98,7 +98,7 @@ def _fields(read: Reading) -> Mapping[str, Any]:
 
 def message_title(message: Message) -> str:
     """See `title_of`."""
-    return title_of(reading(message))
+    return title_of(parse_message(message))
 
 
 def said_in(message: Message) -> str:
@@ -106,7 +106,7 @@ def said_in(message: Message) -> str:
     summary = text_at(message.payload, "summary")
     if summary:
         return summary
-    read = reading(message)
+    read = parse_message(message)
     title = title_of(read)
     if read.carried is not None or read.approve is None:
         return title
@@ -116,7 +116,7 @@ def said_in(message: Message) -> str:
 
 def reason_of(answer: Message) -> str:
     """What the answer says: note, reason, feedback or result, as text; empty when it says nothing."""
-    read = reading(answer)
+    read = parse_message(answer)
     if read.kind is not None and read.kind.family is Family.SPRINT:
         return _result(read)
     payload = answer.payload
@@ -133,7 +133,7 @@ def text_at(body: Mapping[str, Any], key: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _stated(read: Reading) -> str:
+def _stated(read: ParsedMessage) -> str:
     """The summary without the kind it may begin with; empty when nothing else is in it.
 
     Kinds that are words of the language, such as notify, may begin a sentence and are left there.
@@ -151,7 +151,7 @@ def _stated(read: Reading) -> str:
     return "" if not rest or rest == "for you" or rest.startswith("{") else rest
 
 
-def _said(read: Reading) -> str:
+def _said(read: ParsedMessage) -> str:
     """The first line of the content, where it is text for people."""
     is_body = bool(read.carried)
     return (read.subject or "") if is_body else read.message.content.strip()
@@ -166,7 +166,7 @@ def _telling(payload: Mapping[str, Any]) -> str:
     return structure({key: payload[key]}) if key else ""
 
 
-def _asked(read: Reading) -> str:
+def _asked(read: ParsedMessage) -> str:
     body, subject = read.body, read.subject or ""
     words = {
         RequestKind.PLAN: text_at(body, "content"),
@@ -184,7 +184,7 @@ def _asked(read: Reading) -> str:
     return words.get(read.opens, "") if read.opens else ""
 
 
-def _result(read: Reading) -> str:
+def _result(read: ParsedMessage) -> str:
     body = read.body
     if read.answers is RequestKind.DEBUG:
         return text_at(body, "root_cause")

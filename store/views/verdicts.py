@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import REQUEST, digest_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, readable
@@ -228,7 +228,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
     return {
         "request_id": outcome.request_id,
         "state": outcome.state,
-        "approve": reading(answer).approve if answer is not None else None,
+        "approve": parse_message(answer).approve if answer is not None else None,
         "reason": outcome.reason,
         "message_id": answer.message_id if answer is not None else None,
         "answered_by": answer.sender if answer is not None else None,

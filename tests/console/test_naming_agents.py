@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent
@@ -36,7 +36,7 @@ def ask(team: MemoryTeam, kind: str, **body: Any) -> None:
 
 def told(team: MemoryTeam, name: str) -> list[Any]:
     """The bodies of the sprint messages of this kind."""
-    return [reading(message).body for message in team.snapshot().messages if reading(message).name == name]
+    return [parse_message(message).body for message in team.snapshot().messages if parse_message(message).name == name]
 
 
 async def test_the_new_agent_gets_the_name_that_is_typed_and_the_form_says_who_will_be_told(sprint: MemoryTeam) -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from team_console.store.backends.open import open_team
 from team_console.store.protocol.checks import problems_of
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.board import view_of
 from team_console.store.views.decisions import ledger_of_team
 from team_console.store.views.rows import View
@@ -63,7 +63,7 @@ def test_every_screen_has_something_to_show(view: View) -> None:
 
 def test_nothing_in_it_departs_from_its_protocol(view: View) -> None:
     messages = view.snapshot.messages
-    problems = [problem for message in messages for problem in problems_of(reading(message))]
+    problems = [problem for message in messages for problem in problems_of(parse_message(message))]
     assert problems == []
     assert [finding for finding in view.findings if finding.severity == "error"] == []
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.checks import problems_of
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service import agents, requests, sending
 from team_console.store.service.agents import finish_due, hold
 from team_console.store.service.caller import Caller, Receipt
@@ -50,7 +50,7 @@ def since(team: MemoryTeam, message_id: str) -> list[Message]:
 
 
 def names_to(messages: list[Message]) -> list[tuple[str, str]]:
-    return [(reading(message).name, message.recipients[0]) for message in messages]
+    return [(parse_message(message).name, message.recipients[0]) for message in messages]
 
 
 def refused(team: MemoryTeam, call: Any) -> TeamError:
@@ -76,7 +76,11 @@ def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam
     first, second = ask_creation(sprint), ask_creation(sprint)
     for request_id in (first, second):
         requests.approve(Caller(sprint, MASTER), request_id=request_id)
-    created = [reading(message) for message in sprint.snapshot().messages if reading(message).name == "AGENT_CREATED"]
+    created = [
+        parse_message(message)
+        for message in sprint.snapshot().messages
+        if parse_message(message).name == "AGENT_CREATED"
+    ]
     assert [(read.body["agent_name"], read.body["agent_type"], read.request_id) for read in created] == [
         ("story-creator-1", "story-creator", first),
         ("story-creator-2", "story-creator", second),
@@ -90,7 +94,9 @@ def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint:
     gone = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
     agree_to_stop(sprint, requests.approve(Caller(sprint, MASTER), request_id=gone))
     rosters = [
-        reading(message).body["roster"] for message in sprint.snapshot().messages if "ROSTER" in reading(message).name
+        parse_message(message).body["roster"]
+        for message in sprint.snapshot().messages
+        if "ROSTER" in parse_message(message).name
     ]
     assert [roster["temps"] for roster in rosters[:: len(RESIDENTS)]] == [
         ["story-creator-3-1"],
@@ -104,7 +110,7 @@ def test_the_roster_names_the_session_that_the_sprint_speaks_of(sprint: MemoryTe
     put(sprint, carried(BODIES["BATCH_PLAN_READY"], message_id="plan", sender="scrum-master", to=MASTER))
     request_id = ask_creation(sprint)
     requests.approve(Caller(sprint, MASTER), request_id=request_id)
-    assert reading(since(sprint, request_id)[-1]).body["session_id"] == "sprint-xxx"
+    assert parse_message(since(sprint, request_id)[-1]).body["session_id"] == "sprint-xxx"
 
 
 def test_an_answer_is_one_audit_record(sprint: MemoryTeam) -> None:
@@ -141,7 +147,7 @@ def test_an_end_is_confirmed_and_told_when_the_agent_has_agreed_and_not_before(s
     assert answer.messages[0].recipients == (MASTER,)
     written = since(sprint, answer.messages[0].message_id)
     assert names_to(written) == CONFIRMED
-    assert (written[0].sender, reading(written[0]).request_id) == (MASTER, request_id)
+    assert (written[0].sender, parse_message(written[0]).request_id) == (MASTER, request_id)
     line = sprint.audit(limit=1)[0]
     assert (line.action, line.facts["by"], line.facts["agent"]) == ("confirm_end", MASTER, "story-creator-3-1")
 
@@ -323,7 +329,7 @@ def test_a_refusal_reaches_the_asker_with_its_reason_and_creates_nothing(sprint:
     requests.reject(Caller(sprint, MASTER), request_id=request_id, reason="The budget is used up")
     [answer] = since(sprint, request_id)
     assert (answer.type, answer.recipients, answer.content) == ("message", (SLAVE,), "The budget is used up")
-    assert (reading(answer).request_id, reading(answer).approve) == (request_id, False)
+    assert (parse_message(answer).request_id, parse_message(answer).approve) == (request_id, False)
     error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
 
@@ -391,7 +397,7 @@ def test_the_spawn_command_learns_the_agent_by_argument_and_environment(clock: F
     assert arguments == ["--name=story-creator-1", "story-creator; rm -rf {x}"]
     assert environment["TEAM_CONSOLE_AGENT_NAME"] == "story-creator-1"
     assert environment["TEAM_CONSOLE_REQUESTED_BY"] == SLAVE
-    assert reading(since(team, request_id)[0]).body["agent_name"] == "story-creator-1"
+    assert parse_message(since(team, request_id)[0]).body["agent_name"] == "story-creator-1"
 
 
 @pytest.mark.parametrize(
@@ -411,7 +417,7 @@ def test_a_spawn_command_that_fails_leaves_the_request_open(clock: FakeClock, co
     assert since(team, request_id) == []
     team._config = replace(team.config(), spawn=())
     requests.approve(Caller(team, MASTER), request_id=request_id)
-    assert reading(since(team, request_id)[0]).name == "AGENT_CREATED"
+    assert parse_message(since(team, request_id)[0]).name == "AGENT_CREATED"
 
 
 def test_a_spawn_command_that_does_not_exist_leaves_the_request_open(clock: FakeClock) -> None:
@@ -462,7 +468,7 @@ def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> Non
         Caller(sprint, MASTER), user_input="Drop the report story", current_batch_id=2, dropped_stories=["4-3"]
     )
     [stored] = sprint.snapshot().messages
-    read = reading(stored)
+    read = parse_message(stored)
     assert (stored.recipients, read.name, problems_of(read)) == (("scrum-master",), "CC_TRIGGER", ())
     assert (read.body["reason"], read.body["user_input"], read.body["dropped_stories"]) == (
         *("user_request", "Drop the report story"),

@@ -10,7 +10,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import new_record
 from team_console.store.protocol.checks import MATRIX, as_written, check_outgoing, default_recipients, problems_of
 from team_console.store.protocol.kinds import KINDS
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.sendmessage_form import read_form
 
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, SPRINT_BODIES, message
@@ -166,7 +166,7 @@ def outgoing(type: str, payload: dict[str, Any], to: tuple[str, ...] = ("dev",))
         priority="medium",
         payload=payload,
     )
-    return [problem.message for problem in problems_of(reading(stored))]
+    return [problem.message for problem in problems_of(parse_message(stored))]
 
 
 TEXTS = {"content": "text", "summary": "five words in this summary"}
@@ -285,7 +285,7 @@ def test_a_sprint_kind_given_by_name_travels_in_a_plain_message() -> None:
     kind, payload = as_written("DEBUG_REQUEST", {**without, "summary": "Test failure in the project service"})
     assert kind == "message"
     assert payload["summary"] == "Test failure in the project service"
-    read = reading(message(payload["content"]))
+    read = parse_message(message(payload["content"]))
     assert dict(read.body) == body
     assert problems_of(read) == ()
     assert next(iter(read.body)) == "msg_type"

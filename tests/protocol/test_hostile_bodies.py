@@ -13,7 +13,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.message import from_record
 from team_console.store.protocol.checks import check_outgoing, problems_of
 from team_console.store.protocol.kinds import KINDS, Family
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import direction_problems
 from team_console.store.protocol.sendmessage_form import read_form
 from team_console.store.protocol.team_signature import Seal, seal_of
@@ -47,7 +47,7 @@ def refusal(call: Callable[[], object]) -> TeamError | None:
 @settings(max_examples=150, deadline=None)
 def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> None:
     stored = from_record({"message_id": "m", "type": kind, "from": "a", "to": "b", "payload": payload})
-    read = reading(stored)
+    read = parse_message(stored)
     assert all(problem.place and problem.message for problem in problems_of(read))
     assert read.approve in (True, False, None)
     assert read.request_id is None or read.request_id
@@ -60,7 +60,7 @@ def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> 
 @given(name=SPRINT_NAMES, body=BODIES)
 @settings(max_examples=150, deadline=None)
 def test_any_json_after_a_sprint_name_is_read(name: str, body: dict[str, Any]) -> None:
-    read = reading(message(f"{name}: {json.dumps({**body, 'msg_type': name})}"))
+    read = parse_message(message(f"{name}: {json.dumps({**body, 'msg_type': name})}"))
     assert read.name == name
     assert all(problem.place and problem.message for problem in problems_of(read))
 
@@ -87,7 +87,7 @@ def test_a_body_near_the_limit_of_nesting_is_read_or_reported(depth: int) -> Non
     for _ in range(depth):
         deep = [deep]
     body = f'{{"msg_type": {"[" * depth}1{"]" * depth}, "agent_name": 1}}'
-    assert [problem.severity for problem in problems_of(reading(message(f"AGENT_CREATED: {body}")))] == ["error"]
+    assert [problem.severity for problem in problems_of(parse_message(message(f"AGENT_CREATED: {body}")))] == ["error"]
     for field in ("approve", "type", "recipient", "content"):
         with pytest.raises(TeamError):
             read_form({"type": "message", "recipient": "dev", "content": "c", "summary": "s", field: deep})

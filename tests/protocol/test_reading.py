@@ -8,7 +8,7 @@ import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.checks import problems_of
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 
 from tests.protocol.conftest import SPRINT_BODIES, carried, message
 
@@ -16,14 +16,14 @@ BODIES = {body["msg_type"]: body for body in SPRINT_BODIES}
 
 
 def codes(message: Message) -> list[str]:
-    return [problem.code for problem in problems_of(reading(message))]
+    return [problem.code for problem in problems_of(parse_message(message))]
 
 
 @pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
 def test_every_format_of_the_sprint_source_is_read_without_a_departure_but_its_own_miscount(
     body: dict[str, object],
 ) -> None:
-    read = reading(carried(body))
+    read = parse_message(carried(body))
     assert read.kind is not None
     assert read.name == body["msg_type"]
     assert dict(read.body) == body
@@ -32,7 +32,7 @@ def test_every_format_of_the_sprint_source_is_read_without_a_departure_but_its_o
 
 def test_a_prefix_and_a_msg_type_that_disagree_are_an_error_and_decide_nothing() -> None:
     content = 'AGENT_CREATED: {"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1", "agent_type": "dev"}'
-    read = reading(message(content))
+    read = parse_message(message(content))
     assert (read.kind, read.opens, read.answers, read.approve) == (None, None, None, None)
     [problem] = problems_of(read)
     assert (problem.code, problem.severity) == ("PREFIX_MISMATCH", "error")
@@ -42,7 +42,7 @@ def test_a_prefix_and_a_msg_type_that_disagree_are_an_error_and_decide_nothing()
 
 def test_a_missing_msg_type_is_reported_and_the_prefix_believed() -> None:
     body = {key: value for key, value in BODIES["AGENT_CREATED"].items() if key != "msg_type"}
-    read = reading(message(f"AGENT_CREATED: {json.dumps(body)}"))
+    read = parse_message(message(f"AGENT_CREATED: {json.dumps(body)}"))
     assert read.answers is RequestKind.CREATE
     assert [problem.code for problem in problems_of(read)] == ["PREFIX_MISMATCH"]
 
@@ -62,7 +62,7 @@ def test_a_missing_msg_type_is_reported_and_the_prefix_believed() -> None:
     ],
 )
 def test_json_that_cannot_be_read_is_reported_and_decides_nothing(tail: str) -> None:
-    read = reading(message(f"AGENT_CREATED: {tail}"))
+    read = parse_message(message(f"AGENT_CREATED: {tail}"))
     assert (read.kind, read.approve, dict(read.body)) == (None, None, {})
     [problem] = problems_of(read)
     assert (problem.code, problem.severity) == ("BODY_INVALID", "error")
@@ -72,7 +72,7 @@ def test_json_that_cannot_be_read_is_reported_and_decides_nothing(tail: str) -> 
 def test_a_missing_and_a_wrong_field_are_reported_each_with_its_place() -> None:
     body = {"msg_type": "TASK_ASSIGNMENT", **BODIES["TASK_ASSIGNMENT"], "resident_contacts": {"debugger": 3}}
     del body["report_to"]
-    places = [problem.place for problem in problems_of(reading(carried(body)))]
+    places = [problem.place for problem in problems_of(parse_message(carried(body)))]
     assert places == ["MSG-20260224-aaaaaaaa report_to", "MSG-20260224-aaaaaaaa resident_contacts.debugger"]
 
 
@@ -121,7 +121,7 @@ def test_batch_ids_may_be_numbers_or_texts() -> None:
     ],
 )
 def test_the_request_id_is_what_an_answer_quotes(stored: Message, request_id: str | None) -> None:
-    assert reading(stored).request_id == request_id
+    assert parse_message(stored).request_id == request_id
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_the_request_id_is_what_an_answer_quotes(stored: Message, request_id: st
 )
 def test_a_verdict_is_a_boolean_or_its_word_and_nothing_else(value: object, verdict: bool | None) -> None:
     stored = message(type="plan_approval_response", payload={"request_id": "p", "approve": value})
-    assert reading(stored).approve is verdict
+    assert parse_message(stored).approve is verdict
 
 
 @pytest.mark.parametrize(
@@ -143,12 +143,12 @@ def test_a_verdict_is_a_boolean_or_its_word_and_nothing_else(value: object, verd
 )
 def test_a_verdict_in_both_spellings_counts_when_they_agree(payload: dict[str, object], verdict: bool | None) -> None:
     stored = message(type="plan_approval_response", payload={"request_id": "p", **payload})
-    assert reading(stored).approve is verdict
+    assert parse_message(stored).approve is verdict
 
 
 def test_a_verdict_that_says_neither_yes_nor_no_is_an_error() -> None:
     stored = message(type="shutdown_response", payload={"request_id": "s-1"})
-    [problem] = problems_of(reading(stored))
+    [problem] = problems_of(parse_message(stored))
     assert (problem.code, problem.severity, problem.place) == (
         *("BODY_INVALID", "error"),
         "MSG-20260224-aaaaaaaa payload.approve",
@@ -162,7 +162,7 @@ def test_a_refusal_without_a_reason_is_reported() -> None:
 
 def test_a_messenger_kind_without_its_fields_is_reported_field_by_field() -> None:
     stored = message(type="handoff", payload={"artifact_path": "a.md", "next_actions": "none"})
-    assert [problem.message for problem in problems_of(reading(stored))] == [
+    assert [problem.message for problem in problems_of(parse_message(stored))] == [
         "handoff: context_summary is missing",
         "handoff: next_actions is not a list that is not empty",
     ]
@@ -176,17 +176,17 @@ def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None
         "to": "debugger",
         "payload": BODIES["DEBUG_REQUEST"],
     }
-    read = reading(from_record(record))
+    read = parse_message(from_record(record))
     assert read.opens is RequestKind.DEBUG
     assert [problem.place for problem in problems_of(read)] == ["m type"]
 
 
 def test_a_sprint_message_is_parsed_once() -> None:
     stored = carried(BODIES["BATCH_PLAN_READY"])
-    assert reading(stored) is reading(stored)
-    assert problems_of(reading(stored))[0] is problems_of(reading(stored))[0]
+    assert parse_message(stored) is parse_message(stored)
+    assert problems_of(parse_message(stored))[0] is problems_of(parse_message(stored))[0]
 
 
 def test_unknown_sprint_names_stay_unknown_and_readable() -> None:
-    read = reading(message('STORY_MOVED: {"msg_type": "STORY_MOVED", "to": "done"}'))
+    read = parse_message(message('STORY_MOVED: {"msg_type": "STORY_MOVED", "to": "done"}'))
     assert (read.kind, read.name, read.body["to"], problems_of(read)) == (None, "STORY_MOVED", "done", ())

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 from team_console.store.protocol.checks import MATRIX
 from team_console.store.protocol.kinds import KINDS, STANDARD_ROUTES, Family, RequestKind, default_priority, routes_of
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
 from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried, message
@@ -68,16 +68,16 @@ def test_every_request_kind_is_opened_and_answered_by_some_kind() -> None:
 
 @pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
 def test_the_kind_of_a_sprint_message_is_seen_through_its_prefix(body: dict[str, object]) -> None:
-    assert reading(carried(body)).name == body["msg_type"]
+    assert parse_message(carried(body)).name == body["msg_type"]
 
 
 @pytest.mark.parametrize("content", ["Note: {a}", "hello", "", "see AGENT_CREATED: {}", "THINGS_TO_DO: later"])
 def test_a_plain_text_is_a_plain_message(content: str) -> None:
-    assert reading(message(content)).name == "message"
+    assert parse_message(message(content)).name == "message"
 
 
 def test_an_unknown_type_has_no_kind() -> None:
-    assert reading(message(type="poke")).name not in KINDS
+    assert parse_message(message(type="poke")).name not in KINDS
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ from team_console.store.model.recorded import (
     vouched_for,
 )
 from team_console.store.model.safe import first_of
-from team_console.store.protocol.parsing import carries, reading
+from team_console.store.protocol.parsing import carries, parse_message
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
@@ -389,7 +389,7 @@ def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[
     """The lines for the audit trail; the first also says which requests, answers and words of humans on requests were
     added: whoever is handed those asks whether team-console wrote them."""
     (action, facts), *rest = changes.records
-    questions = [message.message_id for message in changes.added.values() if reading(message).opens is not None]
+    questions = [message.message_id for message in changes.added.values() if parse_message(message).opens is not None]
     said = [message for message in changes.added.values() if is_answer(message) or may_be_verdict(config, message)]
     answers = [dict(message.record) for message in said]
     if not (questions or answers):
@@ -487,7 +487,7 @@ def _facts(facts: Mapping[str, Any], line: Mapping[str, Any], *, is_trusted: boo
     for record in _list(recorded.get("answers")):
         message = _understood(record)
         if message is not None:
-            request_id, raw = reading(message).request_id, dump(record).encode("utf-8", "backslashreplace")
+            request_id, raw = parse_message(message).request_id, dump(record).encode("utf-8", "backslashreplace")
             ours = in_time or message.message_id in vouched
             yield RecordedFact(message.message_id, seq, at, message.created_at, ours, request_id, raw, in_time=in_time)
     for message_id in vouched:

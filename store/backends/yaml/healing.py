@@ -45,7 +45,7 @@ from team_console.store.model.message import (
 from team_console.store.model.recorded import REWORDED, difference, is_same
 from team_console.store.model.safe import counted
 from team_console.store.protocol.parsing import carries
-from team_console.store.protocol.relations import DONE, is_answer, relied_on
+from team_console.store.protocol.relations import DONE, is_answer, retained_ids
 
 _LARGEST = 1 << 20
 """Bytes of a piece that is looked at; it is parsed a few dozen times."""
@@ -371,7 +371,7 @@ class _Needed:
     def _ids(self) -> frozenset[str]:
         added = (messages for message_id, messages in self._here.items() if message_id not in self._expected)
         everything = [message for messages in (*self._expected.values(), *added) for message in messages]
-        return relied_on(everything, present=self._here.keys())
+        return retained_ids(everything, present=self._here.keys())
 
 
 def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:

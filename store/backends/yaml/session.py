@@ -44,7 +44,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Letters, Message, distinct
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.parsing import ID_KEYS, reading
+from team_console.store.protocol.parsing import ID_KEYS, parse_message
 from team_console.store.protocol.seen import digest_of
 from team_console.store.settings.settings_file import read_settings
 
@@ -348,7 +348,7 @@ def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
     for message in rests_on:
         now, digest = messages_named(text, message.message_id), digest_of(message)
         if not any(digest_of(other) == digest for other in now):
-            raise ChangedError(reading(message).request_id or message.message_id, next(iter(now), None))
+            raise ChangedError(parse_message(message).request_id or message.message_id, next(iter(now), None))
 
 
 def _too_busy(layout: Layout) -> TeamError:

@@ -14,7 +14,7 @@ import yaml
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition, Team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.maintenance import clear
@@ -163,7 +163,7 @@ def approver(job: Job) -> None:
     while True:
         plans = [message for message in team.snapshot().messages if message.type == "plan_approval_request"][-6:]
         for message in chance.sample(plans, k=min(3, len(plans))):
-            request = str(reading(message).request_id)
+            request = str(parse_message(message).request_id)
 
             def act(request: str = request) -> None:
                 try:

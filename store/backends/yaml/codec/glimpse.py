@@ -14,7 +14,7 @@ from team_console.store.backends.yaml.codec.cutting.frame import Style, split
 from team_console.store.backends.yaml.codec.entry import QueueEntry
 from team_console.store.backends.yaml.codec.errors import CodecError, Kind
 from team_console.store.model.message import Message
-from team_console.store.protocol.parsing import reading
+from team_console.store.protocol.parsing import parse_message
 
 _BEGINNING = 1 << 16
 """Bytes at the beginning of a queue that tell how it is written."""
@@ -78,7 +78,7 @@ def glimpse(data: bytes, limit: int, names: Collection[str] = ()) -> Glimpse | N
             return None
         places = _named(data, names, first, limit)
         mine = [message for place in places if (message := text.add_around(place))]
-        asked = [read.request_id for read in map(reading, mine) if read.opens is not None]
+        asked = [read.request_id for read in map(parse_message, mine) if read.opens is not None]
         ids = {quoted.encode("utf-8", "replace") for quoted in asked if quoted is not None}
         for place in _quoting(data, ids, places[0]) if ids else ():
             text.add_around(place)
