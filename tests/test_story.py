@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
+import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import COMMAND, CommandLine
+from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.hook.conftest import CAPTURED
 from tests.pty import Terminal
+from tests.readme import README
 
 pytestmark = pytest.mark.slow
 
@@ -103,3 +108,33 @@ def assert_agreement(folder: Path, first: str, second: str) -> None:
     assert decided == [("ceo", "reject", first), ("ceo", "approve", second)]
     received = [line["facts"]["ids"] for line in audit if line["action"] == "receive"]
     assert received == [[message["message_id"]] for message in told]
+
+
+def test_the_line_of_the_readme_joins_a_client_whose_request_is_answered(elsewhere: CommandLine) -> None:
+    """Nothing but what README says, then the client's event as its settings have it, and two keys."""
+    [line] = re.findall(r"^team-console init .* && .*$", README.read_text(encoding="utf-8"), re.M)
+    folder = elsewhere.folder
+    environment = clean_environment(
+        HOME=str(folder), PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", XDG_STATE_HOME=""
+    )
+    subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True, timeout=60, check=True)
+    hooks = json.loads((folder / ".claude" / "settings.json").read_text())["hooks"]
+    [hook] = hooks["PermissionRequest"][0]["hooks"]
+    event = {**CAPTURED["claude: PermissionRequest"], "cwd": str(folder)}
+    with Terminal([*COMMAND], cwd=folder, env={"HOME": str(folder), "XDG_STATE_HOME": ""}) as console:
+        console.wait_for("LIVE")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(["sh", "-c", hook["command"]], cwd=folder, env=environment, **pipes) as asking:
+            assert asking.stdin is not None
+            asking.stdin.write(json.dumps(event).encode())
+            asking.stdin.close()
+            asking.stdin = None
+            console.wait_for("Permission · helper")
+            console.settle(1.0)
+            console.send("a")
+            console.wait_for("enter")
+            console.send("\r")
+            heard, _ = asking.communicate(timeout=60)
+        console.send("q")
+        assert console.wait_exit() == 0
+    assert json.loads(heard)["hookSpecificOutput"]["decision"]["behavior"] == "allow"

@@ -314,11 +314,7 @@ def do_completions(call: Call) -> int:
     except OSError as error:
         shown = safe_line(f"{path}: {error.strerror}", 1000)
         raise TeamError(Code.STORE_FAILED, shown, "Print the script and put it where you want it.") from None
-    shown = safe_line(str(path), 1000)
-    if call.out.as_json:
-        call.out.json({"success": True, "action": "completions", "path": shown})
-    else:
-        call.out.say(f"written: {shown}; new shells have it")
+    call.out.say(f"written: {safe_line(str(path), 1000)}; new shells have it")
     return 0
 
 
