@@ -146,7 +146,7 @@ def _trouble(text: str, signature: str, keys: Sequence[str], namespace: str) -> 
 def _is_good(parts: SshSignature, text: str, signature: str) -> bool:
     """By `cryptography`, or where that is missing by the `ssh-keygen` of the machine."""
     try:
-        from team_console.store.protocol.ssh import is_signed
+        from team_console.store.protocol.key_arithmetic import is_signed
     except ImportError:
         from team_console.store.protocol.ssh import verify
 

@@ -40,3 +40,11 @@ def test_a_python_without_sqlite_says_so(team: CommandLine, tmp_path: Path) -> N
 def test_a_file_needs_no_driver_of_servers(team: CommandLine, tmp_path: Path) -> None:
     result = team("migrate", ".", "copy.db", env=_without("psycopg", tmp_path))
     assert result.status == 0, result
+
+
+@pytest.mark.parametrize("package", ["cryptography", "psycopg", "mcp"])
+def test_no_verb_needs_a_package_of_an_extra(team: CommandLine, tmp_path: Path, package: str) -> None:
+    said = ("--summary", "Write the report of this week", "--content", "Go on")
+    for words in (("send", "--to", "file-manager", *said), ("status",), ("check",), ("help", "json", "send")):
+        result = team(*words, env=_without(package, tmp_path))
+        assert (result.status, result.err) == (0, ""), result

@@ -31,7 +31,7 @@ from cryptography.hazmat.primitives.asymmetric import ec  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature  # noqa: E402
 from cryptography.hazmat.primitives.hashes import SHA256  # noqa: E402
-from team_console.store.protocol.ssh import is_signed  # noqa: E402
+from team_console.store.protocol.key_arithmetic import is_signed  # noqa: E402
 
 TEXT = '{"verdict":"approve"}'
 TOUCHED, VERIFIED = 1, 4
@@ -133,7 +133,7 @@ def test_without_the_library_an_untouched_key_signs_nothing_either(
     token: Token, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs("ssh-keygen")
-    monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.ssh", None)
+    monkeypatch.setitem(__import__("sys").modules, "team_console.store.protocol.key_arithmetic", None)
     monkeypatch.setattr(verdicts, "_known", {})
     assert signature_trouble(TEXT, token.sign(TEXT), [token.line]) == ""
     assert signature_trouble(TEXT, token.sign(TEXT, flags=VERIFIED), [token.line]) == UNTOUCHED

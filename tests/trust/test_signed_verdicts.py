@@ -155,7 +155,7 @@ def sprint(make_team: Callable[..., CommandLine]) -> Iterator[Desk]:
 @pytest.mark.parametrize("outside", [False, True], ids=["cryptography", "ssh-keygen"])
 def test_every_kind_of_key_signs(team: CommandLine, monkeypatch: pytest.MonkeyPatch, kind: str, outside: bool) -> None:
     if outside:
-        monkeypatch.setitem(sys.modules, "team_console.store.protocol.ssh", None)
+        monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
     sign_verdicts(team.folder, kind=kind)
     desk = Desk(str(team.folder))
     request = desk.plan()
@@ -174,7 +174,7 @@ def test_without_any_means_to_verify_nothing_decides_and_the_next_step_is_told(
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request)
     verdicts._known.clear()
-    monkeypatch.setitem(sys.modules, "team_console.store.protocol.ssh", None)
+    monkeypatch.setitem(sys.modules, "team_console.store.protocol.key_arithmetic", None)
     monkeypatch.setenv("PATH", "/nonexistent")
     row = desk.row(request)
     assert (row.state, row.flags) == (RequestState.OPEN, (Flag.FORGED,))
