@@ -24,7 +24,7 @@ def _record(number: int, summary: str = "") -> dict[str, Any]:
 
 
 def _block(records: Sequence[dict[str, Any]], **how: Any) -> str:
-    return yaml.safe_dump(list(records), sort_keys=False, **how).replace(f"'{BAD}'", BAD)
+    return str(yaml.safe_dump(list(records), sort_keys=False, **how)).replace(f"'{BAD}'", BAD)
 
 
 def _json(record: dict[str, Any]) -> str:

@@ -119,7 +119,12 @@ async def test_typing_does_not_wait_for_the_disk_and_the_end_does(
     request_id = hand_in_plan(team)
     asked, may_write = Event(), Event()
     monkeypatch.setattr(form, "KEEP_AFTER", 0.01)
-    monkeypatch.setattr(os, "fsync", lambda descriptor: asked.set() or may_write.wait(5))
+
+    def hang(descriptor: int) -> None:
+        asked.set()
+        may_write.wait(5)
+
+    monkeypatch.setattr(os, "fsync", hang)
     async with opened(team) as desk:
         await desk.press("r")
         await desk.form()

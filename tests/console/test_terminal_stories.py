@@ -66,7 +66,10 @@ def test_an_editor_that_is_missing_or_changes_nothing_leaves_the_words(tmp_path:
     script = tmp_path / "editor"
     with on_team(tmp_path / "team", tmp_path, EDITOR=str(script)) as terminal:
         terminal.wait_for("LIVE", "Escalation")
-        terminal.send("jjrSay how")
+        terminal.send("jjr")
+        terminal.wait_for("the asker reads it")
+        terminal.settle()
+        terminal.send("Say how")
         terminal.wait_for("Say how")
         terminal.send("\x05")
         terminal.wait_for("Say how", "cannot be run: No such file or directory", "Set EDITOR")

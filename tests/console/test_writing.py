@@ -164,6 +164,7 @@ async def test_asking_to_stop_says_who_is_meant_first(team: MemoryTeam) -> None:
         await desk.press("s")
         await desk.form()
         assert "task-manager will be asked to stop: 1 request." in desk.text
+        await desk.press("n")
         await desk.type("all done")
         assert len(team.snapshot().messages) == 1
         await desk.press("enter")
