@@ -39,7 +39,7 @@ def _no_verdict(subject: Subject, *, approving: bool) -> str | None:
         return "this is not a request; m writes a message"
     why = subject.no_verdict_on(row)
     if why is None and subject.selection.incomplete:
-        return "its whole text is not on the screen yet"
+        return "the full text is still loading"
     return why
 
 
@@ -441,7 +441,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         id="approve",
         keys=("a",),
         label="approve…",
-        help="Say yes to the marked requests, else to the one under the cursor, or answer its question.",
+        help="Approve or answer: the marked ones, or this one.",
         modes=_ANSWERING,
         wording=lambda subject: "answer…" if subject.asks_a_question else "",
         deciding=True,
@@ -477,7 +477,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
     _decide(
         id="undo",
         keys=("U",),
-        label="take back",
+        label="undo",
         help="Take back what you decided last, as long as it is not written.",
         footer=False,
         why_not=nothing_unwritten,

@@ -443,7 +443,7 @@ def _cover(pane: Pane, lines: int) -> None:
 
 GUARD = 0.7
 """Seconds for which a deciding key asks to look again after the row under the cursor changed by itself."""
-_CHANGED = "The list just changed under the cursor."
+_CHANGED = "The list changed."
 _LOOKS = 10
 """So many times the screen comes to rest before an action is done though what it is about was not painted."""
 
@@ -513,7 +513,7 @@ class Performer:
         self._forms.warning = ""
         if action.deciding and self._workspace.pane.undisturbed_for() < GUARD:
             if not action.asks:
-                self._workspace.toast(f"{_CHANGED} Look again, then press it again.", severity="warning")
+                self._workspace.toast(f"{_CHANGED} Review it, then press the key again.", severity="warning")
                 return
             self._forms.warning = _CHANGED
         from team_console.console.commands import handlers

@@ -46,7 +46,7 @@ class ReadingScreen(Overlay, ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
     TITLE_WORDS: ClassVar[str] = ""
-    KEYS: ClassVar[str] = "j k scroll · esc close"
+    KEYS: ClassVar[str] = "j k scroll · esc back"
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()

@@ -113,7 +113,7 @@ class Subject(Struct, frozen=True):
         if not row.is_open:
             return f"it was {row.state} already"
         if self.unwritten.get(row.request_id, MESSAGE) != MESSAGE:
-            return f"you decided it: {self.unwritten[row.request_id]}, not written yet; U takes it back"
+            return f"you decided it: {self.unwritten[row.request_id]}, not sent yet; U undoes it"
         if not self.may_answer(row):
             return f"only {row.addressee} answers it"
         if row.kind in _WANTS_WORDS:

@@ -214,7 +214,7 @@ def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
     truth = truth_of(situation, now)
     reason = truth.reasons[0] if truth.reasons else None
     if situation.obstacle and (reason is None or reason.state is State.POLLING):
-        return Notice(NoticeKind.READ_ONLY, situation.obstacle, "You can look and cannot answer; ^l looks again.")
+        return Notice(NoticeKind.READ_ONLY, situation.obstacle, "Read-only: you cannot answer here. ^l checks again.")
     if reason is None:
         return None
     if not situation.is_read:
@@ -237,7 +237,7 @@ def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
         case State.LOCKED:
             return "Reading goes on; what you write waits up to 2 s for the lock."
         case State.DOUBT if situation.snapshot is not None and not situation.snapshot.messages:
-            return safe_line(f"It is not sure that this is all. {situation.short(reason.hint)}", 300)
+            return safe_line(f"This list may be incomplete. {situation.short(reason.hint)}", 300)
     return safe_line(situation.short(reason.hint), 300)
 
 
@@ -320,7 +320,7 @@ _AS_LAST_READ = "Nothing stood here when the team was last read."
 
 
 def _doubted(reason: Reason) -> str:
-    return safe_line(f"It is not sure that this is all: {reason.sentence}", 300)
+    return safe_line(f"This list may be incomplete: {reason.sentence}", 300)
 
 
 _NOTHING: dict[Mode, tuple[str, str, str]] = {
@@ -376,12 +376,12 @@ BROKEN_DOCUMENT = Document(key="broken", title="", blocks=(Lines(BROKEN),))
 
 def unwritten(decided: str) -> str:
     """What is said of a thing that was decided and is not written yet."""
-    return f"◔ {decided}, not written yet"
+    return f"◔ {decided}, not sent yet"
 
 
 def with_unwritten(document: Document, decided: str) -> Document:
     """The document of such a thing, which says it first."""
-    said: Line = ((unwritten(decided), "alert"), (" · U takes it back, W writes it now", "muted"))
+    said: Line = ((unwritten(decided), "alert"), (" · U undo, W send now", "muted"))
     return replace(document, blocks=(Lines((said,)), *document.blocks))
 
 
@@ -573,7 +573,7 @@ def listed(names: Iterable[str], most: int = 6) -> str:
 def error_text(error: BaseException) -> str:
     """What happened and the next step, as safe text; of an error nobody expected only its kind, never its words."""
     if not isinstance(error, TeamError):
-        return f"✗ Unexpected: {reason_of(error)}. Whether it was written is not sure; look before you do it again."
+        return f"✗ Unexpected: {reason_of(error)}. It may or may not have been saved. Check before you try again."
     if isinstance(error, Stopped):
         return f"✗ {safe_line(error.message, 300)}"
     hint = f"\n{safe_text(error.hint)}" if error.hint else ""

@@ -433,7 +433,7 @@ class GraceBar(OneLine):
     GraceBar { display: none; padding: 0 1; background: $warning 14%; }
     GraceBar.-shown { display: block; }
     """
-    HELP: ClassVar[str] = "What is not written yet: U takes the last of it back, W writes all of it now."
+    HELP: ClassVar[str] = "Decisions that are not sent yet: U undoes the last one, W sends all of them now."
 
     def show(self, words: str, seconds: int, *, more: int = 0) -> None:
         """Show the decision `words`, safe text; empty for none.
@@ -446,11 +446,11 @@ class GraceBar(OneLine):
         if not words:
             return
         others = f" and {more:,} more" if more else ""
-        left: Line = (("◔ not written yet: ", "alert"), (words, "strong"), (others, ""))
+        left: Line = (("◔ not sent yet: ", "alert"), (words, "strong"), (others, ""))
         right: Line = (
             (f" {seconds} s  ", "alert"),
             ("U", "key"),
-            (" take back  ", "muted"),
+            (" undo  ", "muted"),
             ("W", "key"),
             (" now", "muted"),
         )

@@ -488,7 +488,7 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
                 blocks += [Heading(key.replace("_", " ")), Text(safe_text(value))]
             del rest[key]
     if rest:
-        blocks += [Heading("further fields"), Text(structure(rest), Form.STRUCTURED)]
+        blocks += [Heading("details"), Text(structure(rest), Form.STRUCTURED)]
     blocks += _attachment(message, content)
     if not blocks and not text and title == safe_line(read.name):
         blocks.append(Lines(((("This message has no content.", "muted"),),)))

@@ -229,7 +229,7 @@ class BottomScreen(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             bring_into_sight(self.focused, body)
 
 
-UNSURE = "Whether it was written is not sure; look before you do it again."
+UNSURE = "It may or may not have been saved. Check before you try again."
 """What is said of a write that failed in a way nobody foresaw."""
 _NEW = 6
 """Lines of what is new that are shown at once; more of them scroll."""
@@ -425,7 +425,7 @@ class Form(BottomScreen[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """The keys of the form, the most important ones first; what does not fit is left out."""
-        return f"enter {self.verb().lower()}", "esc keeps it"
+        return f"enter {self.verb().lower()}", "esc back"
 
     @abstractmethod
     def fields(self) -> ComposeResult:
@@ -480,9 +480,7 @@ class Form(BottomScreen[ResultT]):
             return
         self._fate = fate
         line = self.query_one("#fate", Static)
-        line.update(
-            Content(f"{fate}. Nothing is to be decided any more; esc leaves, your words are kept." * bool(fate))
-        )
+        line.update(Content(f"{fate}. This no longer needs a decision. esc closes; your draft is kept." * bool(fate)))
         line.display = bool(fate)
         self.call_after_refresh(self.leave_room)
 

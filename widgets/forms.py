@@ -40,7 +40,7 @@ class AnswerForm(Form[ResultT]):
     AnswerForm .answer--question { height: auto; margin-top: 1; text-style: bold; }
     AnswerForm .answer--words { layout: horizontal; height: auto; }
     """
-    HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter or a hands in, esc leaves."
+    HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter or a confirms, esc goes back."
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class Decision(Struct, frozen=True):
 class Approval(Form[ResultT]):
     """A decision with its ways below each other; the first is chosen."""
 
-    HELP = "The keys 1 to 9 choose the answer, n opens the note, ctrl+e edits first, enter or a hands in, esc leaves."
+    HELP = "The keys 1 to 9 choose the answer, n the note, ctrl+e edits first, enter or a confirms, esc goes back."
     BINDINGS = [Binding("ctrl+e", "edit", "Edit first", show=False, priority=True)]
 
     def __init__(
@@ -465,7 +465,7 @@ class Compose(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
-        return f"enter {self._verb.lower()}", "esc keeps it", "^e editor", "^j line"
+        return f"enter {self._verb.lower()}", "esc back", "^e editor", "^j line"
 
     def fields(self) -> ComposeResult:
         """To, priority, summary, text, preview."""
@@ -629,7 +629,7 @@ class Compose(Form[ResultT]):
 class Confirm(Form[ResultT]):
     """A question; a field may ask for a reason. Enter does it, and nothing else does."""
 
-    HELP = "Read what will happen. Enter does it, esc leaves."
+    HELP = "Read what will happen. Enter confirms, esc goes back."
 
     def __init__(
         self,
@@ -664,7 +664,7 @@ class Confirm(Form[ResultT]):
     def keys(self) -> tuple[str, ...]:
         """How to choose."""
         note = (f"n with a {self._field}",) if self._field and not self._required else ()
-        return "enter does it", *note, "esc leave"
+        return "enter confirm", *note, "esc back"
 
     def fields(self) -> ComposeResult:
         """What will happen, and the field."""
@@ -739,7 +739,7 @@ class Many(Form[Any]):
     Many #unseen { color: $text-warning; text-style: bold; }
     Many Excerpt { margin-top: 0; }
     """
-    HELP = "Enter decides on all that is listed, ctrl+o leaves out what was never on the screen, esc leaves."
+    HELP = "Enter decides on all that is listed, ctrl+o leaves out what was not opened yet, esc goes back."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "leave_out", "Leave out what was never shown", show=False, priority=True),
         Binding("U", "take_back", "Take back", show=False),
@@ -804,7 +804,7 @@ class Many(Form[Any]):
     def keys(self) -> tuple[str, ...]:
         """Before and after it was handed in."""
         if self._is_handed_in:
-            return "enter close", *(("U take back", "W write now") if self._waits else ())
+            return "enter close", *(("U undo", "W send now") if self._waits else ())
         keys = [f"enter {self.verb().lower()}"]
         if self._label and not self._required:
             keys.append("n with a note")
@@ -973,7 +973,7 @@ class Second(Struct, frozen=True):
 class ReasonPrompt(Form[ResultT]):
     """A few words, required or not. Enter hands them in."""
 
-    HELP = "Enter hands in, n opens the note, ctrl+j begins a new line, ctrl+e opens your editor, esc leaves."
+    HELP = "Enter hands in, n opens the note, ctrl+j begins a new line, ctrl+e opens your editor, esc goes back."
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ class HelpPanel(Overlay, ModalScreen[None]):
         """A box with one scrolled document."""
         with Container(classes="help--box") as box:
             box.border_title = Content(f"Keys · {self._title}")
-            box.border_subtitle = Content("j k scroll · esc close")
+            box.border_subtitle = Content("j k scroll · esc back")
             yield Detail()
 
     def on_mount(self) -> None:

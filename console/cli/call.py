@@ -126,7 +126,7 @@ class Call:
         """
         on_terminal = is_terminal(sys.stdin) or is_terminal(sys.stdout)
         if self.given_actor is None and not on_terminal:
-            text = "nobody sits at a terminal here, so whoever decides has to be named"
+            text = "this is not a terminal, so it must be said who decides"
             raise TeamError(Code.ACTOR_UNNAMED, text, "Say who decides with --as NAME, or with TEAM_CONSOLE_AS.")
         return replace(self.caller, on_terminal=on_terminal)
 

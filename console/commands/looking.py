@@ -88,7 +88,7 @@ def ids(workspace: Workspace, subject: Subject) -> None:
 def next_hit(workspace: Workspace, subject: Subject, direction: int = 1) -> None:
     """Go to the next place with the words of the last filter; from a thing that left the list to the next thing."""
     if isinstance(workspace.pane, ListPane) and not (workspace.pane.go_on() or workspace.pane.next_hit(direction)):
-        workspace.toast("There is no such place. / asks for words to look for.", severity="warning")
+        workspace.toast("No more matches. / searches for other words.", severity="warning")
 
 
 def sort(workspace: Workspace, subject: Subject) -> None:

@@ -140,7 +140,7 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
     kind = letter.kind or "message"
     if kind == "message" and ALL in letter.to:
         raise TeamError(
-            Code.INVALID_FIELD, "a message is for some, not for all", "Leave with esc; b writes to everybody."
+            Code.INVALID_FIELD, "a message goes to some, not to everyone", "Use broadcast (b) to write to everyone."
         )
 
     request = subject.selection.request if quoted is not None else None
@@ -372,7 +372,7 @@ class _Treatment(Struct, frozen=True):
 
 
 _TREATMENTS = {
-    Remedy.RETRY: _Treatment("Try again", "is put back as if it had never been tried", "tried again"),
+    Remedy.RETRY: _Treatment("Try again", "starts again with all its tries", "tried again"),
     Remedy.REDIRECT: _Treatment(
         *("Redirect", "goes to another agent instead", "redirected"),
         *("to", "the agent it goes to instead"),

@@ -40,9 +40,9 @@ async def test_a_verdict_waits_and_says_that_it_is_not_written(team: MemoryTeam)
         await approve(desk)
         assert verdicts(team) == []
         bar = desk.app.main.query_one(GraceBar).text
-        assert "not written yet: approve the plan of task-manager" in bar
-        assert "U take back" in bar
-        assert "approve, not written yet" in desk.detail
+        assert "not sent yet: approve the plan of task-manager" in bar
+        assert "U undo" in bar
+        assert "approve, not sent yet" in desk.detail
         await desk.until(lambda: "◔ approve, not" in desk.text, "the row that says so")
         assert not any("Approved" in toast for toast in desk.toasts)
 
@@ -55,7 +55,7 @@ async def test_what_was_decided_is_taken_back_and_its_words_are_kept(team: Memor
         await desk.until(lambda: len(desk.app.main.unwritten) == 0, "nothing unwritten")
         assert any("Taken back: approve the plan" in toast for toast in desk.toasts)
         assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
-        assert "not written yet" not in desk.text
+        assert "not sent yet" not in desk.text
         assert verdicts(team) == []
         await desk.press("U")
         await desk.until(lambda: any("everything you decided is written" in toast for toast in desk.toasts), "why not")

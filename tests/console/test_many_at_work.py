@@ -97,7 +97,7 @@ async def test_what_is_past_its_grace_says_how_far_it_is_written(
     async with opened(team) as desk:
         await hand_in(desk, "")
         await desk.until(lambda: len(desk.app.main.unwritten) == 3, "all of them in their grace")
-        await desk.until(lambda: "U take back · W write now" in desk.text, "what may be done meanwhile")
+        await desk.until(lambda: "U undo · W send now" in desk.text, "what may be done meanwhile")
         await desk.press("W")
         await desk.until(lambda: desk.app.main.busy == "writing 1 of 3", "how far it is")
         go_on.set()

@@ -206,9 +206,9 @@ def test_what_enter_hands_in_can_be_taken_back_before_it_is_written(tmp_path: Pa
         for key in "sS":
             rest(terminal, 0.8)
             terminal.send(key)
-            terminal.wait_for("to stop", "enter does it")
+            terminal.wait_for("to stop", "enter confirm")
             terminal.send(ENTER)
-            terminal.wait_for("not written yet")
+            terminal.wait_for("not sent yet")
             terminal.send("U")
             terminal.wait_for("Taken back")
             assert (folder / "audit.jsonl").read_bytes() == before, key
@@ -216,7 +216,7 @@ def test_what_enter_hands_in_can_be_taken_back_before_it_is_written(tmp_path: Pa
         for key in "xe":
             rest(terminal, 0.8)
             terminal.send(key)
-            terminal.wait_for("enter does it")
+            terminal.wait_for("enter confirm")
             terminal.send(ENTER)
             terminal.wait_for("nothing was typed")
             terminal.send(ESCAPE)
