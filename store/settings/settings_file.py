@@ -40,20 +40,20 @@ def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
     Raises:
         OSError: It cannot be opened, or is not a plain file.
     """
-    with open(path, "rb", opener=_open_quietly) as file:
+    with open(path, "rb", opener=open_quietly) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, _NOT_PLAIN, str(path))
         return file.read(limit + 1), status
 
 
-def _open_quietly(name: str, flags: int) -> int:
-    """Without touching the access time where the owner may ask for that."""
+def open_quietly(path: str | Path, flags: int) -> int:
+    """Open for reading; the access time stays, where we own the file: who only looks leaves no trace."""
     flags |= os.O_NONBLOCK | os.O_NOCTTY
     try:
-        return os.open(name, flags | getattr(os, "O_NOATIME", 0))
+        return os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
-        return os.open(name, flags)
+        return os.open(path, flags)
 
 
 def distrust(path: Path, status: os.stat_result, folders: Iterable[Path]) -> ConfigProblem | None:

@@ -94,20 +94,6 @@ def test_a_huge_sparse_file_takes_no_memory_and_stops_nobody(crew: Path, name: s
     assert {message.message_id[-1] for message in open_yaml(crew).history().messages} >= set("234")
 
 
-@pytest.mark.usefixtures("limited")
-def test_what_a_sparse_file_claims_behind_its_end_is_cut_off_and_nothing_is_lost(crew: Path) -> None:
-    for name in ("audit.jsonl", "archive/task-manager-archive.yaml"):
-        _sparse(crew / name)
-    put(open_yaml(crew), make_message(3))
-    assert len(receive(Caller(open_yaml(crew), "task-manager"), agent="task-manager").messages) == 1
-    team = open_yaml(crew)
-    assert {message.message_id[-1] for message in team.history().messages} == {"1", "3"}
-    assert all(line.intact for line in team.audit())
-    assert [line.action for line in team.audit()][-1] == "send"
-    assert (crew / "audit.jsonl").stat().st_size < HUGE
-    assert (crew / "archive" / "task-manager-archive.yaml").stat().st_size < HUGE
-
-
 @pytest.mark.parametrize("content", ["same", "other"])
 def test_a_dropped_message_with_a_known_id_is_forgotten_only_when_it_is_that_message(
     tmp_path: Path, content: str

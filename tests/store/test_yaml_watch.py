@@ -12,28 +12,25 @@ from typing import Any
 import pytest
 import watchfiles
 from team_console.store.backends.yaml import watch
-from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import WatchHint, WatchState
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from tests.store.contract import make_message, put
-from tests.store.test_addressed import counting
-from tests.store.yaml_folder import QUEUE, everything_in, open_yaml, queue_of, replace_by_rename
+from tests.store.yaml_folder import (
+    HOLD,
+    QUEUE,
+    everything_in,
+    open_yaml,
+    process,
+    queue_of,
+    replace_by_rename,
+    wait_for,
+)
 
 pytestmark = pytest.mark.slow
 
 PATIENCE = 20.0
-
-
-@pytest.fixture(autouse=True, params=["kernel", "library"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to get events: from the kernel, and from the library where the kernel has no such call."""
-    way: str = request.param
-    if way == "kernel" and not watch.is_available():
-        pytest.skip("this system has no inotify")
-    monkeypatch.setattr(watch, "is_available", lambda: way == "kernel")
-    return way
 
 
 class Watcher:
@@ -144,14 +141,9 @@ def test_without_events_it_polls_says_why_and_still_notices(tmp_path: Path, erro
         raise error
         yield
 
-    class Refused(watch.FolderChanges):
-        def __init__(self, folders: object) -> None:
-            raise error
-
     put(open_yaml(tmp_path), make_message(1))
     refusing = pytest.MonkeyPatch()
     refusing.setattr(watchfiles, "awatch", refuse)
-    refusing.setattr(watch, "FolderChanges", Refused)
 
     async def story(watcher: Watcher) -> None:
         await watcher.until(lambda: watcher.hints and str(error) in watcher.hints[-1].reason)
@@ -188,7 +180,6 @@ def test_lost_events_are_made_up_for_by_looking(tmp_path: Path, monkeypatch: pyt
 
     put(open_yaml(tmp_path), make_message(1))
     monkeypatch.setattr(watchfiles, "awatch", silent)
-    monkeypatch.setattr(watch.FolderChanges, "read", lambda changes: watch.Changed(set()))
 
     async def story(watcher: Watcher) -> None:
         await watcher.until_state(WatchState.LIVE)
@@ -219,35 +210,8 @@ def drop(root: Path, number: int) -> None:
     hidden.rename(root / "drop" / f"{number}.yaml")
 
 
-def test_waiting_wakes_nobody_while_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    """Counted work: between two looks at the files the kernel's way never runs."""
-    if way != "kernel":
-        pytest.skip("the library looks in steps")
-    put(open_yaml(tmp_path), make_message(1))
-    reads: list[int] = []
-    genuine = watch.FolderChanges.read
-    monkeypatch.setattr(watch.FolderChanges, "read", counting(reads, genuine))
-    looked = asyncio.Semaphore(0)
-    look = watch.look
-
-    def counted(layout: Layout) -> tuple[object, ...]:
-        looked.release()
-        return look(layout)
-
-    monkeypatch.setattr(watch, "look", counted)
-
-    async def story(watcher: Watcher) -> None:
-        await watcher.until_state(WatchState.LIVE)
-        async with asyncio.timeout(PATIENCE):
-            for _ in range(4):
-                await looked.acquire()
-        assert reads == []
-
-    run(open_yaml(tmp_path), story)
-
-
 def test_a_change_right_after_another_is_noticed_by_its_own_events(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It comes while the lock of the one before is being waited for."""
     monkeypatch.setattr(watch, "POLL_SECONDS_LIVE", 600.0)
@@ -260,32 +224,6 @@ def test_a_change_right_after_another_is_noticed_by_its_own_events(
             await watcher.until_another(lambda number=number: put(team, make_message(number)))  # type: ignore[misc]
 
     run(team, story)
-
-
-def test_whoever_found_something_does_not_wait_for_the_end_of_a_pause(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
-) -> None:
-    if way != "kernel":
-        pytest.skip("the library ends its step first")
-    monkeypatch.setattr(watch, "_GATHER", 600.0)
-    put(open_yaml(tmp_path), make_message(1))
-    pausing = asyncio.Event()
-    wake_later = watch._wake_later
-
-    def told(*further: Any) -> None:
-        pausing.set()
-        wake_later(*further)
-
-    monkeypatch.setattr(watch, "_wake_later", told)
-
-    async def story(watcher: Watcher) -> None:
-        await watcher.until_state(WatchState.LIVE)
-        put(open_yaml(tmp_path), make_message(2))
-        async with asyncio.timeout(PATIENCE):
-            await pausing.wait()
-            await watcher.stop()
-
-    run(open_yaml(tmp_path), story)
 
 
 def test_many_changes_end_in_the_last_state(tmp_path: Path) -> None:
@@ -322,8 +260,17 @@ def test_a_look_tells_generations_apart(tmp_path: Path) -> None:
         lambda: put(team, make_message(1)),
         lambda: put(team, make_message(2)),
         lambda: (tmp_path / "messenger-config.yaml").write_text("team: t\n"),
+        lambda: (tmp_path / QUEUE).chmod(0o640),
         lambda: (tmp_path / QUEUE).unlink(),
     ):
         act()
         looks.append(watch.look(team.layout))
     assert len(set(looks)) == len(looks)
+
+
+def test_the_look_now_and_then_sees_a_lock_that_is_taken(tmp_path: Path) -> None:
+    put(open_yaml(tmp_path), make_message(1))
+    before = watch.look(open_yaml(tmp_path).layout)
+    with process(HOLD, tmp_path) as holder:
+        wait_for(holder, b"held")
+        assert watch.look(open_yaml(tmp_path).layout) != before

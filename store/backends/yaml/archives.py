@@ -19,7 +19,7 @@ from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.codec.editing.emitter import emit_again
 from team_console.store.backends.yaml.codec.entry import QueueEntry, parse_entry
 from team_console.store.backends.yaml.codec.parsing.ordinary import is_ordinary
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat, cut
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.contract.team import Page
@@ -504,11 +504,6 @@ class Archives:
         found = self._disk.stat(path)
         if found is None or found.size == 0:
             return HEADER, []
-        end = self._disk.data_end(path)
-        if end < found.size:
-            cut(self._disk, path, end)
-            more, problems = self.open_end(path)
-            return more, [_hollow_problem(path, end, found.size), *problems]
         if found.size > ROTATE_BYTES:
             self._rotate(path)
             return HEADER, []
@@ -598,8 +593,8 @@ class Archives:
 
     def _words_in(self, path: Path) -> frozenset[bytes]:
         """Those of the expected ids that stand in the file, wherever; in constant memory."""
-        found, end = self._disk.stat(path), self._disk.data_end(path)
-        inode = found.ino if found is not None else 0
+        found = self._disk.stat(path)
+        inode, end = (found.ino, found.size) if found is not None else (0, 0)
         known = self._searched.get(inode, _Searched(0, frozenset()))
         if known.size > end:
             known = _Searched(0, frozenset())
@@ -612,9 +607,9 @@ class Archives:
         return self._searched[inode].words
 
     def _part(self, path: Path) -> Part:
-        known, end = self._parts.get(path), self._disk.data_end(path)
-        if known is None or len(known.data) != end:
-            known = self._parts[path] = Part(path, self._disk.read(path, 0, end)[0])
+        known, found = self._parts.get(path), self._disk.stat(path)
+        if known is None or found is None or len(known.data) != found.size:
+            known = self._parts[path] = Part(path, self._disk.read(path)[0])
         return known
 
     def _rotate(self, path: Path) -> None:
@@ -670,7 +665,7 @@ def refuse_unusable(disk: Disk, path: Path) -> None:
     found = disk.stat(path)
     if found is not None and found.kind != "file":
         raise OSError(errno.EINVAL, "not a regular file", str(path))
-    if found is not None and found.size > LARGEST_FILE and disk.data_end(path) > LARGEST_FILE:
+    if found is not None and found.size > LARGEST_FILE:
         raise OSError(errno.EFBIG, f"{found.size:,} bytes, the limit is {LARGEST_FILE:,}", str(path))
 
 
@@ -718,11 +713,6 @@ class ForeignAppends:
         except OSError:
             return True
         return not unclosed(came).removeprefix(HEADER).strip()
-
-
-def _hollow_problem(path: Path, end: int, size: int) -> Problem:
-    text = f"{path.name} claimed {size - end:,} bytes behind its end that nobody wrote; they were cut off"
-    return Problem("TORN_END", "warning", f"{path.name}, byte {end}", text, "Find out what made the file longer.")
 
 
 def _foreign_problem(path: Path) -> Problem:
@@ -816,7 +806,8 @@ class ArchivePages:
         """Bytes to read of an archive, 0 for one that cannot be read."""
         try:
             refuse_unusable(self._disk, path)
-            return self._disk.data_end(path)
+            found = self._disk.stat(path)
+            return found.size if found is not None else 0
         except FileNotFoundError:
             return 0
         except OSError as error:

@@ -196,8 +196,6 @@ class Ledger:
                 return tip
             if start == 0:
                 return Tip(torn=data)
-            if window == _WINDOW:  # the end of a sparse file is nothing; one zero of it stands for a torn end
-                end = min(end, self._disk.data_end(self._path) + 1)
             window *= 8
             if window > LARGEST_FILE:
                 raise OSError(errno.EFBIG, f"no whole line in its last {len(data):,} bytes", str(self._path))
@@ -277,8 +275,6 @@ def whole_lines(disk: Disk, path: Path, start: int) -> Iterator[bytes]:
     """
     found, size = disk.stat(path), _BLOCK
     end = found.size if found is not None else 0
-    if end - start > _WINDOW:  # a sparse file claims gigabytes; what little is left here can simply be read
-        end = disk.data_end(path)
     while start < end:
         block = disk.read(path, start, min(size, end - start))[0]
         stop = block.rfind(b"\n") + 1

@@ -55,15 +55,11 @@ def clear_file(team: LockedTeam, path: Path) -> None:
         move_aside(team, path, _named(found))
 
 
-def clear_hollow(team: LockedTeam, path: Path) -> None:
-    """Move aside a file that claims to be longer than is ever read, and is not.
-
-    Raises:
-        OSError: It cannot be moved.
-    """
+def clear_oversized(team: LockedTeam, path: Path) -> None:
+    """Move aside a file that is longer than is ever read. Raises `OSError` when it cannot be."""
     found = team.disk.stat(path)
-    if found is not None and found.size > LARGEST_FILE and team.disk.data_end(path) <= LARGEST_FILE:
-        move_aside(team, path, f"a file of {found.size:,} bytes that nobody wrote")
+    if found is not None and found.size > LARGEST_FILE:
+        move_aside(team, path, f"a file of {found.size:,} bytes, of which {LARGEST_FILE:,} are read at most")
 
 
 def clear_folder(team: LockedTeam, path: Path) -> None:

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import errno
 import fcntl
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import Struct
+from team_console.store.backends.yaml.exchange import exchange
 from team_console.store.backends.yaml.text_change import Change, TornError, change_in_file
-
-if TYPE_CHECKING:
-    from filelock import UnixFileLock
+from team_console.store.settings.settings_file import open_quietly
 
 
 class KernelLock:
-    """An flock with the descriptor for the holder's text: taken at once where nobody has it, else waited for.
-
-    Waiting is filelock's: loading it takes longer than a write, and nearly always nobody has the lock. Both are the
-    same lock of the kernel.
-    """
+    """An flock by filelock, with the descriptor for the holder's text."""
 
     def __init__(self, path: Path, wait: float, mode: int) -> None:
+        from filelock import UnixFileLock  # 30 ms, which only a write needs
+
         self._owner = os.getpid()
-        self._waited: UnixFileLock | None = None
-        self._fd = _lock_at_once(path)
-        if self._fd < 0:
-            self._wait(path, wait, mode)
-        self.ino = os.fstat(self._fd).st_ino
-
-    def _wait(self, path: Path, wait: float, mode: int) -> None:
-        from filelock import UnixFileLock
-
         # A soft lock and an flock do not exclude each other, so there is no falling back.
-        self._waited = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=mode)
-        self._waited.acquire(timeout=max(0.0, wait), poll_interval=0.005)
+        self._lock = UnixFileLock(path, fallback_to_soft=False, on_acquired=self._borrow, mode=mode)
+        self._lock.acquire(timeout=max(0.0, wait), poll_interval=0.005)
+        self.ino = os.fstat(self._fd).st_ino
 
     def _borrow(self, fd: int) -> None:
         self._fd = fd
@@ -52,63 +40,15 @@ class KernelLock:
 
     def release(self) -> None:
         """Give the lock back."""
-        if self._waited is not None:
-            self._waited.release()
-        elif self._fd in _taken and os.getpid() == self._owner:
-            fd, self._fd = self._fd, -1
-            _taken.discard(fd)
-            os.close(fd)  # which gives it back, since no other process has the descriptor
+        self._lock.release()
 
-
-_taken: set[int] = set()
-"""Descriptors of locks that were taken at once."""
-
-
-def _lock_at_once(path: Path) -> int:
-    """The descriptor of the lock at `path`; -1 where it is held, is not there yet, or anything else is the matter."""
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return -1
-    _taken.add(fd)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        now, locked = os.lstat(path), os.fstat(fd)
-        if stat.S_ISREG(locked.st_mode) and (now.st_dev, now.st_ino) == (locked.st_dev, locked.st_ino):
-            return fd
-    except OSError:
-        pass
-    except BaseException:
-        _taken.discard(fd)
-        os.close(fd)
-        raise
-    _taken.discard(fd)
-    os.close(fd)
-    return -1
-
-
-def _leave_to_parent() -> None:
-    """In a forked child: a lock ends with the process that took it, not with the last child that has its descriptor."""
-    for fd in _taken:
-        with contextlib.suppress(OSError):
-            os.close(fd)
-    _taken.clear()
-
-
-os.register_at_fork(after_in_child=_leave_to_parent)
 
 Mark = tuple[int, int, int]
 """What tells one generation of a file from another: inode number, size in bytes, modification time in ns."""
 
-_QUIET = getattr(os, "O_NOATIME", 0)
 _WINDOW = 1 << 20
 LARGEST_FILE = 256 << 20
 """Bytes that are ever read at once; a file of which more would be needed was not made by us."""
-_SMALL = 1 << 16
-_SLOW_TO_FREE = 1 << 20
-"""Bytes from which on a file keeps whoever removes its last name waiting: about a millisecond for each four million."""
-_EXTENTS = 1000
-"""So many stretches of data are followed to find the last; nobody's file of ours has more than a few."""
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -178,11 +118,6 @@ class Disk:
                 return None
             return (change, before) if _stat(os.fstat(fd)) == before else None
 
-    def data_end(self, path: Path) -> int:
-        """Bytes up to the last that was ever written; what a sparse file claims to hold behind it is nothing."""
-        with _reading(path) as fd:
-            return _data_end(fd)
-
     def find(self, path: Path, needle: bytes) -> int:
         """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
         with _reading(path) as fd:
@@ -191,7 +126,7 @@ class Disk:
     def names(self, folder: Path) -> list[str]:
         """Names in `folder`, sorted; none when it does not exist."""
         try:
-            fd = _open_quietly(folder, os.O_DIRECTORY)
+            fd = open_quietly(folder, os.O_DIRECTORY | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
@@ -236,16 +171,6 @@ class Disk:
         """Cut an open file."""
         os.ftruncate(fd, size)
 
-    def begin_sync(self, fd: int, start: int, size: int) -> None:
-        """Have the system begin to write these bytes to the disk, so that `sync` has less to wait for.
-
-        Linux does so when told that they are not needed soon; it keeps them in memory, since they are under way.
-        """
-        advise = getattr(os, "posix_fadvise", None)
-        if advise is not None:
-            with contextlib.suppress(OSError):
-                advise(fd, start, size, os.POSIX_FADV_DONTNEED)
-
     def sync(self, fd: int) -> None:
         """Make the file's bytes durable."""
         _flush(fd)
@@ -263,22 +188,14 @@ class Disk:
         os.replace(source, target)
 
     def rename_durably(self, source: Path, target: Path) -> None:
-        """Move a name over another in one folder and make that durable. A large file that stood there is freed after.
-
-        While its blocks are freed no folder can be synced: started before, that takes a millisecond longer for each
-        four million bytes, and whoever has the lock waits for it.
-        """
-        displaced = _hold_large(target)
-        try:
-            self.rename(source, target)
-            self.sync_folder(target.parent)
-        finally:
-            if displaced is not None:
-                _close_beside(displaced)
+        """Move a name over another in one folder, and make that durable."""
+        self.rename(source, target)
+        # Without it the new name can be lost in a power cut although the file's bytes are durable.
+        self.sync_folder(target.parent)
 
     def exchange(self, path: Path, other: Path) -> bool:
         """Swap two names atomically; False where the system cannot."""
-        return _exchange(os.fsencode(path), os.fsencode(other))
+        return exchange(path, other)
 
     def unlink(self, path: Path) -> None:
         """Remove a name."""
@@ -319,19 +236,10 @@ def _stat(found: os.stat_result) -> Stat:
     )
 
 
-def _open_quietly(path: Path, more: int = 0) -> int:
-    """Open for reading without touching the access time where the owner may ask for that."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (more or os.O_NOFOLLOW)
-    try:
-        return os.open(path, flags | _QUIET)
-    except PermissionError:
-        return os.open(path, flags)
-
-
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[int]:
     """A descriptor of a regular file. Raises `OSError` (`EINVAL`) for anything else."""
-    fd = _regular(_open_quietly(path), path)
+    fd = _regular(open_quietly(path, _SAFE), path)
     try:
         yield fd
     finally:
@@ -376,22 +284,9 @@ def _read_all(fd: int, path: Path, start: int, length: int | None) -> bytes:
         raise OSError(errno.ENOMEM, f"not enough memory to read {wanted:,} bytes", str(path)) from None
 
 
-def _data_end(fd: int) -> int:
-    status = os.fstat(fd)
-    if status.st_size <= _SMALL or status.st_blocks * 512 >= status.st_size or not hasattr(os, "SEEK_DATA"):
-        return status.st_size
-    end = 0
-    for _ in range(_EXTENTS):
-        try:
-            end = os.lseek(fd, os.lseek(fd, end, os.SEEK_DATA), os.SEEK_HOLE)
-        except OSError as error:  # there is no more data, or a file system that cannot tell
-            return end if error.errno == errno.ENXIO else status.st_size
-    return status.st_size
-
-
 def _find(fd: int, needle: bytes) -> int:
     """Search in one reused buffer; a mapping would end the process when somebody cuts the file meanwhile."""
-    keep, end = len(needle) - 1, _data_end(fd)
+    keep, end = len(needle) - 1, os.fstat(fd).st_size
     window = bytearray(max(min(_WINDOW, end), 2 * len(needle)))
     offset, filled = 0, 0
     while offset < end and (got := os.preadv(fd, [memoryview(window)[filled:]], offset + filled)) > 0:
@@ -403,23 +298,6 @@ def _find(fd: int, needle: bytes) -> int:
         window[: filled - drop] = window[drop:filled]
         offset, filled = offset + drop, filled - drop
     return -1
-
-
-def _hold_large(path: Path) -> int | None:
-    """A descriptor that keeps a large file when its name is taken away; None for anything else."""
-    with contextlib.suppress(OSError):
-        found = os.lstat(path)
-        if stat.S_ISREG(found.st_mode) and found.st_size >= _SLOW_TO_FREE:
-            return _open_quietly(path)
-    return None
-
-
-def _close_beside(fd: int) -> None:
-    """Close in a thread of its own what takes long to close: under the lock, everybody would wait for it."""
-    try:
-        _thread.start_new_thread(os.close, (fd,))
-    except RuntimeError:  # no more threads for this user
-        os.close(fd)
 
 
 def _flush(fd: int) -> None:
@@ -435,39 +313,6 @@ def _flush(fd: int) -> None:
     os.fsync(fd)
 
 
-_RENAME_EXCHANGE = 2
-_AT_FDCWD = -100
-_REFUSED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EXDEV})
-_swap: Callable[[bytes, bytes], int] | None = None
-
-
-def _exchange(data: bytes, other: bytes) -> bool:
-    import ctypes
-
-    swap = _renameat2()
-    if swap is None:
-        return False
-    if swap(data, other) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in _REFUSED:
-        return False
-    raise OSError(number, os.strerror(number), os.fsdecode(other))
-
-
-def _renameat2() -> Callable[[bytes, bytes], int] | None:
-    """The exchanging rename of Linux, looked up once; None elsewhere."""
-    global _swap
-    if _swap is None and os.uname().sysname == "Linux":
-        import ctypes
-
-        call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-        if call is not None:
-            call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-            _swap = lambda a, b: int(call(_AT_FDCWD, a, _AT_FDCWD, b, _RENAME_EXCHANGE))  # noqa: E731
-    return _swap
-
-
 # Whole-file steps made of disk calls: write a new file, append or take it back, cut, move aside.
 
 PRIVATE = 0o600
@@ -477,11 +322,6 @@ NOT_PLAIN = frozenset({errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO})
 """What opening a link, a folder, a pipe or a device in a plain file's place is answered with."""
 FORBIDDEN = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Why we may not write: permissions, or a mount for reading only."""
-
-_BLOCK = 1 << 20
-"""Bytes of one system call. For a call of many megabytes Linux takes pages of two megabytes, and in a virtual machine
-those are the ones its host has to find first: 42 MB took 9 to 110 ms in one call, in blocks 12 to 15 every time.
-What is in whole blocks goes on its way to the disk at once, so that a sync of those 42 MB takes 5 ms and not 16."""
 
 
 def shared_mode(queue: Stat | None) -> int:
@@ -500,7 +340,7 @@ def write_new(
     fd = disk.open_new(path, mode, group)
     try:
         try:
-            _write(disk, fd, (data,) if isinstance(data, bytes) else data, 0)
+            _write(disk, fd, (data,) if isinstance(data, bytes) else data)
             disk.sync(fd)
             written = disk.stat_of(fd)
         finally:
@@ -523,7 +363,7 @@ def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int) -> Non
     try:
         before = disk.stat_of(fd).size
         try:
-            _write(disk, fd, (data,), before)
+            _write(disk, fd, (data,))
             disk.sync(fd)
             if before == 0:
                 disk.sync_folder(path.parent)
@@ -558,18 +398,11 @@ class OutcomeUnknown(OSError):
     """An append failed and could not be taken back, so a part of it may be there."""
 
 
-def _write(disk: Disk, fd: int, pieces: Iterable[bytes | bytearray | memoryview], place: int) -> None:
-    """Write all of it, from `place` of the file on."""
-    begun = place
+def _write(disk: Disk, fd: int, pieces: Iterable[bytes | bytearray | memoryview]) -> None:
     for piece in pieces:
         view = memoryview(piece)
-        while view:
-            size = disk.write(fd, view[:_BLOCK])
-            view, place = view[size:], place + size
-            whole = place - place % _BLOCK
-            if whole > begun:
-                disk.begin_sync(fd, begun, whole - begun)
-                begun = whole
+        while view:  # the system may take less than it is given
+            view = view[disk.write(fd, view) :]
 
 
 def _take_back(disk: Disk, fd: int, size: int, cause: BaseException) -> None:

@@ -237,7 +237,8 @@ def _missing(disk: Disk, archives: Archives, agent: str, path: Path, claim: _Cla
     missing = set(claim.ids)
     for item in reversed(archives.files(agent)):
         if missing:
-            end = disk.data_end(item)
+            found = disk.stat(item)
+            end = found.size if found is not None else 0
             start = claim.start if item == path else max(0, end - 2 * _SPAN)
             missing -= set(closed_ids(disk.read(item, start, max(0, end - start))[0]))
     asked = sorted(missing)[:_ASKED]

@@ -24,7 +24,7 @@ from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.commit import (
     KEPT,
     clear_file,
-    clear_hollow,
+    clear_oversized,
     inbox_line,
     keep_as_previous,
     move_aside,
@@ -198,7 +198,7 @@ def _clear_the_way(team: LockedTeam) -> Tip:
         tip = team.ledger.tip()
     if tip.line is not None:
         clear_file(team, team.layout.queue)
-        clear_hollow(team, team.layout.queue)
+        clear_oversized(team, team.layout.queue)
     return tip
 
 

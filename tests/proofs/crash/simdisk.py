@@ -95,9 +95,6 @@ class SimDisk(Disk):
         data, found = self.read(path)
         return change_of(data, b"".join(known)), found
 
-    def data_end(self, path: Path) -> int:
-        return len(self._inode(path).data)
-
     def find(self, path: Path, needle: bytes) -> int:
         self._alive()
         return self._inode(path).data.find(needle)
@@ -167,13 +164,6 @@ class SimDisk(Disk):
         self._step("rename")
         self._inode(source)
         self._change(FolderStep("rename", source, target))
-
-    def begin_sync(self, fd: int, start: int, size: int) -> None:
-        """What was written and not synced may be on the disk at any time as it is."""
-
-    def rename_durably(self, source: Path, target: Path) -> None:
-        self.rename(source, target)
-        self.sync_folder(target.parent)
 
     def exchange(self, path: Path, other: Path) -> bool:
         if not self.can_exchange:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from tests.proofs.mutants.line import Line
 
-_EVENTS = "tests/store/test_folder_events.py"
 _ROWS = "tests/views/test_followed_roster_rows.py"
-_LOCK = "tests/store/test_lock_at_once.py"
 _WRITING = "tests/store/test_codec_writing.py"
 _KEPT = "tests/store/test_kept_knowledge.py"
-_FILES = "tests/store/test_yaml_files.py"
-_FREED = "tests/store/test_freed_beside.py"
 _SEARCHED = "tests/store/test_searched_once.py"
 _NAMING = "tests/store/test_naming_by_bytes.py"
 _WRITTEN = "tests/store/test_addressed_however_written.py"
@@ -19,69 +15,11 @@ _SEARCH = "store/backends/yaml/codec/cutting/address_search.py"
 
 QUICK_LINES = (
     Line(
-        "a long queue is on its way to the disk while it is written",
-        "store/backends/yaml/disk.py",
-        "disk.begin_sync(fd, begun, whole - begun)",
-        "pass",
-        (f"{_FILES}::test_a_long_queue_is_written_whole_in_calls_of_less_than_the_large_pages",),
-    ),
-    Line(
-        "a long queue is written in blocks",
-        "store/backends/yaml/disk.py",
-        "disk.write(fd, view[:_BLOCK])",
-        "disk.write(fd, view)",
-        (f"{_FILES}::test_a_long_queue_is_written_whole_in_calls_of_less_than_the_large_pages",),
-    ),
-    Line(
-        "a file that is half written wakes nobody",
-        "store/backends/yaml/watch.py",
-        "_WANTED = _CLOSE_WRITE |",
-        "_WANTED = 0x2 | _CLOSE_WRITE |",
-        (f"{_EVENTS}::test_a_file_that_is_being_written_is_told_of_once_it_is_closed",),
-    ),
-    Line(
         "the clock alone makes an agent one that rests",
         "store/views/roster.py",
         "board.now <= known.until and ",
         "",
         (f"{_ROWS}::test_the_clock_alone_makes_an_active_agent_one_that_rests_and_no_sooner",),
-    ),
-    Line(
-        "a lock taken at once is a lock of the kernel",
-        "store/backends/yaml/disk.py",
-        "        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
-        "",
-        (f"{_LOCK}::test_filelock_waits_for_a_lock_that_was_taken_at_once_and_gets_it_afterwards",),
-    ),
-    Line(
-        "a lock taken at once is that of the file with its name",
-        "store/backends/yaml/disk.py",
-        "stat.S_ISREG(locked.st_mode) and (now.st_dev, now.st_ino) == (locked.st_dev, locked.st_ino)",
-        "stat.S_ISREG(locked.st_mode)",
-        (f"{_LOCK}::test_a_file_that_lost_its_name_meanwhile_guards_nothing",),
-    ),
-    Line(
-        "a lock ends with its process, whatever it forked",
-        "store/backends/yaml/disk.py",
-        "os.register_at_fork(after_in_child=_leave_to_parent)\n",
-        "",
-        (f"{_LOCK}::test_a_forked_child_neither_keeps_the_lock_nor_gives_it_back",),
-    ),
-    Line(
-        "a large file is given back once its name is taken over",
-        "store/backends/yaml/disk.py",
-        "                _close_beside(displaced)\n",
-        "                pass\n",
-        (f"{_FREED}::test_a_large_file_is_freed_soon_after_the_folder_was_synced_and_not_before",),
-    ),
-    Line(
-        "a folder is synced before a large file is freed",
-        "store/backends/yaml/disk.py",
-        "            self.sync_folder(target.parent)\n"
-        "        finally:\n            if displaced is not None:\n                _close_beside(displaced)\n",
-        "        finally:\n            if displaced is not None:\n                _close_beside(displaced)\n"
-        "        self.sync_folder(target.parent)\n",
-        (f"{_FREED}::test_blocks_are_given_back_only_once_the_folder_was_synced",),
     ),
     Line(
         "words that another reader takes otherwise are proven by it",

@@ -1,15 +1,13 @@
-"""The lock that nobody holds, taken without filelock: it and filelock's exclude each other; it ends with its owner."""
+"""The kernel lock of a team: made with its mode, on a plain file only, and ended with the process that took it."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from filelock import Timeout, UnixFileLock
 from team_console.store.backends.yaml.disk import Disk
 
 
@@ -24,22 +22,6 @@ def _is_free(path: Path) -> bool:
     """Whether another process can have it, asked through filelock."""
     code = "import sys, filelock; filelock.UnixFileLock(sys.argv[1]).acquire(timeout=0)"
     return subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=False).returncode == 0
-
-
-def test_filelock_waits_for_a_lock_that_was_taken_at_once_and_gets_it_afterwards(path: Path) -> None:
-    held = Disk().lock(path, 0.0, 0o600)
-    assert held.ino == path.stat().st_ino
-    with pytest.raises(Timeout):
-        UnixFileLock(path).acquire(timeout=0)
-    held.release()
-    with UnixFileLock(path).acquire(timeout=0):
-        pass
-
-
-def test_a_lock_of_filelock_is_waited_for(path: Path) -> None:
-    with UnixFileLock(path), pytest.raises(TimeoutError):
-        Disk().lock(path, 0.0, 0o600)
-    Disk().lock(path, 0.0, 0o600).release()
 
 
 def test_no_lock_at_all_is_made_with_its_mode(tmp_path: Path) -> None:
@@ -59,23 +41,6 @@ def test_neither_a_link_nor_a_folder_is_a_lock(tmp_path: Path) -> None:
     assert target.read_text() == "kept"
     with pytest.raises(OSError, match=r"."):
         Disk().lock(tmp_path, 0.0, 0o600)
-
-
-def test_a_file_that_lost_its_name_meanwhile_guards_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flock = fcntl.flock
-
-    def replaced(fd: int, what: int) -> None:
-        monkeypatch.setattr(fcntl, "flock", flock)
-        other = path.with_name("other")
-        other.touch()
-        other.rename(path)
-        flock(fd, what)
-
-    monkeypatch.setattr(fcntl, "flock", replaced)
-    held = Disk().lock(path, 0.0, 0o600)
-    assert held.ino == path.stat().st_ino
-    assert not _is_free(path)
-    held.release()
 
 
 def test_a_forked_child_neither_keeps_the_lock_nor_gives_it_back(path: Path) -> None:
@@ -100,23 +65,3 @@ def test_a_forked_child_neither_keeps_the_lock_nor_gives_it_back(path: Path) -> 
     os.close(told)
     os.close(say)
     assert path.read_bytes() == b""
-
-
-def test_giving_back_twice_harms_no_other_file(path: Path) -> None:
-    held = Disk().lock(path, 0.0, 0o600)
-    held.release()
-    other = os.open(path, os.O_RDONLY)
-    held.release()
-    os.fstat(other)
-    os.close(other)
-
-
-def test_an_interrupt_while_it_is_taken_leaves_it_free(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(path: Path) -> os.stat_result:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "lstat", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        Disk().lock(path, 0.0, 0o600)
-    monkeypatch.undo()
-    assert _is_free(path)
