@@ -16,7 +16,7 @@ from team_console.console.agents.session_files import (
     SessionFiles,
     shows_decided,
 )
-from team_console.store.backends.presence_folder import is_locked, open_folder
+from team_console.store.backends.locked_files import is_locked, open_folder
 
 _MOST_LEDGER = 1 << 20
 """Bytes of new ledger lines that are worth being searched."""

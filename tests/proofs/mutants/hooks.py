@@ -40,7 +40,7 @@ HOOK_LINES = (
     ),
     Line(
         "a lock that ends with its process",
-        "store/backends/presence_folder.py",
+        "store/backends/locked_files.py",
         "    except BlockingIOError:\n        return True\n    except OSError:\n        return None\n    finally:\n"
         "        os.close(found)\n    return False",
         "    except BlockingIOError:\n        return True\n    except OSError:\n        return None\n    finally:\n"
