@@ -19,7 +19,7 @@ from team_console.console.cli.settings_reference import SettingRow, setting_rows
 from team_console.console.mcp.agent import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.protocol.kinds import KINDS, Kind
-from team_console.widgets import signs as glyphs
+from team_console.widgets import bars, signs
 from team_console.widgets.details import MARKS, STAGES
 from team_console.widgets.rows import PROOFS
 
@@ -102,21 +102,28 @@ def tools() -> str:
 
 def legend() -> str:
     """Every sign of the console, by what it is a sign of."""
-    tables: tuple[tuple[str, Iterable[glyphs.Sign]], ...] = (
-        ("what needs you", glyphs.NEEDS.values()),
-        ("agent", (*glyphs.AGENTS.values(), glyphs.FAILING)),
-        ("request", glyphs.REQUESTS.values()),
-        ("message", glyphs.STATUSES.values()),
-        ("priority", glyphs.PRIORITIES.values()),
-        ("delivery", glyphs.DELIVERIES.values()),
-        ("story of a sprint", glyphs.STORIES.values()),
-        ("finding", glyphs.SEVERITIES.values()),
+    tables: tuple[tuple[str, Iterable[signs.Sign]], ...] = (
+        ("the screen", (signs.Sign(pulse.glyph, pulse.word) for pulse in _PULSES)),
+        ("what needs you", signs.NEEDS.values()),
+        ("agent", (*signs.AGENTS.values(), signs.FAILING)),
+        ("request", signs.REQUESTS.values()),
+        ("message", signs.STATUSES.values()),
+        ("priority", signs.PRIORITIES.values()),
+        ("delivery", signs.DELIVERIES.values()),
+        ("story of a sprint", signs.STORIES.values()),
+        ("finding", signs.SEVERITIES.values()),
         ("proof of a decision", PROOFS.values()),
         ("evidence", (sign for sign in MARKS.values() if sign.word)),
         ("shutdown of the team", STAGES.values()),
     )
-    rows = ((f"`{sign.glyph}`", owner, sign.word) for owner, signs in tables for sign in signs)
+    rows = ((f"`{sign.glyph}`", owner, sign.word) for owner, group in tables for sign in group)
     return _table(("Sign", "Of", "Means"), (row for row in rows if row[0].strip("` ")))
+
+
+_PULSES = (
+    *(bars.LIVE, bars.READING, bars.POLLING, bars.STALE, bars.LOCKED, bars.DOUBT),
+    *(bars.SETTINGS, bars.UNREADABLE, bars.VANISHED),
+)
 
 
 def schemas() -> str:
