@@ -123,8 +123,10 @@ def test_the_line_of_the_readme_joins_a_client_whose_request_is_answered(elsewhe
     event = {**CAPTURED["claude: PermissionRequest"], "cwd": str(folder)}
     with Terminal([*COMMAND], cwd=folder, env={"HOME": str(folder), "XDG_STATE_HOME": ""}) as console:
         console.wait_for("LIVE")
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen(["sh", "-c", hook["command"]], cwd=folder, env=environment, **pipes) as asking:
+        command = ["sh", "-c", hook["command"]]
+        with subprocess.Popen(
+            command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as asking:
             assert asking.stdin is not None
             asking.stdin.write(json.dumps(event).encode())
             asking.stdin.close()
