@@ -12,10 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from team_console.console.cli.arguments import parser_for
-from team_console.console.cli.reference import CONFIG, ENVIRONMENT, EXIT_STATUSES, FILES, error_rows, key_rows
+from team_console.console.cli.reference import (
+    CONFIG,
+    ENVIRONMENT,
+    EXIT_STATUSES,
+    FILES,
+    SettingRow,
+    error_rows,
+    key_rows,
+    setting_rows,
+)
 from team_console.console.cli.registry import VERBS
 from team_console.console.cli.schemas import SCHEMAS
-from team_console.console.cli.settings_reference import SettingRow, setting_rows
 from team_console.console.mcp.agent import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.protocol.kinds import KINDS, Kind

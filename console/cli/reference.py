@@ -1,4 +1,4 @@
-"""The reference of what no parser knows: environment, files, exit statuses, error codes, the user's settings.
+"""The reference beside the parsers of the verbs: settings, environment, files, exit statuses, error codes, keys.
 
 `help`, the man page and the pages of `docs/reference` are made from these tables.
 """
@@ -8,11 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from team_console.console.cli.settings_reference import SettingRow
+from msgspec import Struct
 from team_console.store.model.errors import Code
-from team_console.store.settings.parsing import Form, Setting
+from team_console.store.model.names import nearest
+from team_console.store.settings.parsing import MEMBER, Form, Setting, every_setting
+from team_console.store.settings.team_config import Agent, TeamConfig
 
 Rows = Sequence[tuple[str, str]]
+
+
+class SettingRow(Struct, frozen=True):
+    """One line of the reference."""
+
+    path: str
+    value: str
+    default: str
+    meaning: str
+    also: tuple[str, ...] = ()
+
 
 ENVIRONMENT: Rows = (
     ("TEAM_CONSOLE_TEAM", "the team, as -t LOCATION would name it"),
@@ -113,11 +126,77 @@ CONFIG: tuple[SettingRow, ...] = (
     SettingRow("keys.ACTION", "a key or a list of keys", "see help keys", "the keys of an action"),
 )
 """The settings of one user, in `config.toml`."""
+EXAMPLE = """\
+team: sprint-42
+lead: ceo
+agents:
+- name: ceo
+  role: master
+- name: developer
+  role: resident
+  plan_mode_required: true
+  deliver: [./wake, developer]
+message_types:
+  handoff:
+    required_fields: [artifact_path, context_summary, next_actions]
+    priority: high
+routing:
+  analyst_to_pm:
+    trigger: product brief complete
+    from: analyst
+    to: pm
+    payload: [product_brief_path, key_insights]
+"""
+"""Settings that show every form of a value; a test reads them."""
 
 
 def error_rows() -> Iterator[tuple[str, str]]:
     """Every error code with what it means."""
     return ((str(code), _ERRORS[code]) for code in Code)
+
+
+def setting_rows(topic: str = "") -> list[SettingRow]:
+    """Every setting in the order of its table; only those that `topic` names, none when it names none."""
+    rows = (
+        SettingRow(path, _value_words(setting), _default_words(setting), setting.meaning, setting.also)
+        for path, setting in every_setting()
+    )
+    return [row for row in rows if not topic or _is_about(row, topic)]
+
+
+def settings_text(rows: Sequence[SettingRow]) -> Iterator[str]:
+    """The rows as lines for a terminal."""
+    for row in rows:
+        also = f" (also: {', '.join(row.also)})" if row.also else ""
+        yield from (f"{row.path}{also}", f"    {row.meaning}", f"    value: {row.value}; without it: {row.default}")
+
+
+def nearest_setting(topic: str) -> str | None:
+    """The setting that was most likely meant."""
+    return nearest(topic, {word for _, setting in every_setting() for word in setting.keys})
+
+
+def _is_about(row: SettingRow, topic: str) -> bool:
+    parts = row.path.replace("[]", "").split(".")
+    return topic == row.path or topic in parts or topic in row.also
+
+
+def _value_words(setting: Setting) -> str:
+    if setting.form is Form.WORD:
+        return ", ".join(setting.choices)
+    if setting.form is Form.VALUES and setting.choices:
+        return f"a mapping of {', '.join(setting.choices)} to {setting.fields[0].form}"
+    return str(setting.form)
+
+
+def _default_words(setting: Setting) -> str:
+    if setting.default:
+        return setting.default
+    owner = Agent("x") if setting in MEMBER else TeamConfig()
+    value = getattr(owner, setting.key, None)
+    if value is None:
+        return "the defaults below"
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def key_rows() -> Iterator[tuple[str, str, str]]:

@@ -17,20 +17,18 @@ from team_console.console.cli.output import is_terminal, to_json
 from team_console.console.cli.reference import (
     CONFIG,
     ENVIRONMENT,
+    EXAMPLE,
     EXIT_STATUSES,
     FILES,
     Rows,
+    SettingRow,
     config_schema,
     error_rows,
     key_rows,
-    team_schema,
-)
-from team_console.console.cli.settings_reference import (
-    EXAMPLE,
-    SettingRow,
     nearest_setting,
     setting_rows,
     settings_text,
+    team_schema,
 )
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home

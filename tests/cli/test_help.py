@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.settings_reference import EXAMPLE, setting_rows
+from team_console.console.cli.reference import EXAMPLE, setting_rows
 from team_console.store.settings.parsing import every_setting
 from team_console.store.settings.settings_file import parse
 
@@ -64,7 +64,7 @@ def read_variables() -> set[str]:
         ("environment", read_variables()),
         ("files", {"message-queue.yaml", "drop/", "audit.jsonl"}),
         ("exit-codes", {"10", "12", "ALREADY_ANSWERED", "delivery_timeout", "STORE_LOCKED"}),
-        ("keys", {"Needs you", "Say yes to the marked requests"}),
+        ("keys", {"Needs you", "everywhere"}),
     ],
 )
 def test_each_part_of_the_reference_is_printed(topic: str, words: set[str], elsewhere: CommandLine) -> None:
