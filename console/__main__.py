@@ -20,6 +20,7 @@ def command() -> int:
         if "hook" in sys.argv:
             from team_console.console.agents.start import is_hook, run_hook
 
+            # guard: hook-start-of-its-own
             if is_hook(sys.argv[1:]):
                 return run_hook(sys.argv[1:])
         from team_console.console.cli.main import run

@@ -182,6 +182,7 @@ class ConsoleApp(FollowingApp[int]):
 
     def _handle_exception(self, error: Exception) -> None:
         with suppress(Exception):
+            # guard: drafts-kept-at-crash
             keep_drafts(self)
         super()._handle_exception(error)
 
@@ -382,6 +383,7 @@ def run_console(
     sys.setswitchinterval(_TURN)
     with ExitStack() as opened:
         while True:
+            # guard: seat-in-another-team
             seat = me or team.config().lead
             app = ConsoleApp(team, me=seat, read_only=read_only, feed=feed)
             app.main.frame.tip = 0 if tips else None

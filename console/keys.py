@@ -75,6 +75,7 @@ class KeyQueue:
         if monotonic() - self._held_since > _MOST:
             self._held_since = None
             if any(map(_leaves, self._waiting)):  # what stands in front will not come: leave, without 8 s for each key
+                # guard: keys-before-leaving
                 self._waiting = deque(filter(_leaves, self._waiting))
             return False
         self._app.set_timer(_AGAIN, self._look_again)

@@ -87,6 +87,7 @@ class ProcessEnd:
                 pass
         except (OSError, ValueError):
             return
+        # guard: ends-with-terminal
         self.hurry(128 + signal.SIGHUP)
         with suppress(Exception):
             self._app.call_from_thread(_leave, self._app, signal.SIGHUP)
@@ -124,6 +125,7 @@ def leave_cleanly(app: App[Any], end: ProcessEnd) -> None:
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         with suppress(RuntimeError, ValueError):
+            # guard: signal-restores-terminal
             loop.add_signal_handler(number, partial(_hurry_out, app, end, number))
 
 
@@ -163,6 +165,7 @@ def _hurry_out(app: App[Any], end: ProcessEnd, number: signal.Signals) -> None:
 
 def _leave(app: App[Any], number: signal.Signals) -> None:
     with suppress(Exception):
+        # guard: drafts-kept-at-signal
         keep_drafts(app)
     app.exit(return_code=128 + number)
 

@@ -232,6 +232,7 @@ def _option_lines(question: Question) -> list[Line]:
 
 def _exact(text: str) -> str:
     """Safe text in which a carriage return at the end of a line is seen, too."""
+    # guard: carriage-returns-seen
     return "\n".join(map(safe_text, text.removesuffix("\n").split("\n")))
 
 

@@ -82,6 +82,7 @@ def allow_once(session: ClientSession) -> None:
         elif allowed.call == _name_of(event.tool, event.input, event.directory):
             session.files.remove(name)
             reply = session.client.allow_reply(event, allowed.instead)
+            # guard: allowed-once
             if reply is not None and session.use_once(request_id):
                 session.say(reply)
                 return
@@ -96,6 +97,7 @@ class _Allowed(Struct, frozen=True):
 
     def is_over(self, now: datetime) -> bool:
         """Whether it may not be used any more."""
+        # guard: offer-ends
         return self.ends is not None and now >= self.ends
 
 
@@ -113,6 +115,7 @@ def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
         raise
     verdict, question = row.verdict, row.question
     is_yes = verdict is not None and parse_message(verdict).approve is True and question.sender == session.name
+    # guard: hint-of-another-allows-nothing
     if verdict is None or not is_yes or not denial_of(question.payload):
         return None
     if trust_in(session.team, [verdict]).mark(verdict):
@@ -130,6 +133,7 @@ def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:
 
 # Dialog of Claude Code beside a hook that waits: whether it was answered there, of which no hook is told.
 
+# guard: moment-between-dialogs
 _GONE_LOOKS = 2
 """Looks in a row, half a second apart, that find no dialog: between two of them a session is busy for a moment."""
 _LARGEST = 1 << 16
@@ -152,6 +156,7 @@ class Dialog:
     @property
     def closed(self) -> bool:
         """Whether it was open and is not any more."""
+        # guard: dialog-answered-in-terminal
         return self._absent >= _GONE_LOOKS
 
     def is_closed(self) -> bool:
@@ -249,6 +254,7 @@ def wait_for_verdict(
             stop = is_over if looks else None
             outcome = await_verdict(team, request_id, timeout=seconds, stop=stop, me=me, asked=asked)
     except KeyboardInterrupt:
+        # guard: session-ended
         return ANSWERED_THERE if is_read(OUT) else SESSION_ENDED
     except TeamError as error:
         if error.code is Code.USAGE:
@@ -271,11 +277,13 @@ class _Watch:
     @property
     def gone(self) -> bool:
         """Whether nobody was there often enough, or nobody could say for long."""
+        # guard: ends-with-last-console
         return self._absent >= _ABSENT_LOOKS or self._unknown >= _UNKNOWN_LOOKS
 
     def is_gone(self) -> bool:
         """Look once more."""
         found = self._team.attendance(Presence.CONSOLE)
+        # guard: server-away-is-no-absence
         if found.names or (found.certain and not found.doubtful):
             self._absent = 0 if found.names else self._absent + 1
             self._unknown = 0
@@ -314,6 +322,7 @@ def _let_go_with_reader(descriptor: int) -> None:
 
     def watch() -> None:
         wait_until_unread(descriptor)
+        # guard: asker-ends-with-client
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="client", daemon=True).start()
@@ -488,7 +497,9 @@ def _decided(session: ClientSession, questions: Mapping[str, Message]) -> Iterat
     for request_id, question in questions.items():
         if origin_of(question.payload).session != session.event.session:
             continue
+        # guard: request-without-a-file
         asked = known.get(request_id) or asked_in(dict(question.payload), _thread_of(session, question))
+        # guard: answered-in-session
         if shows_decided(session.call.data, asked):
             yield request_id, question
             if session.event.name in _ONE_TOOL:

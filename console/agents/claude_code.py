@@ -83,6 +83,7 @@ def _decision(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
     if approve is False:
         return {"behavior": "deny", "message": text_in(verdict, "content") or "The human refused.", "interrupt": False}
     if approve is not True:
+        # guard: claude-code-needs-a-yes-or-no
         return None
     if event.wish is Wish.PLAN:
         return _approved_plan(event, verdict)

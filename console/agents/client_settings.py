@@ -431,6 +431,7 @@ def _is_made_like(staged: pathlib_Path, target: pathlib_Path, old: os.stat_resul
 def _target(path: pathlib_Path, home: pathlib_Path) -> pathlib_Path:
     """Where the file really is: a link in the home leads to its target, one out of it is not followed."""
     real, base = pathlib_Path(os.path.realpath(path)), pathlib_Path(os.path.realpath(home))
+    # guard: client-settings-links
     if not real.is_relative_to(base):
         raise _refused(path, f"it is a link that leads out of {home}, and is not followed")
     return real

@@ -52,6 +52,7 @@ def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
         return _decided({"behavior": "deny", "message": words})
     if approve is True:
         return _decided({"behavior": "allow"})
+    # guard: codex-needs-a-yes-or-no
     if approve is False:
         return _decided({"behavior": "deny", "message": text_in(verdict, "content") or "The human refused."})
     return None

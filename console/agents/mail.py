@@ -76,6 +76,7 @@ def handed(session: ClientSession) -> None:
 def acknowledge_handed(session: ClientSession) -> None:
     """This event shows that the turn went on with what its thread was handed before, so that is read."""
     for name, known in _handed(session):
+        # guard: read-only-what-was-said
         if known.get("thread", "") == session.event.thread and known.get("said") is True:
             _acknowledge(session, _ids(known))
             session.files.remove(name)
@@ -100,6 +101,7 @@ def _acknowledge(session: ClientSession, ids: list[str]) -> None:
 def _unsaid(session: ClientSession) -> dict[str, list[str]]:
     """Ids of what earlier processes of this session took and never said, by the names of the files that say so."""
     left = [(name, known) for name, known in _handed(session) if known.get("said") is not True]
+    # guard: no-mail-said-twice
     return {name: _ids(known) for name, known in left if not _is_at_work(known)}
 
 
@@ -241,4 +243,5 @@ def wait_for_mail(session: ClientSession) -> int:
 def _is_wanted(session: ClientSession, token: str, turn: object) -> bool:
     """Whether the session still rests, and this is who waits for it."""
     newest = session.files.read(WAITS)
+    # guard: wake-only-resting-session
     return newest is not None and newest.get("token") == token and session.files.read(TURN) == turn and is_read(ERR)

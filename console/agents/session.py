@@ -51,6 +51,7 @@ def is_read(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, 0)
     try:
+        # guard: no-mail-for-closed-output
         return not poll.poll(0)
     except OSError:
         return False
@@ -181,6 +182,7 @@ class ClientSession:
         own = canonical(self.event.teammate or "")
         if not own:
             return None
+        # guard: teammate-is-no-member
         taken = {*self.config.agents, self.config.lead, USER, ALL}
         names = (own, f"{self.me}.{own}")
         return next((name for name in names if is_name(name) and name not in taken), None)

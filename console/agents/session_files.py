@@ -161,6 +161,7 @@ def shows_decided(data: Data, asked: Data) -> bool:
         return True
     if asked.get("denied") and name not in _TOOL_DONE:
         return False
+    # guard: event-of-other-thread
     if asked.get("thread", "") != data.get("agent_id", ""):
         return False
     if name in _TURN_OVER:

@@ -82,6 +82,7 @@ class Call:
         from team_console.store.protocol.verdicts import is_human
 
         config = self.team.config()
+        # guard: agent-acts-as-no-human
         if is_human(config, given) and not is_human(config, bound):
             text = f"this is the process of {bound} (TEAM_CONSOLE_AS), so it cannot act as {given}"
             hint = f"Leave out {field}. {given} acts at the console, or in a shell without TEAM_CONSOLE_AS."
@@ -125,6 +126,7 @@ class Call:
             TeamError: `ACTOR_UNNAMED` off a terminal, where a missing name is no proof that the lead sits there.
         """
         on_terminal = is_terminal(sys.stdin) or is_terminal(sys.stdout)
+        # guard: decider-is-named
         if self.given_actor is None and not on_terminal:
             text = "this is not a terminal, so it must be said who decides"
             raise TeamError(Code.ACTOR_UNNAMED, text, "Say who decides with --as NAME, or with TEAM_CONSOLE_AS.")
@@ -361,6 +363,7 @@ def seen_by(call: Call, question: Message | None = None) -> Seen:
     question = question or live_question(call.snapshot(), call.options.request, word)
     if question is None:
         return Seen(word, face=Face.PRINTED)
+    # guard: answered-what-show-printed
     if digest_of(question) != word:
         raise ChangedError(call.options.request, question)
     return seen_of(question, face=Face.PRINTED)

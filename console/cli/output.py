@@ -160,6 +160,7 @@ def _json_pieces(value: Any, *, indent: int | None) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
+    # guard: json-escapes
     seen = UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
     return cut_piles(seen, lambda marks: json.dumps(marks)[1:-1])
 

@@ -160,6 +160,7 @@ def _lines(message: Message, read: ParsedMessage, content: str | None, apart: fr
     fields = {key: value for key, value in message.payload.items() if key not in apart}
     if carried:
         fields = {key: value for key, value in fields.items() if key not in read.body or read.body[key] != value}
+        # guard: carried-fields-shown
         yield from _carried_lines(read)
         if fields.keys() & read.body.keys():
             fields = {"further fields": fields}  # what decides is in the JSON, and must not be taken for its namesake
@@ -184,6 +185,7 @@ def _content_lines(message: Message, content: str) -> list[str]:
     if text.strip() == above:
         return []
     first, _, rest = text.lstrip().partition("\n")
+    # guard: first-line-shown
     if not text_at(message.payload, "summary") and first.rstrip() == above:
         text = rest
     return text.split("\n") if text else []

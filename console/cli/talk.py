@@ -238,6 +238,7 @@ def do_receive(call: Call) -> int:
         from team_console.console.cli.unheard_names import unheard_kind
 
         call.out.warn(unheard_kind(call.team.config(), call.options.type))
+    # guard: settings-warning-on-receive
     if not (received.is_complete and _settings_hold(call)):
         call.tell_doubt(call.team.snapshot())
     return NOTHING_CAME if call.options.wait is not None and not received.messages else 0

@@ -311,6 +311,7 @@ def _seen_before(shelf: AttachmentCache, row: RequestRow, subject: Subject) -> S
     """All that was on the screen of a request when it was looked at; its title in the list where it never was."""
     token = digest_of(row.question)
     shown = subject.selection.looked_at.get(token)
+    # guard: title-is-no-text
     return shelf.as_painted(token, shown) if shown else seen_title(row.question, safe_line(row.title, 200))
 
 

@@ -195,6 +195,7 @@ def view_of(caller: Caller) -> View:
 
 # Waiting for mail and verdicts inside a tool call: bounded, cancelled with its call, and told of while it lasts.
 
+# guard: mcp-wait-limit
 LONGEST = 45.0
 """Seconds a call waits at most: many clients give a call up after 60, and an answer has to travel, too."""
 LEASE = 60.0

@@ -309,6 +309,7 @@ class Tools:
             given = answers_of_round(ctx, put)
             return await self._settled_by(given or await self._outcome(ctx, ctx.request_state, 0), ctx.request_state)
         receipt = await self._agent.run(lambda caller: asking.ask_question(caller, questions=put, **_origin()))
+        # guard: no-dialog-beside-a-console
         if not wait_seconds or not has_dialog(ctx, put) or await self._agent.run(_is_human_awaited):
             return await self._answered(ctx, receipt, wait_seconds)
         ticket = receipt.request_id or ""
@@ -394,6 +395,7 @@ def _ended_here(caller: Caller, request_id: str) -> Outcome | None:
     try:
         asking.withdraw(caller, request_id=request_id, reason=ANSWERED_HERE)
     except TeamError as error:
+        # guard: console-answer-stands
         if error.code is not Code.ALREADY_ANSWERED:
             raise
         return verdict_of(caller.team, request_id, me=caller.actor)
@@ -443,6 +445,7 @@ def _put(question: Question) -> dict[str, Any]:
 
 def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> Receipt:
     row = RequestFollower(caller.team, request_id, me=caller.actor).look()
+    # guard: no-plan-answers-by-mcp
     if row.kind is not RequestKind.SHUTDOWN:
         text = f"{request_id} is a request of kind {row.kind}, and no request to stop"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "Quote the request_id of the shutdown_request in your inbox.")

@@ -124,6 +124,7 @@ class InboxesPane(ListPane[Message]):
         """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
         request, content = self._request_of(row), self.content_of(row)
         around = beside(self, request) if request is not None else None
+        # guard: evidence-in-inboxes
         return message_document(
             row,
             now=self.now,

@@ -98,4 +98,5 @@ def cover(text: str, passwords: Iterable[str]) -> str:
 
 
 def _covered(match: re.Match[str]) -> str:
+    # guard: passwords-covered
     return match[0] if match["name"].lower() in SHOWN else f"{match['before']}{COVER}"

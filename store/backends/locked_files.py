@@ -33,4 +33,5 @@ def is_locked(folder: int, file: str) -> bool | None:
         return None
     finally:
         os.close(found)
+    # guard: lock-ends-with-process
     return False

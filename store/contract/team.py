@@ -157,6 +157,7 @@ class Snapshot(Struct, frozen=True):
     @property
     def is_known(self) -> bool:
         """Whether the store could be read, so that a missing message is one that is not there."""
+        # guard: unreadable-not-empty
         return self.condition in (Condition.OK, Condition.EMPTY)
 
     @property

@@ -68,6 +68,7 @@ def as_name(value: object) -> str | None:
 
 def is_name(text: object) -> bool:
     """Whether `text` is an agent's name in its one spelling."""
+    # guard: names-stay-in-their-folder
     if not isinstance(text, str) or ".." in text:
         return False
     if text.isascii():

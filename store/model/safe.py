@@ -57,6 +57,7 @@ def safe_text(text: object) -> str:
     plain = text if isinstance(text, str) else str(text)
     if plain.isascii() and (plain.isprintable() or plain.translate(_BREAKS).isprintable()):
         return plain
+    # guard: control-characters
     shown = UNSAFE.sub(_visible, plain.replace("\r\n", "\n"))
     if "\u200d" in shown:
         shown = _CHAIN.sub(rf"\1{_REPLACEMENT}", shown)

@@ -26,6 +26,7 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     if seen.kind is None or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
         return False
     if kind in _CLIENTS:
+        # guard: answer-of-its-own-kind
         return seen.answers is kind and _decides(seen)
     if seen.answers is not None:
         return seen.answers is kind and (seen.approve is not None or kind not in VERDICT_ONLY)

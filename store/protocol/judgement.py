@@ -280,6 +280,7 @@ class Evidence(Struct, frozen=True):
 
     def objection(self, answer: Entry, question: Entry) -> str:
         """Why an answer decides nothing, whoever may have written it; empty when it may decide."""
+        # guard: forged-verdict
         return objection(self.config, answer.message, question.message, recorded=self.recorded)
 
     def decides(self, answer: Entry, question: Entry) -> bool:
@@ -533,6 +534,7 @@ def judge_thread(
     there = {entry.message.message_id for entry in others} if recorded else set()
     absent = [entry for entry in recorded if entry.message.message_id not in there]
     taking_back: dict[str, list[Entry]] = {}
+    # guard: withdrawal-that-left-the-queue
     for entry in filter(_is_withdrawal, (*others, *absent)):
         taking_back.setdefault(entry.message.sender, []).append(entry)
     named = [(f"{entry.read.opens}:{thread}:{entry.message.message_id}", entry) for entry in late[:_MOST_TWINS]]
@@ -584,6 +586,7 @@ def _judged(
         sound = [claim for claim in sound if claim in valid or claim.entry.read.approve is not None]
         claims = [claim for claim in claims if claim in sound or claim.objection]
     end = expiry_of(kind, question.read.body)
+    # guard: verdict-in-time
     in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]
     standing = min(in_time, key=lambda claim: claim.rank, default=None)
     gone = min(withdrawals, key=evidence.when, default=None)
@@ -669,6 +672,7 @@ def _patience(config: TeamConfig, kind: RequestKind) -> float:
 def _state(question: Message, kind: RequestKind, verdict: Entry | None, taken_back: Entry | None) -> RequestState:
     if verdict is None:
         gone = taken_back is not None or question.status == Status.RECALLED
+        # guard: withdrawn-not-open
         return RequestState.WITHDRAWN if gone else RequestState.OPEN
     approve = verdict.read.approve
     if approve is None or (approve and kind is RequestKind.QUESTION):
@@ -905,6 +909,7 @@ def at(case: Case, now: datetime) -> Case:
     """A case as it stands `now`: open, overdue when it has waited longer than its kind should, or timed out."""
     if not case.is_open:
         return case
+    # guard: expired-request-closed
     if case.expires_at is not None and now >= case.expires_at:
         return replace(case, state=RequestState.WITHDRAWN, reason=TIMED_OUT, withdrawn_at=case.expires_at)
     if case.due_at is not None and now >= case.due_at:

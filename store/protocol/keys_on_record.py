@@ -91,6 +91,7 @@ def _is_signed(recorded: RecordedFacts, confirmation: Confirmation) -> bool:
     team_id, human, by = confirmation.team_id, confirmation.human, confirmation.by
     first = _first_key(recorded, human)
     known, unsigned = _known(team_id, human, first, recorded.acceptances)
+    # guard: confirming-key-on-record
     if not first or fingerprint(by) not in known - unsigned.keys():
         return False
     text = confirmation_text(team_id, human, confirmation.sha256)
@@ -103,6 +104,7 @@ def _known(team_id: str, human: str, first: str, acceptances: Sequence[Acceptanc
     for acceptance in acceptances:
         if acceptance.human != human:
             continue
+        # guard: unvouched-key-vouches-for-none
         vouching = [key for key in acceptance.by if fingerprint(key) in known - unsigned.keys()]
         text = acceptance_text(team_id, human, acceptance.keys)
         is_signed = not signature_trouble(text, acceptance.signature, vouching, NAMESPACE)
@@ -110,6 +112,7 @@ def _known(team_id: str, human: str, first: str, acceptances: Sequence[Acceptanc
             if is_signed:
                 unsigned.pop(name, None)
             elif name not in known:
+                # guard: unvouched-key-told
                 unsigned[name] = acceptance.line
             known.add(name)
     return known, unsigned

@@ -332,6 +332,7 @@ def _in_session(found: Membership, entry: Entry, config: TeamConfig, configured:
     note = session_note(entry.message)
     if note is None or note.teammate in configured:
         return
+    # guard: only-members-bring-teammates
     if config.declared and note.member not in configured and note.member not in found.roles:
         return
     gone = found.sessions.add(note, entry.order)

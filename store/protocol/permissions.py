@@ -176,6 +176,7 @@ def check_settings(config: TeamConfig, act: str) -> None:
     Raises:
         TeamError: `NOT_PERMITTED`, with what happened to them and the way back.
     """
+    # guard: lost-settings-give-no-authority
     if config.lost:
         _refuse(f"nobody may {act} now: {config.lost}", HINT)
 

@@ -131,6 +131,7 @@ def threads_of(messages: Iterable[Message]) -> dict[str, list[Message]]:
 
 def newest_words(messages: Sequence[Message]) -> Iterable[str]:
     """Ids of the newest words on who is in the team, on each agent's end, and on what its sessions do."""
+    # guard: lasting-notes-kept
     yield from lasting_notes(messages)
     roster_seen = False
     stops: set[str] = set()

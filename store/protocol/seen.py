@@ -103,6 +103,7 @@ def seen_of(
     """
     others = tuple((request_id, digest_of(message)) for request_id, message in before)
     pieces = tuple(evidence)
+    # guard: evidence-in-digest
     whole = json.dumps([digest_of(question), others, pieces])
     heads = tuple(piece.partition("\n")[0] for piece in pieces)
     return Seen(digest_of(question), others, heads, hashlib.sha256(whole.encode()).hexdigest(), face)

@@ -58,6 +58,7 @@ class SshSignature(Struct, frozen=True):
     @property
     def is_touched(self) -> bool:
         """Whether a hardware key says that somebody was there and touched it (`PROTOCOL.u2f`)."""
+        # guard: hardware-key-touched
         return len(self.rest) == _FLAGS_AND_COUNTER and bool(self.rest[0] & _TOUCHED)
 
     def signed(self, text: bytes) -> bytes:

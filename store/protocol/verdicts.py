@@ -116,6 +116,7 @@ def signature_trouble(text: str, signature: object, keys: Sequence[str], namespa
     """Why a signature does not stand for `text` and one of these public keys; empty when it does."""
     if not isinstance(signature, str) or not signature:
         return "it is not signed"
+    # guard: signature-known-by-all-bytes
     digest = hashlib.sha256("\0".join((text, signature, namespace, *keys)).encode("utf-8", "replace")).digest()
     trouble = _known.get(digest)
     if trouble is None:
@@ -125,6 +126,7 @@ def signature_trouble(text: str, signature: object, keys: Sequence[str], namespa
             return NO_TOOL
         if len(_known) >= _REMEMBERED:
             _known.clear()
+        # guard: signature-verified-once
         _known[digest] = trouble
     return trouble
 
@@ -134,10 +136,13 @@ def _trouble(text: str, signature: str, keys: Sequence[str], namespace: str) -> 
         parts = read_signature(signature)
     except ValueError as error:
         return f"its signature cannot be read: {error}"
+    # guard: signature-for-one-purpose
     if parts.namespace != namespace.encode():
         return "its signature was made for another purpose"
+    # guard: signature-by-human-key
     if parts.key not in {key_bytes(key) for key in keys}:
         return "it is signed with a key that is not this human's"
+    # guard: hardware-key-touched-without-library
     if parts.is_of_hardware and not parts.is_touched:
         return "nobody touched the hardware key that signed it"
     return "" if _is_good(parts, text, signature) else "its signature does not fit what it says"
@@ -269,6 +274,7 @@ def _other_request_trouble(message: Message, question: Message | None) -> str:
 
 def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
     kind = parse_message(message).kind
+    # guard: verdict-signed
     if not must_be_signed(config, message.sender) or (kind is not None and kind.withdraws):
         return ""
     return _signature_trouble(config, message, question)
@@ -283,6 +289,7 @@ def _signature_trouble(config: TeamConfig, message: Message, question: Message |
     signed = order_of(message) or message
     asked = None if question is not None and question.message_id == message.message_id else question
     trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
+    # guard: signature-for-one-request
     if not trouble and asked is not None and signed.payload.get(REQUEST) != digest_of(asked):
         return "it was signed for another request, or the request was changed"
     return trouble

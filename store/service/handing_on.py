@@ -44,6 +44,7 @@ class Trust(Struct, frozen=True):
         if mark in (None, Mark.UNVERIFIED) and message.message_id in self.changed:
             return Mark.CHANGED
         if mark is None and self.is_unchecked and may_be_verdict(self.config, message):
+            # guard: unchecked-verdict-marked
             return Mark.UNCHECKED
         return Mark.REPLAYED if mark is None and self._came_back(message) else mark
 
@@ -100,6 +101,7 @@ def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig)
     try:
         trust = _trust(team, config, messages)
     except TeamError:
+        # guard: unchecked-after-outage
         trust = Trust(config, is_unchecked=True)
     return [trust.marked(message) for message in messages]
 

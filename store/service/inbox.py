@@ -88,6 +88,7 @@ def reserve_waiting(
     ranks = tx.config.ranks
     enough = None
     if limit is not None and seen is not None:
+        # guard: most-urgent-first
         ids = [message.message_id for message in wanted.among(seen, tx.now, ranks)]
         enough = Enough(limit, ids, partial(wanted.is_one, now=tx.now))
     statuses = (Status.PENDING, *(_ON_ITS_WAY if wanted.delivered else (Status.CLAIMED,)))
@@ -164,6 +165,7 @@ def _is_on_record(tx: Transaction, agent: str, taken: Message) -> bool:
     if taken.is_group:
         return agent in taken.read_by and stored.read_by.get(agent) == taken.read_by[agent]
     keys: Sequence[str] = ("token",) if taken.status == Status.CLAIMED else ("status", "read_at")
+    # guard: taken-by-another
     return all(stored.record.get(key) == taken.record.get(key) for key in keys)
 
 
@@ -272,6 +274,7 @@ def _receive(
             part = next(parts, ())
             taken += _hand_out(tx, agent, part, lease)
     except TeamError as error:
+        # guard: unknown-commit-resolved
         if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
             raise
         return resolve_outcome(caller, UnsureError(error, _received(wanted, taken, rest, is_empty=False), tx.config))

@@ -218,6 +218,7 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     if config.lost and not is_human(config, caller.actor):
         text = f"{caller.actor} cannot confirm the settings of team {config.name}"
         raise TeamError(Code.NOT_PERMITTED, text, f"Ask {config.lead}, who leads it, to look at what they lost.")
+    # guard: settings-confirmed-by-key
     signed = _confirmed(caller, config) if config.lost and _has_keys(config) else {}
     done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait, signed=signed)
     return (done,) if done is not None else ()
@@ -250,6 +251,7 @@ def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = Fals
 
     signature = sign(text, human, namespace=namespace, on_terminal=on_terminal)
     signer = read_signature(signature).key
+    # guard: key-added-by-known-key
     by = next((key for key in human.keys if key_bytes(key) == signer), None)
     if by is None:
         words = f"the key that signed is none of {human.name}'s that count here"
@@ -285,6 +287,7 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
 
 def _refuse_others(config: TeamConfig, actor: str, human: str) -> None:
     # Who put a key there could else also take it on record, unsigned when the known keys are gone from the settings.
+    # guard: key-added-by-human-or-lead
     if actor not in (human, config.lead):
         text = f"{actor} cannot take a key of {human} on record"
         raise TeamError(Code.NOT_PERMITTED, text, f"Ask {human} to do it with a key that is on record.")

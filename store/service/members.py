@@ -147,6 +147,7 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
 
 
 def _check_lead(caller: Caller, config: TeamConfig) -> None:
+    # guard: members-under-settings-in-force
     check_settings(config, "change the members")
     if caller.actor in (config.lead, USER) or config.agent(caller.actor).role == "master":
         return

@@ -103,6 +103,7 @@ def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | 
     case, asked = find_question(tx, request_id, wanted)
     question = case.question.message
     tx.expect(question)
+    # guard: seen-question
     if seen is not None:
         _refuse_unseen(tx, request_id, question, seen)
     if not may_answer(tx.config, actor=actor, kind=case.kind, addressee=case.addressee):
@@ -113,6 +114,7 @@ def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | 
             request_id=request_id,
         )
     refuse_decided(case)
+    # guard: withdrawn-request-refused
     _refuse_over(tx, case)
     if seen is None or (isinstance(seen, Seen) and seen.face is Face.NAMED):
         _refuse_several(case, asked)
@@ -137,6 +139,7 @@ def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Se
     if not is_named_alone and digest_of(question) != wanted:
         raise ChangedError(request_id, question)
     for other, digest in () if isinstance(seen, str) else seen.before:
+        # guard: former-version-shown
         if not any(digest_of(message) == digest for message in tx.thread(other)):
             raise ChangedError(request_id, question)
 

@@ -196,6 +196,7 @@ class AgentDelivery:
         for name in commands(config, job):
             agent = config.agent(name)
             limit = self._choice.seconds(agent.deliver_timeout)
+            # guard: trusted-commands-only
             if config.distrust:
                 outcomes[name] = f"its command was not run: {config.distrust}"
                 continue

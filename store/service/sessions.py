@@ -36,6 +36,7 @@ def orphaned_requests(team: Team, questions: Mapping[str, Message]) -> Mapping[s
     if not named:
         return {}
     attendance = team.attendance(Presence.ASKER)
+    # guard: requests-of-killed-hooks
     return {key: questions[key] for key, asker in named.items() if attendance.is_gone(asker)}
 
 
@@ -164,6 +165,7 @@ def hand_over(
     try:
         with caller.team.claims(actor=caller.actor, action="hand_over", wait=caller.wait) as tx:
             taken = reserve_waiting(tx, InboxQuery(caller.actor, delivered=True))
+            # guard: mail-once-each
             fresh = [message for message in taken if caller.actor not in message.handed_to]
             chosen = _chosen(fresh, tx.config, room, size, urgent)
             handed = [_delivered(tx, message, caller.actor, session) for message in chosen]
@@ -172,6 +174,7 @@ def hand_over(
                 tx.record("hand_over", agent=caller.actor, session=session, ids=ids)
     except TeamError as error:
         # What is on record as handed over never comes again. Where nobody can tell, twice is better than never.
+        # guard: session-mail-after-unknown-commit
         if not (handed and error.facts.get(OUTCOME_UNKNOWN)):
             raise
     return tuple(handed)

@@ -113,6 +113,7 @@ def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
         TeamError: `INVALID_REQUEST_ID` when they do not say the same, because something changed meanwhile.
     """
     digest = digest_of(made.question) if made.question is not None else None
+    # guard: changed-while-signed
     if signed.payload.get(REQUEST) != digest or _said(made.message) != _said(signed):
         text = "what you decided on changed while it was being signed; nothing was written"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "Read it again before you answer.")
@@ -130,6 +131,7 @@ def _signed(
     unsigned = _with_payload(made.message, **shown, **digest)
     caller.tell(f"waiting for your key ({human.name})", give_up)
     signature = sign(statement(config.team_id, unsigned))
+    # guard: signing-key-is-the-humans
     _refuse_other_key(signature, human)
     return _with_payload(unsigned, **{SIGNATURE: signature})
 

@@ -93,6 +93,7 @@ class Outage:
             self._since = moment
         self.error, self._was_read = error, True
         if not self._is_told and moment - self._since >= _SAID_AFTER:
+            # guard: outage-said-once
             self._is_told = True
             self._tell(f"{error.message} ({error.code}); the wait goes on")
 
@@ -102,6 +103,7 @@ class Outage:
         if _is_unknown(error):
             lasts = self.error is not None and _is_unknown(self.error)
             return not lasts or time.monotonic() - self._since < _LONGEST_UNKNOWN
+        # guard: wait-outlasts-outage
         return error.code is Code.STORE_LOCKED or may_pass(error)
 
     def _end(self) -> None:
@@ -191,6 +193,7 @@ class Arrival:
         try:
             self._last = self._outage.look(lambda: self._taken(replace(caller, wait=_PATIENCE)))
         except UnsureError as error:
+            # guard: uncertain-take-kept
             self._unsure, self._last = error, None
             self._outage.begin(error)
         return self._last if self._last is not None and self._last.messages else None
@@ -210,6 +213,7 @@ class Arrival:
         if self._unsure is not None:
             raise self._unsure
         if self._outage.error is not None and self._outage.error.code is not Code.STORE_LOCKED:
+            # guard: outage-at-end-of-wait
             raise self._outage.error
         return self._take(replace(caller, wait=_PATIENCE))
 
@@ -309,4 +313,5 @@ def human_present(team: Team) -> bool:
 def is_human_awaited(team: Team) -> bool:
     """Whether what a client asks now waits for the human at a console, as the team's `wait_for_human` says."""
     waits = team.config().wait_for_human
+    # guard: asked-only-where-somebody-is
     return waits == "always" or (waits == "present" and human_present(team))

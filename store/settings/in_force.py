@@ -104,6 +104,7 @@ def from_record(record: Mapping[str, Any]) -> bytes | None:
 
 def refuse_other(text: bytes, signed: Mapping[str, Any]) -> None:
     """Refuse to confirm settings with a signature that is of another text. Raises `TeamError` `NOT_PERMITTED`."""
+    # guard: signature-names-settings
     if signed.get("sha256", digest(text)) != digest(text):
         words = "the settings changed while they were being confirmed; nothing was written"
         raise TeamError(Code.NOT_PERMITTED, words, "Look at them again, and repeat it.")

@@ -92,6 +92,7 @@ def read_key(path: Path) -> bytes:
         raise _refused(f"{path}: {error.strerror}", "Make the key a plain file you can read.") from error
     if status.st_uid not in (0, os.geteuid()) and not _shares(path.parent, status):
         raise _refused(f"{path} belongs to {_user(status.st_uid)}", "A key must be your own, or root's.")
+    # guard: private-key-files
     if status.st_mode & 0o007 or (status.st_mode & 0o070 and not _shares(path.parent, status)):
         raise _refused(f"{path} can be read or written by other users", f"chmod 600 {path}, and make a new key.")
     key = data.strip()
@@ -387,6 +388,7 @@ class _Builder:
             return default
         place = Path(os.path.normpath(root / filled))
         inside = Path(os.path.realpath(place)).is_relative_to(os.path.realpath(root))
+        # guard: places-inside-project
         if not inside or not place.is_relative_to(root) or (place == root and key != "queue_dir"):
             self._refuse_place(key, f"{text!r} leads out of the project {root}", "Keep it inside; the default is used.")
             return default

@@ -299,6 +299,7 @@ def gathered(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
             continue
         same: dict[tuple[str, str], dict[str, Message]] = {}
         for message in some:
+            # guard: broadcast-copies-are-equal
             copies = same.setdefault((message.priority, repr(message.payload)), {})
             if message.recipients[0] in copies:
                 yield (message,)

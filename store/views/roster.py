@@ -122,6 +122,7 @@ class Roster:
 
     def _holds(self, board: BoardState, name: str) -> bool:
         known = self._made.get(name)
+        # guard: resting-by-clock
         return known is not None and board.now <= known.until and known.rests_on == self._own(board, name)
 
     def _own(self, board: BoardState, name: str) -> tuple[object, ...]:

@@ -214,6 +214,7 @@ def _doubts(snapshot: Snapshot) -> Iterator[Reason]:
         text = "1 message that was seen before is gone, and no archive has it" if number == 1 else many
         yield Reason(State.DOUBT, text, "Another program took it out without archiving it; nobody will receive it.")
     number = len(_damaged(snapshot))
+    # guard: damage-told
     if number:
         text = (
             "1 entry of the queue cannot be read" if number == 1 else f"{number:,} entries of the queue cannot be read"

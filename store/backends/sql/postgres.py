@@ -134,6 +134,7 @@ def announce(connect: Connect, presence: Presence, name: str) -> Iterator[bool]:
         return
     over = threading.Event()
     beating = threading.Thread(target=_beat, args=(connect, row, over, not waits), name="presence", daemon=True)
+    # guard: presence-heartbeat
     beating.start()
     try:
         yield True
@@ -153,6 +154,7 @@ def attendance(connect: Connect, presence: Presence) -> Attendance:
     except _FAILURES:
         return UNKNOWN
     known = [(name, is_fresh) for name, is_fresh in rows if is_presence_name(name)]
+    # guard: stale-presence-row
     return Attendance(
         names=frozenset(name for name, is_fresh in known if is_fresh),
         doubtful=frozenset(name for name, is_fresh in known if not is_fresh),
@@ -314,6 +316,7 @@ class Postgres(Dialect):
                 yield connection
             except (psycopg.Error, TeamError) as error:
                 if getattr(error, "sqlstate", None) == _READ_ONLY or _is_read_only(error):
+                    # guard: read-only-connection-closed
                     connection.close()
                 raise
 

@@ -417,6 +417,7 @@ class Dialect(ABC):
         """
         if self._pid != os.getpid():
             LEFT_ALONE.extend(self._kept)
+            # guard: connection-per-process
             self._kept, self._pid = [], os.getpid()
         kept = self._kept
         try:
@@ -436,6 +437,7 @@ class Dialect(ABC):
         while kept:
             with suppress(IndexError):  # another thread was faster
                 connection = kept.pop()
+                # guard: dead-connection-replaced
                 if connection.answers():
                     return connection
                 connection.close()

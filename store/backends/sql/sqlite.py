@@ -390,6 +390,7 @@ class Sqlite(Dialect):
     def mark(self, connection: Connection) -> object | None:
         """The file, the connection, and its number that SQLite changes with every commit of another connection."""
         if not self.read_only:
+            # guard: version-per-connection
             return self._identity, self._readers, connection.scalar("PRAGMA data_version")
         found = self._files.version()
         return found if found.is_stable else None
@@ -531,10 +532,12 @@ class Sqlite(Dialect):
                 self._identity, self._beside = found, {}
                 self.generation += 1
             lost = None if found is None else self._lost_beside()
+            # guard: lost-wal-index-refused
             if lost == self._index_path:
                 self._leave_index()
         if found is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
+        # guard: lost-wal-refused
         if lost == self._log_path:  # others do not see what is written there, nor does this process what they write
             text = f"{self._log_path} was taken away while this process used it; what is written since is not seen here"
             hint = "Put no hand to a database's log. Start this program again, then look with: team-console check"
@@ -571,6 +574,7 @@ class Sqlite(Dialect):
             if before is None or before == now:
                 continue
             if has_open(before):
+                # guard: lost-wal-not-of-others
                 if self._held is None:
                     self._held = hold(self.path)
                 return path

@@ -220,6 +220,7 @@ class SqlTransaction(Transaction):
                 order=f"CASE {self.shape.id} {cases} END",
                 limit=missing,
             )
+            # guard: read-since-makes-room
             found += [message for message in read if enough.fits(message)]
             settled = read[-1].message_id if len(read) == missing else chunk[-1]
             ids = ids[ids.index(settled) + 1 :]
@@ -259,6 +260,7 @@ class SqlTransaction(Transaction):
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         either = "message_id = :request_id OR request_id = :request_id"
         found = archived_messages(self.connection, either, {"request_id": storable(request_id)})
+        # guard: id-as-stored
         return [message for message in found if carries(message, request_id)]  # another's may be stored as this one is
 
     def archived_for(self, agent: str, message: Message) -> bool:
@@ -362,8 +364,11 @@ def _is_on_record(dialect: Dialect, written: Written) -> bool:
     """The server may still be at it: whoever commits holds the row of the numbers, which is waited for."""
     with dialect.connect() as connection:
         dialect.begin(connection, Mode.CLAIM, wait=1.0, label="look for a commit")
+        # guard: pending-commit-awaited
         numbers(connection, dialect.keeping(STATE))
         found = connection.scalar(f"SELECT hash FROM {AUDIT} WHERE seq = :seq", {"seq": written.seq})
+        # guard: done-commit-not-failed
+        # guard: missing-commit-not-done
         return bool(found == written.hash)
 
 

@@ -319,6 +319,7 @@ class Write:
         """The line with its place in the chain and what recovery needs to tell how far it came."""
         seq, at = self.stands.tip.seq + 1, to_text(self._team.clock())
         lost = {} if self.stands.lost is None else {TRAIL_LOST: list(self.stands.lost)}
+        # guard: lost-trail-on-record
         said = {**line.facts, **lost}
         return replace(line, seq=seq, at=at, facts=said, settings=self._recorded_settings(), **facts)
 
@@ -496,6 +497,7 @@ def replaced_settings(team: LockedTeam, text: str | None) -> Iterator[None]:
     except BaseException:
         with contextlib.suppress(TeamError, OSError):
             if before is not None:
+                # guard: settings-put-back
                 _write(team, before)
             else:
                 team.disk.unlink(path)

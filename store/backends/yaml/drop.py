@@ -192,6 +192,7 @@ def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
     Whoever can write a file here could have said it for that human, and words such as "approved" need no verdict.
     """
     for message in offered:
+        # guard: drop-takes-no-verdicts
         if may_be_verdict(config, message):
             raise ValueError(f"{message.type} of {message.sender} is a verdict, and drop/ takes none")
         if config.verdicts == "signed" and is_human(config, message.sender):

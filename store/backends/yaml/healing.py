@@ -242,6 +242,7 @@ def reconcile(
             twin = here.take(message)
             if twin is not None:
                 _heal(message, twin, last, healing)
+            # guard: superseding-message-put-back
             elif archived(message) and message not in needed:
                 is_shared = bool(here.left) or len(wanted) > 1
                 healing.removed.append((message_id, digest(message) if is_shared else ""))

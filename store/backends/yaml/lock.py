@@ -100,6 +100,7 @@ def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
     if holder is not None or not isinstance(pid, int) or facts.get("host") != os.uname().nodename:
         return None
     told = _by_text(facts)
+    # guard: lock-taken-over-meanwhile
     if told is not None and told.alive and _is_fresh(told):
         return None
     return f"pid {pid} ended during {facts.get('action')} (since {facts.get('since')}) without releasing the lock"

@@ -210,6 +210,7 @@ class Turn:
         if os.getpid() != owner:
             raise RuntimeError("a transaction must end in the process that began it")
         if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            # guard: settings-in-audit-line
             in_force = changes.settings.encode()
         elif in_force is None:
             in_force = team.settings.to_record
@@ -236,6 +237,7 @@ class Turn:
         """
 
         def commit(patient: bool) -> None:
+            # guard: foreign-write-before-verdict
             _refuse_changed(self.generation.text, rests_on)
             self._commit(line, attachments or {}, patient=patient, settings=settings)
 
@@ -329,6 +331,7 @@ def take_turn(
             # Whoever comes after a turn that was given up must not take us for a holder that died in it.
             text = left_text(before)
             stands = turn.standing
+            # guard: lost-trail-kept-without-write
             if stands.agrees and stands.left is not None and stands.lost is None:
                 text = released_text(replace(stands.left, damaged=_count_damaged(stands.generation, left, begun)))
             with contextlib.suppress(OSError):

@@ -81,6 +81,7 @@ class SettingsFile:
 
     def _understood(self, before: bytes) -> TeamConfig:
         """Its commands come out of the ledger now: who can write that would have them run."""
+        # guard: settings-from-trusted-audit-only
         return with_trust(parse(before, self._layout.config), self._layout.audit)
 
     def _in_force(self, text: bytes | None) -> bytes | None:

@@ -141,6 +141,7 @@ class SnapshotReader:
             lock_text = self._lock_text()
             problems += self._beside.problems(generation, lock_text)
             holder = self._holder(lock_text)
+            # guard: lock-given-back-meanwhile
             if holder is None and parse_released(lock_text) is None:  # it may have been given back meanwhile
                 lock_text = self._lock_text()
             problems += self._lock_problems(lock_text, holder)

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.proofs.mutants.line import Line
+from tests.proofs.mutants.guards import marks, switched_off
 from tests.proofs.mutants.mutants import MUTANTS
-from tests.proofs.mutants.protections import LINES
+from tests.proofs.mutants.table import GUARDS
 
 
 def main() -> int:
@@ -27,13 +27,11 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.be:
         return _be(chosen.be)
-    names = chosen.names or [*MUTANTS, *(line.name for line in LINES)]
+    names = chosen.names or [*MUTANTS, *GUARDS]
     survived = [name for name in names if name in MUTANTS and not is_noticed(name)]
     with tempfile.TemporaryDirectory() as folder:
-        lines = [line for line in LINES if line.name in names]
-        if lines:
-            copy_source(Path(folder))
-        survived += [line.name for line in lines if not is_line_noticed(line, Path(folder))]
+        copy_source(Path(folder))
+        survived += [name for name in names if name in GUARDS and not is_guard_noticed(name, Path(folder))]
     print(f"{len(names)} protections, {len(survived)} whose absence no test noticed")
     return 1 if survived else 0
 
@@ -56,18 +54,17 @@ def copy_source(folder: Path) -> None:
     shutil.copytree(ROOT / "src", folder / "src", symlinks=True)
 
 
-def is_line_noticed(line: Line, folder: Path) -> bool:
-    """Whether the tests of a line pass in the copy in `folder` as it is and fail with the line changed; printed."""
-    path = folder / line.file
-    text = path.read_text()
-    if text.count(line.old) != 1:
-        print(f"{line.name:32} NOT THERE: {line.file} has no such line any more", flush=True)
-        return False
-    healthy = _tested_in(folder, line.tests)
-    path.write_text(text.replace(line.old, line.new))
-    mutated = _tested_in(folder, line.tests)
-    path.write_text(text)
-    return _said(line.name, line.tests, healthy, mutated)
+def is_guard_noticed(name: str, folder: Path) -> bool:
+    """Whether each test of a guard passes in the copy in `folder` as it is and fails without the guard; printed."""
+    guard, ((file, _),) = GUARDS[name], marks()[name]
+    path = folder / file
+    text = path.read_text(encoding="utf-8")
+    healthy = _tested_in(folder, guard.tests)
+    path.write_text(switched_off(text, name, guard.off), encoding="utf-8")
+    mutated = [_tested_in(folder, (test,)) for test in guard.tests]
+    path.write_text(text, encoding="utf-8")
+    missed = [status for status in mutated if status != pytest.ExitCode.TESTS_FAILED]
+    return _said(name, guard.tests, healthy, missed[0] if missed else mutated[0])
 
 
 def _tested_in(folder: Path, tests: tuple[str, ...]) -> int:

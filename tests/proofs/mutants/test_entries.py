@@ -1,17 +1,24 @@
-"""Every protection that can be switched off is still where its entry says, and the tests that it names exist."""
+"""Each protection that can be switched off has its mark in the source, and the tests that are to notice exist."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.proofs.mutants.guards import marks, switched_off
 from tests.proofs.mutants.mutants import MUTANTS, Mutant
-from tests.proofs.mutants.protections import LINES
+from tests.proofs.mutants.table import GUARDS
 from tests.trust.test_forgeries import CASES
 
 
-def test_each_line_that_is_to_be_switched_off_stands_there_once() -> None:
-    assert [line.name for line in LINES if (ROOT / line.file).read_text().count(line.old) != 1] == []
+def test_each_mark_stands_once_and_has_its_entry() -> None:
+    assert sorted(name for name, places in marks().items() for _ in places) == sorted(GUARDS)
+
+
+@pytest.mark.parametrize("name", GUARDS)
+def test_a_marked_statement_can_be_switched_off(name: str) -> None:
+    ((file, _),) = marks()[name]
+    assert switched_off((ROOT / file).read_text(encoding="utf-8"), name, GUARDS[name].off)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
@@ -21,13 +28,13 @@ def test_what_a_mutant_replaces_is_there(mutant: Mutant) -> None:
 
 
 def test_the_tests_that_are_to_notice_exist() -> None:
-    named = [line.tests for line in LINES] + [mutant.tests for mutant in MUTANTS.values()]
+    named = [entry.tests for entry in (*GUARDS.values(), *MUTANTS.values())]
     assert [test for tests in named for test in tests if not _exists(test)] == []
 
 
 def test_the_forgeries_that_are_to_notice_are_tried_in_every_run() -> None:
     ids = {str(case.id) for case in CASES}
-    named = [test for line in LINES for test in line.tests if "test_forgeries.py::" in test and "[" in test]
+    named = [test for guard in GUARDS.values() for test in guard.tests if "test_forgeries.py::" in test and "[" in test]
     assert named
     assert [test for test in named if test.partition("[")[2].removesuffix("]") not in ids] == []
 
@@ -35,5 +42,5 @@ def test_the_forgeries_that_are_to_notice_are_tried_in_every_run() -> None:
 def _exists(test: str) -> bool:
     path, _, name = test.partition("::")
     function = name.partition("[")[0]
-    text = (ROOT / path).read_text() if (ROOT / path).is_file() else ""
+    text = (ROOT / path).read_text(encoding="utf-8") if (ROOT / path).is_file() else ""
     return bool(text) and (not function or f"def {function}(" in text)

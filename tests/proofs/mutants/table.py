@@ -1,0 +1,350 @@
+"""The table of protections: name of the mark, how it is switched off, tests that must fail then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.proofs.mutants.guards import (
+    Guard,
+    always,
+    giving,
+    guard,
+    never,
+    only_argument,
+    removed,
+    unfiltered,
+    without,
+    without_element,
+)
+
+GUARDS: Mapping[str, Guard] = {
+    "hook-start-of-its-own": guard(never, "hook/test_waiting.py::test_no_input_and_no_option_makes_a_no"),
+    "allowed-once": guard(without(1), "hook/test_mail.py::test_what_the_client_denied_may_be_allowed_once"),
+    "answered-in-session": guard(never, "hook/test_waiting.py::test_what_was_answered_in_the_terminal_ends_here"),
+    "asker-ends-with-client": guard(removed, "hook/test_waiting.py::test_the_client_is_killed"),
+    "dialog-answered-in-terminal": guard(
+        giving(False), "hook/test_dialogs.py::test_a_dialog_that_was_open_and_is_not_any_more_was_answered"
+    ),
+    "ends-with-last-console": guard(without(0), "hook/test_waiting.py::test_the_last_console_that_closes_lets_go"),
+    "hint-of-another-allows-nothing": guard(
+        without(1), "hook/test_mail.py::test_a_hint_that_somebody_else_left_allows_nothing"
+    ),
+    "moment-between-dialogs": guard(giving(1), "hook/test_dialogs.py::test_a_moment_between_two_dialogs_is_no_answer"),
+    "offer-ends": guard(
+        giving(False), "hook/test_mail.py::test_a_hint_that_comes_back_is_worth_nothing_once_the_offer_is_over"
+    ),
+    "request-without-a-file": guard(without(1), "hook/test_waiting.py::test_a_lost_file_loses_no_request"),
+    "server-away-is-no-absence": guard(
+        always, "sql/test_outages.py::test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left"
+    ),
+    "session-ended": guard(always, "hook/test_waiting.py::test_the_client_is_killed"),
+    "claude-code-needs-a-yes-or-no": guard(
+        giving({"behavior": "deny", "message": "no answer"}),
+        "hook/test_clients_language.py::test_what_is_no_clear_yes_or_no_decides_nothing",
+    ),
+    "client-settings-links": guard(never, "hook/test_joining.py::test_modes_are_kept_and_links_lead_nowhere_else"),
+    "codex-needs-a-yes-or-no": guard(
+        always, "hook/test_clients_language.py::test_what_is_no_clear_yes_or_no_decides_nothing"
+    ),
+    "no-mail-said-twice": guard(
+        unfiltered, "hook/test_mail.py::test_mail_that_a_process_is_about_to_say_is_not_said_by_another"
+    ),
+    "read-only-what-was-said": guard(
+        without(1), "hook/test_mail.py::test_what_a_killed_hook_took_and_never_said_comes_again"
+    ),
+    "wake-only-resting-session": guard(
+        without(2), "hook/test_mail.py::test_a_session_that_goes_on_or_ends_is_not_waited_for"
+    ),
+    "no-mail-for-closed-output": guard(
+        giving(True), "hook/test_mail.py::test_an_output_that_nobody_reads_any_more_is_known"
+    ),
+    "teammate-is-no-member": guard(without_element(0), "hook/test_roster.py::test_a_teammate_never_acts_as_a_member"),
+    "event-of-other-thread": guard(removed, "hook/test_waiting.py::test_what_shows_nothing_ends_nothing"),
+    "hook-exits-zero": guard(giving(2), "hook/test_waiting.py::test_a_harmed_team_says_nothing"),
+    "drafts-kept-at-crash": guard(removed, "trust/test_leaving.py::test_words_are_kept_at_once_when_something_fails"),
+    "seat-in-another-team": guard(
+        without(0),
+        "console/test_on_a_terminal.py::test_who_sits_at_the_console_stays_so_in_another_team_unless_it_is_the_lead_of_each",
+    ),
+    "agent-acts-as-no-human": guard(never, "cli/test_acting_as.py::test_an_agent_does_not_rise_to_a_human"),
+    "answered-what-show-printed": guard(
+        removed, "cli/test_seen_word.py::test_a_request_that_is_not_what_was_shown_is_not_answered"
+    ),
+    "decider-is-named": guard(never, "cli/test_acting_as.py::test_off_a_terminal_whoever_decides_is_named"),
+    "json-escapes": guard(
+        only_argument(1), "trust/test_hostile_verbs.py::test_json_on_a_terminal_is_safe_and_loses_nothing"
+    ),
+    "carried-fields-shown": guard(
+        removed, "trust/test_shown_whole.py::test_a_field_beside_the_json_is_not_shown_in_place_of_what_decides"
+    ),
+    "first-line-shown": guard(
+        without(1), "trust/test_shown_whole.py::test_a_first_line_that_its_title_cuts_is_shown_whole"
+    ),
+    "settings-warning-on-receive": guard(
+        without(1), "cli/test_receive_in_doubt.py::test_settings_that_are_lost_or_not_understood_are_warned_of"
+    ),
+    "title-is-no-text": guard(
+        giving(None),
+        "console/test_what_was_shown.py::test_of_several_each_keeps_whether_its_text_or_only_its_title_was_shown",
+    ),
+    "keys-before-leaving": guard(removed, "console/test_key_queue.py"),
+    "drafts-kept-at-signal": guard(removed, "trust/test_leaving.py::test_a_signal_ends_it_in_order"),
+    "ends-with-terminal": guard(
+        removed, "trust/test_leaving.py::test_a_console_that_hangs_ends_when_its_terminal_is_gone"
+    ),
+    "signal-restores-terminal": guard(removed, "trust/test_leaving.py::test_a_signal_ends_it_in_order"),
+    "mcp-wait-limit": guard(giving(90.0), "mcp/test_tools.py::test_every_wait_ends_before_clients_give_up"),
+    "console-answer-stands": guard(
+        always, "mcp/test_dialogs.py::test_an_answer_at_a_console_that_was_opened_meanwhile_stands"
+    ),
+    "no-dialog-beside-a-console": guard(without(2), "mcp/test_dialogs.py::test_the_team_says_who_is_asked"),
+    "no-plan-answers-by-mcp": guard(
+        never, "mcp/test_tools.py::test_an_answer_cannot_be_sent_as_a_message_not_even_by_the_lead"
+    ),
+    "evidence-in-inboxes": guard(
+        never, "console/test_what_was_shown.py::test_an_approval_in_inboxes_shows_and_keeps_the_evidence"
+    ),
+    "passwords-covered": guard(always, "sql/test_passwords.py::test_no_verb_shows_a_password"),
+    "lock-ends-with-process": guard(
+        giving(True), "store/test_presence.py::test_presence_ends_with_its_process_however_that_ends"
+    ),
+    "presence-heartbeat": guard(removed, "sql/test_hooks.py::test_a_process_is_present_as_long_as_it_beats"),
+    "read-only-connection-closed": guard(
+        removed, "sql/test_outages.py::test_a_server_that_takes_no_writes_for_a_while_is_waited_for"
+    ),
+    "stale-presence-row": guard(
+        unfiltered, "sql/test_hooks.py::test_an_asker_that_was_cut_off_for_a_while_is_not_gone"
+    ),
+    "connection-per-process": guard(removed, "sql/test_connections.py::test_a_team_works_on_both_sides_of_a_fork"),
+    "dead-connection-replaced": guard(
+        always, "sql/test_connections.py::test_connections_to_a_server_that_was_started_again_are_replaced"
+    ),
+    "lost-wal-index-refused": guard(
+        never,
+        "sql/test_outages.py::test_what_others_wrote_since_the_index_of_the_log_was_taken_away_is_not_written_over",
+    ),
+    "lost-wal-not-of-others": guard(
+        never, "sql/test_outages.py::test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone"
+    ),
+    "lost-wal-refused": guard(
+        never, "sql/test_outages.py::test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone"
+    ),
+    "version-per-connection": guard(
+        without_element(1), "sql/test_closing.py::test_what_was_written_since_a_team_was_closed_is_seen"
+    ),
+    "done-commit-not-failed": guard(
+        giving(False), "sql/test_outages.py::test_a_send_whose_commit_nobody_answered_says_what_the_server_has[after]"
+    ),
+    "id-as-stored": guard(
+        unfiltered, "sql/test_hostile_ids.py::test_one_that_is_stored_as_another_is_not_taken_for_it"
+    ),
+    "missing-commit-not-done": guard(
+        giving(True), "sql/test_outages.py::test_a_send_whose_commit_nobody_answered_says_what_the_server_has[before]"
+    ),
+    "pending-commit-awaited": guard(
+        removed, "sql/test_outages.py::test_a_commit_that_the_server_is_still_at_is_waited_for"
+    ),
+    "read-since-makes-room": guard(
+        unfiltered, "sql/test_limit.py::test_what_was_read_since_it_was_seen_makes_room_for_the_next"
+    ),
+    "lost-trail-on-record": guard(
+        without_element(1),
+        "trust/test_forged_around.py::test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good",
+    ),
+    "settings-put-back": guard(removed, "settings/test_members.py::test_a_failed_commit_puts_the_settings_back"),
+    "drop-takes-no-verdicts": guard(never, "trust/test_open_verdicts.py::test_drop_takes_no_verdicts"),
+    "superseding-message-put-back": guard(
+        without(1),
+        "trust/test_history_decides.py::test_a_plan_stays_superseded_when_another_program_drops_the_later_one",
+    ),
+    "lock-taken-over-meanwhile": guard(
+        never,
+        "store/test_yaml_lock.py::test_who_takes_over_from_one_that_died_while_it_is_looked_at_is_not_said_to_have_died",
+    ),
+    "foreign-write-before-verdict": guard(removed, "store/test_expected.py"),
+    "lost-trail-kept-without-write": guard(
+        without(2), "trust/test_forged_around.py::test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good"
+    ),
+    "settings-in-audit-line": guard(
+        removed, "settings/test_lost_members.py::test_removed_members_are_no_lost_settings"
+    ),
+    "settings-from-trusted-audit-only": guard(
+        only_argument(0),
+        "settings/test_lost_members.py::test_commands_out_of_a_ledger_that_others_can_write_are_not_run",
+    ),
+    "lock-given-back-meanwhile": guard(
+        never, "store/test_yaml_lock.py::test_who_gives_the_lock_back_while_it_is_looked_at_is_not_said_to_have_died"
+    ),
+    "unreadable-not-empty": guard(
+        giving(True), "trust/test_honest_verbs.py::test_a_harmed_queue_is_never_shown_as_empty"
+    ),
+    "names-stay-in-their-folder": guard(removed, "trust/test_names_stay_home.py"),
+    "control-characters": guard(
+        only_argument(1),
+        "trust/test_hostile_verbs.py::test_what_a_verb_prints_for_people_is_only_text",
+        "trust/test_hostile_console.py",
+    ),
+    "answer-of-its-own-kind": guard(
+        without(0), "views/test_client_requests.py::test_a_message_of_another_kind_never_allows_anything"
+    ),
+    "expired-request-closed": guard(
+        never, "desk/test_client_requests.py::test_a_request_that_expired_is_withdrawn_by_the_clock_alone"
+    ),
+    "forged-verdict": guard(
+        giving(""),
+        "trust/test_forged_in_faces.py::test_a_hook_waits_on_for_the_human",
+        "trust/test_forged_in_faces.py::test_a_wait_on_the_command_line_ends_with_nothing",
+        "trust/test_forged_in_faces.py::test_an_mcp_server_says_that_it_waits",
+    ),
+    "verdict-in-time": guard(
+        always, "views/test_client_requests.py::test_a_verdict_after_the_end_decides_nothing_and_one_in_time_does"
+    ),
+    "withdrawal-that-left-the-queue": guard(
+        without_element(1),
+        "views/test_client_requests.py::test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_request",
+    ),
+    "withdrawn-not-open": guard(never, "hook/test_waiting.py::test_the_dialog_is_dismissed"),
+    "confirming-key-on-record": guard(
+        never, "trust/test_forged_around.py::test_a_key_put_there_for_it_confirms_no_settings"
+    ),
+    "unvouched-key-told": guard(
+        removed,
+        "trust/test_keys_on_record.py::test_a_key_taken_on_record_in_place_of_a_lost_one_stays_among_the_findings",
+    ),
+    "unvouched-key-vouches-for-none": guard(
+        without(1), "trust/test_keys_on_record.py::test_a_key_without_a_voucher_vouches_for_no_other"
+    ),
+    "only-members-bring-teammates": guard(
+        removed, "hook/test_roster.py::test_nobody_but_a_member_brings_anybody_along"
+    ),
+    "lost-settings-give-no-authority": guard(
+        never, "sql/test_settings_lost.py::test_nothing_that_needs_authority_is_written_until_they_are_healed"
+    ),
+    "lasting-notes-kept": guard(
+        removed, "hook/test_roster.py::test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count"
+    ),
+    "evidence-in-digest": guard(
+        without_element(2), "desk/test_seen.py::test_everything_shown_is_in_the_digest_and_little_of_it_is_kept"
+    ),
+    "hardware-key-touched": guard(
+        without(1), "trust/test_hardware_keys.py::test_a_key_that_nobody_touched_signs_nothing"
+    ),
+    "hardware-key-touched-without-library": guard(
+        never, "trust/test_hardware_keys.py::test_without_the_library_an_untouched_key_signs_nothing_either"
+    ),
+    "signature-by-human-key": guard(
+        never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another key-question]"
+    ),
+    "signature-for-one-purpose": guard(
+        never,
+        "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another purpose-permission]",
+    ),
+    "signature-for-one-request": guard(
+        never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-no request-question]"
+    ),
+    "signature-known-by-all-bytes": guard(
+        without_element(0),
+        "trust/test_verified_once.py::test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another",
+    ),
+    "signature-verified-once": guard(
+        removed,
+        "trust/test_verified_once.py::test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another",
+    ),
+    "verdict-signed": guard(
+        always, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-YAML edit-question]"
+    ),
+    "unchecked-after-outage": guard(
+        removed,
+        "sql/test_outages.py::test_messages_reach_their_reader_although_the_server_goes_right_after_they_were_taken",
+    ),
+    "unchecked-verdict-marked": guard(
+        giving(None),
+        "sql/test_outages.py::test_messages_reach_their_reader_although_the_server_goes_right_after_they_were_taken",
+    ),
+    "most-urgent-first": guard(only_argument(0), "sql/test_limit.py::test_the_most_urgent_is_handed_out_first"),
+    "taken-by-another": guard(
+        giving(True), "sql/test_outages.py::test_a_wait_finds_out_what_it_took_once_the_server_is_back[before]"
+    ),
+    "unknown-commit-resolved": guard(
+        always, "sql/test_outages.py::test_a_wait_finds_out_what_it_took_once_the_server_is_back[after]"
+    ),
+    "key-added-by-human-or-lead": guard(
+        never, "trust/test_keys_on_record.py::test_an_agent_takes_no_key_of_a_human_on_record"
+    ),
+    "key-added-by-known-key": guard(
+        unfiltered,
+        "trust/test_keys_on_record.py::test_a_key_that_is_not_known_takes_none_on_record_while_a_known_one_is_there",
+    ),
+    "settings-confirmed-by-key": guard(
+        never,
+        "trust/test_forged_around.py::test_settings_in_which_another_leads_are_confirmed_with_the_key_of_the_human_and_not_without[yaml]",
+    ),
+    "members-under-settings-in-force": guard(
+        removed, "settings/test_lost_members.py::test_nobody_changes_members_while_the_settings_are_lost"
+    ),
+    "former-version-shown": guard(never, "desk/test_seen.py::test_another_former_version_beside_it_is_refused"),
+    "seen-question": guard(never, "desk/test_requests.py"),
+    "withdrawn-request-refused": guard(
+        removed, "desk/test_client_requests.py::test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved"
+    ),
+    "trusted-commands-only": guard(
+        never, "settings/test_trust.py::test_settings_that_everybody_can_write_run_no_command"
+    ),
+    "mail-once-each": guard(
+        unfiltered, "hook/test_mail.py::test_mail_of_an_earlier_session_is_not_said_again_beside_what_is_new"
+    ),
+    "requests-of-killed-hooks": guard(
+        giving({}),
+        "hook/test_waiting.py::test_a_killed_hook_is_found_out_by_any_other_session",
+        "hook/test_waiting.py::test_nobody_approves_what_nobody_would_carry_out",
+    ),
+    "session-mail-after-unknown-commit": guard(
+        always,
+        "sql/test_outages.py::test_mail_of_a_session_whose_commit_nobody_answered_is_said_rather_twice_than_never",
+    ),
+    "changed-while-signed": guard(
+        never, "trust/test_signed_verdicts.py::test_a_request_that_is_rewritten_while_its_verdict_is_signed_gets_none"
+    ),
+    "signing-key-is-the-humans": guard(
+        removed, "trust/test_signing_work.py::test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict"
+    ),
+    "asked-only-where-somebody-is": guard(
+        giving(True), "hook/test_waiting.py::test_where_nobody_is_nothing_is_asked_and_nothing_written"
+    ),
+    "outage-at-end-of-wait": guard(
+        removed,
+        "sql/test_outages.py::test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_nothing",
+    ),
+    "outage-said-once": guard(
+        removed,
+        "desk/test_outages.py::test_a_team_that_is_away_for_more_than_a_moment_is_said_once_and_so_is_its_return",
+    ),
+    "uncertain-take-kept": guard(
+        removed, "sql/test_outages.py::test_a_wait_finds_out_what_it_took_once_the_server_is_back[after]"
+    ),
+    "wait-outlasts-outage": guard(
+        without(1), "desk/test_outages.py::test_a_wait_goes_on_for_as_long_as_its_team_is_away_and_then_says_why"
+    ),
+    "signature-names-settings": guard(
+        never, "trust/test_forged_around.py::test_a_signature_confirms_the_settings_that_were_looked_at"
+    ),
+    "places-inside-project": guard(
+        never, "settings/test_office_settings.py::test_a_place_out_of_the_project_is_a_finding_and_not_used"
+    ),
+    "private-key-files": guard(
+        never, "settings/test_trust.py::test_a_key_that_others_can_use_is_an_error_and_signs_nothing"
+    ),
+    "broadcast-copies-are-equal": guard(
+        without_element(1), "views/test_broadcasts.py::test_whatever_differs_is_not_hidden_behind_a_broadcast"
+    ),
+    "resting-by-clock": guard(
+        without(1),
+        "views/test_followed_roster_rows.py::test_the_clock_alone_makes_an_active_agent_one_that_rests_and_no_sooner",
+    ),
+    "damage-told": guard(
+        never, "trust/test_honest_verbs.py::test_damaged_entries_are_told_by_every_face_wherever_the_damage_is"
+    ),
+    "carriage-returns-seen": guard(
+        only_argument(0), "console/test_client_requests.py::test_no_field_of_a_request_steers_the_screen"
+    ),
+}
