@@ -142,7 +142,7 @@ def _zsh_arguments(verb_name: str | None) -> Iterator[str]:
 
 _ZSH_ACTIONS = {
     "files": "_files",
-    **{item: f" _team_console_words {item}" for item in ("agents", "requests", "messages", "held", "kinds")},
+    **{item: f" _team_console_words {item}" for item in ("agents", "requests", "messages", "held", "kinds", "topics")},
 }
 
 _ZSH = r"""#compdef team-console

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import asdict
-from team_console.console.cli.arguments import find_verb, overview, parser_for
+from team_console.console.cli.arguments import add_completed, find_verb, overview, parser_for
 from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import Call
 from team_console.console.cli.output import is_terminal, to_json
@@ -30,6 +30,7 @@ from team_console.console.cli.reference import (
     settings_text,
     team_schema,
 )
+from team_console.console.cli.registry import VERBS
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.model.names import ALL, is_name, nearest
@@ -167,9 +168,8 @@ def add_help_arguments(parser: ArgumentParser) -> None:
         "  team-console help environment          # variables; also: files, exit-codes\n"
         "  team-console help json status          # the JSON Schema of what status --json prints"
     )
-    parser.add_argument(
-        "topic", nargs="*", metavar="VERB|settings [NAME]|keys|environment|files|exit-codes|json [VERB]"
-    )
+    topics = "a verb, or: settings [NAME], keys, environment, files, exit-codes, json [VERB]"
+    add_completed(parser, "topics", "topic", nargs="*", metavar="TOPIC", help=topics)
 
 
 def do_help(call: Call) -> int:
@@ -376,4 +376,11 @@ def _kinds(call: Call) -> list[str]:
     return [*KINDS, *(kind for kind in call.team.config().kinds if kind not in KINDS)]
 
 
-_SOURCES = {"agents": _agents, "requests": _requests, "messages": _messages, "held": _held, "kinds": _kinds}
+def _topics(call: Call) -> list[str]:
+    return [*(verb.name for verb in VERBS if verb.group), "settings", "json", *_TOPICS]
+
+
+_SOURCES = {
+    **{"agents": _agents, "requests": _requests, "messages": _messages, "held": _held, "kinds": _kinds},
+    "topics": _topics,
+}

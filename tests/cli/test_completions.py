@@ -74,6 +74,7 @@ def complete_in_fish(line: str, program: Path, folder: Path) -> list[str]:
 def test_bash_offers_the_verbs(program: Path, team: CommandLine) -> None:
     assert complete_in_bash("team-console ", program, team.folder) == VISIBLE
     assert complete_in_bash("team-console --js", program, team.folder) == ["--json"]
+    assert complete_in_bash("team-console help exi", program, team.folder) == ["exit-codes"]
 
 
 def test_bash_offers_options_choices_and_names(program: Path, team: CommandLine) -> None:
