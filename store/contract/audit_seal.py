@@ -52,5 +52,5 @@ class SealedFrom:
 
     def holds(self, line: LineSeal) -> bool:
         """Whether the next line may be as it is."""
-        self._has_begun = self._has_begun or line is LineSeal.SEALED
+        self._has_begun = self._has_begun or line in (LineSeal.SEALED, LineSeal.BROKEN)
         return line is not LineSeal.BROKEN and not (self._has_begun and line is LineSeal.UNSEALED)

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.audit_log import Ledger, Line, RecordedReader, Tip
+from team_console.store.backends.yaml.audit_log import FileReader, Ledger, Line, Tip
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds import KINDS, Family, Kind
@@ -38,7 +38,7 @@ class Trail:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "audit.jsonl"
         self.ledger = Ledger(Disk(), self.path)
-        self.reader = RecordedReader(Disk(), self.path)
+        self.reader = FileReader(Disk(), self.path)
         self.tip = Tip()
 
     def write(self, *writes: dict[str, object], action: str = "send", at: str = AT, void: int = 0) -> None:
@@ -46,11 +46,11 @@ class Trail:
         self.tip = self.ledger.append(line, self.tip, mode=0o600)
 
     def fresh(self) -> RecordedFacts:
-        return RecordedReader(Disk(), self.path).read()
+        return FileReader(Disk(), self.path).facts()
 
     def known(self) -> list[str]:
         """What the following reader knows; a fresh one knows the same."""
-        facts, fresh = self.reader.read(), self.fresh()
+        facts, fresh = self.reader.facts(), self.fresh()
         ids = [f"{letter}{number}" for number in range(30) for letter in "QV"]
         assert [item for item in ids if item in facts] == [item for item in ids if item in fresh]
         return [item for item in ids if item in facts]
@@ -59,9 +59,9 @@ class Trail:
 def test_only_what_is_new_is_read_and_the_object_stays(tmp_path: Path) -> None:
     trail = Trail(tmp_path)
     trail.write(plan(1))
-    first = trail.reader.read()
+    first = trail.reader.facts()
     trail.write(verdict(1, approve=False))
-    assert trail.reader.read() is first
+    assert trail.reader.facts() is first
     assert first.log == ["Q1", "V1"]
     message = first.message("V1")
     assert message is not None

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from team_console.store.backends.audit_log import NOT_BY_DESK, AuditReader, TrailLine
 from team_console.store.backends.sql.connection import Connection, Values
 from team_console.store.backends.sql.rows import dump, is_storable, storable
 from team_console.store.backends.sql.schema import ARCHIVE, ATTACHMENTS, AUDIT
-from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, seal
+from team_console.store.contract.audit_seal import LineSeal, judged, seal
 from team_console.store.contract.team import AuditLine, Page
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -22,8 +23,8 @@ _LINE = ("seq", "at", "actor", "action", "facts", "prev", "hash")
 LINES = f"SELECT {', '.join(_LINE)} FROM {AUDIT}"
 """The select of audit rows, for `line_of`."""
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
-_HIDDEN = frozenset({"recorded", "seal"})
-"""Facts of an audit line that are not for people."""
+RECORDED = "recorded"
+"""Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
 
 
 def archived_row(agent: str, message: Message, *, n: int) -> dict[str, Any]:
@@ -142,44 +143,64 @@ def seal_of(line: Mapping[str, Any], key: bytes) -> LineSeal:
 
 
 class Chain:
-    """Verifies the audit trail; what was found intact once is not read again."""
+    """The audit trail for people: verified from its first line on; what was read once is not read again."""
 
-    def __init__(self, key: bytes = b"") -> None:
-        self.key = key
+    def __init__(self) -> None:
+        self._trail = AuditReader()
+        self._begin()
+
+    def _begin(self) -> None:
         self._seq = 0
         self._hash = ""
-        self._broken_at: int | None = None
-        self._sealed_from = SealedFrom()
+        self._is_odd = False
 
-    def lines(self, connection: Connection, *, limit: int) -> list[AuditLine]:
-        """The last lines, newest first, each with whether the chain and the seals hold up to it."""
-        self._verify(connection)
-        rows = connection.rows(f"{LINES} ORDER BY seq DESC LIMIT :limit", {"limit": limit})
-        return [self._line(row) for row in rows]
-
-    def _line(self, row: Sequence[Any]) -> AuditLine:
-        line = line_of(row)
-        seq, at, actor, action = line["seq"], line["at"], line["actor"], line["action"]
-        found = seal_of(line, self.key)
-        return AuditLine(seq, at, actor, action, _shown(line["facts"]), self._is_intact(seq), found)
-
-    def _is_intact(self, seq: int) -> bool:
-        return self._broken_at is None or 0 < seq < self._broken_at
-
-    def _verify(self, connection: Connection) -> None:
-        while self._broken_at is None:
-            following = f"{LINES} WHERE seq > :seq ORDER BY seq LIMIT {_STEP}"
-            rows = connection.rows(following, {"seq": self._seq})
-            if not rows:
-                return
+    def lines(self, connection: Connection, *, limit: int, key: bytes) -> list[AuditLine]:
+        """Give the last lines, newest first, each with whether the chain and the seals hold up to it."""
+        last = connection.scalar(f"SELECT max(seq) FROM {AUDIT}") or 0
+        is_shorter = isinstance(last, int) and last < self._seq
+        if is_shorter or key != self._trail.key or limit > self._trail.keeps:
+            self._trail.restart(key=key, keeps=limit)
+            self._begin()
+        while rows := connection.rows(f"{LINES} WHERE seq > :seq ORDER BY seq LIMIT {_STEP}", {"seq": self._seq}):
             for row in rows:
                 line = line_of(row)
+                if line["seq"] <= self._seq:  # SQLite keeps any text as a number, and sorts it behind all numbers
+                    if not self._is_odd:
+                        self._trail.take(trail_line(line, key, follows=False))
+                    self._is_odd = True
+                    return self._trail.shown(limit)
                 is_next = line["seq"] == self._seq + 1 and line["prev"] == self._hash
-                is_same = line["hash"] == chained(self._hash, line)
-                if not (is_next and is_same and self._sealed_from.holds(seal_of(line, self.key))):
-                    self._broken_at = line["seq"] or self._seq + 1
-                    return
+                follows = is_next and line["hash"] == chained(self._hash, line)
+                self._trail.take(trail_line(line, key, follows=follows))
                 self._seq, self._hash = line["seq"], line["hash"]
+        return self._trail.shown(limit)
+
+
+def trail_line(line: Mapping[str, Any], key: bytes, *, follows: bool = True) -> TrailLine:
+    """Make an audit row a line of the trail, with the requests and answers that its facts carry."""
+    text, action = line["facts"], line["action"]
+    questions: list[object] = []
+    answers: list[object] = []
+    if f'"{RECORDED}"' in text or '"request_id"' in text:
+        facts = facts_of(text)
+        recorded = facts.get(RECORDED)
+        if isinstance(recorded, Mapping):
+            questions, answers = as_list(recorded.get("questions")), as_list(recorded.get("answers"))
+        elif "request_id" in facts and action not in NOT_BY_DESK:
+            # A line of an earlier version names the messages it wrote and does not hold them.
+            questions = [facts.get("question"), *as_list(facts.get("ids"))]
+    return TrailLine(
+        *(line["seq"], line["at"], line["actor"], action, text.encode("utf-8", "backslashreplace")),
+        writes=tuple(dump(record).encode("utf-8", "backslashreplace") for record in answers),
+        questions=tuple(item for item in questions if isinstance(item, str)),
+        follows=follows,
+        seal=seal_of(line, key),
+    )
+
+
+def as_list(value: object) -> list[Any]:
+    """Give a list as it is, and an empty one for anything else."""
+    return value if isinstance(value, list) else []
 
 
 def audit_rows(
@@ -212,8 +233,3 @@ def facts_of(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {"unreadable": text}
     return facts if isinstance(facts, dict) else {"unreadable": text}
-
-
-def _shown(text: str) -> Mapping[str, Any]:
-    """The facts for people: without the records that the line keeps, and its seal."""
-    return {key: value for key, value in facts_of(text).items() if key not in _HIDDEN}

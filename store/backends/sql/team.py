@@ -326,9 +326,7 @@ class SqlTeam(Team):
         """See `Team.audit`."""
         with self._reading() as (connection, shape):
             key = self._settings.look(connection, shape).config.key
-            if key != self._chain.key:
-                self._chain = Chain(key)
-            return self._chain.lines(connection, limit=limit) if shape.has_ours else []
+            return self._chain.lines(connection, limit=limit, key=key) if shape.has_ours else []
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.backends.audit_log import AuditReader
 from team_console.store.backends.sql.connection import Connection, Values, containing, insert, listed
 from team_console.store.backends.sql.history import (
     LINES,
+    RECORDED,
     archived_messages,
     archived_row,
     as_text,
     audit_rows,
-    facts_of,
     line_of,
-    seal_of,
+    trail_line,
 )
 from team_console.store.backends.sql.row_reader import RowReader, State, in_order
 from team_console.store.backends.sql.rows import (
@@ -49,22 +50,17 @@ from team_console.store.backends.sql.schema import (
     numbers,
 )
 from team_console.store.backends.sql.settings import Settings, write_settings
-from team_console.store.contract.audit_seal import LineSeal, key_name
+from team_console.store.contract.audit_seal import key_name
 from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import Changes, Enough, Transaction
-from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import ENVELOPE_KEYS, Message, from_record
+from team_console.store.model.message import ENVELOPE_KEYS, Message
 from team_console.store.model.names import ALL, check_name, spellings
 from team_console.store.model.recorded import (
-    ACCEPT_KEYS,
     ACCEPT_SETTINGS,
     CARRIED,
-    MIGRATE,
-    RecordedFact,
     RecordedFacts,
     reworded,
-    vouched_for,
 )
 from team_console.store.model.safe import first_of
 from team_console.store.protocol.parsing import carries, parse_message
@@ -383,10 +379,6 @@ def _with_ids(error: TeamError, ids: Sequence[str]) -> TeamError:
 
 # Requests and answers on the audit trail of a SQL team: put there with each write, read back by looks and healing.
 
-RECORDED = "recorded"
-"""Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
-_NOT_BY_DESK = frozenset({"heal", MIGRATE})
-"""Actions that carry what others wrote."""
 _SOUGHT = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"')
 
 
@@ -403,32 +395,31 @@ def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[
 
 
 class RecordedReader:
-    """Follows the audit trail of one database; used from one thread at a time."""
+    """Follow what the audit trail of one database has of requests and answers; used from one thread at a time.
+
+    The database looks for the lines that may tell of any, so that a look does not read all of a long trail.
+    """
 
     def __init__(self) -> None:
-        self._key = b""
-        self._forget()
+        self._trail = AuditReader()
+        self._begin()
 
-    def _forget(self) -> None:
+    def _begin(self) -> None:
         self._reached = 0
         self._sealed_from: int | None = None
-        self._facts = RecordedFacts()
 
     def read(self, connection: Connection, key: bytes = b"") -> RecordedFacts:
-        """Everything on record at the moment the connection sees. Our own tables must be there.
-
-        Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
-        """
+        """Give everything on record at the moment the connection sees. Our own tables must be there."""
         last = connection.scalar(f"SELECT max(seq) FROM {AUDIT}") or 0
         if not isinstance(last, int):
             last = connection.scalar(f"SELECT max(CAST(seq AS BIGINT)) FROM {AUDIT}") or 0
-        if last < self._reached or key != self._key:
-            self._forget()
-            self._key = key
+        if last < self._reached or key != self._trail.key:
+            self._trail.restart(key=key)
+            self._begin()
         if last > self._reached:
             self._find_first_seal(connection)
             self._go_on(connection, last)
-        return self._facts
+        return self._trail.facts
 
     def _go_on(self, connection: Connection, last: int) -> None:
         patterns = {f"sought_{number}": containing(item) for number, item in enumerate(_SOUGHT)}
@@ -438,23 +429,16 @@ class RecordedReader:
         values = {"reached": self._reached, "last": last, "confirmed": ACCEPT_SETTINGS, **patterns}
         for row in connection.rows(wanted, values):
             line = line_of(row)
-            if line["action"] in (ACCEPT_KEYS, ACCEPT_SETTINGS, MIGRATE) and self._is_trusted(line):
-                self._facts.take_on_record(line["seq"], line["action"], facts_of(line["facts"]))
-            for fact in _facts(facts_of(line["facts"]), line, is_trusted=self._is_trusted(line)):
-                self._facts.add(fact)
+            is_after = self._sealed_from is not None and line["seq"] >= self._sealed_from
+            self._trail.take(trail_line(line, self._trail.key), is_after_seal=is_after)
         self._reached = last
 
     def _find_first_seal(self, connection: Connection) -> None:
         """A quote in a text of a line is escaped, so that no text looks like a seal."""
-        if self._key and self._sealed_from is None:
-            sealed = {"sealed": containing(f'"seal":"{key_name(self._key)}-')}
+        if self._trail.key and self._sealed_from is None:
+            sealed = {"sealed": containing(f'"seal":"{key_name(self._trail.key)}-')}
             first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
             self._sealed_from = first if isinstance(first, int) else None
-
-    def _is_trusted(self, line: Mapping[str, Any]) -> bool:
-        found = seal_of(line, self._key)
-        is_before = self._sealed_from is None or line["seq"] < self._sealed_from
-        return found is not LineSeal.BROKEN and (found is not LineSeal.UNSEALED or is_before)
 
 
 def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
@@ -474,40 +458,6 @@ def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
         tx.notices.append(Problem("HEALED_ANSWER", "warning", message.message_id, text, hint))
     if changed:
         tx.record("heal", changed=changed)
-
-
-def _facts(facts: Mapping[str, Any], line: Mapping[str, Any], *, is_trusted: bool) -> Iterable[RecordedFact]:
-    seq, at, action = line["seq"], from_text(line["at"]), line["action"]
-    in_time = is_trusted and action not in _NOT_BY_DESK
-    vouched = vouched_for(action, facts) if is_trusted else ()
-    recorded = facts.get(RECORDED)
-    if not isinstance(recorded, Mapping):
-        # A line of an earlier version names the messages it wrote and does not hold them.
-        ids = [facts.get("question"), *_list(facts.get("ids"))] if in_time and "request_id" in facts else []
-        recorded = {"questions": ids}
-    for message_id in _list(recorded.get("questions")):
-        if isinstance(message_id, str):
-            ours = in_time or message_id in vouched
-            yield RecordedFact(message_id, seq, at, None, ours, in_time=in_time)
-    for record in _list(recorded.get("answers")):
-        message = _understood(record)
-        if message is not None:
-            request_id, raw = parse_message(message).request_id, dump(record).encode("utf-8", "backslashreplace")
-            ours = in_time or message.message_id in vouched
-            yield RecordedFact(message.message_id, seq, at, message.created_at, ours, request_id, raw, in_time=in_time)
-    for message_id in vouched:
-        yield RecordedFact(message_id, seq, at, None, True, in_time=False)
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _understood(record: object) -> Message | None:
-    try:
-        return from_record(record) if isinstance(record, dict) else None
-    except ValueError:
-        return None
 
 
 # Turns the changes of a transaction into rows, all in the database transaction they were made in.

@@ -12,7 +12,7 @@ from time import monotonic
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.audit_log import Ledger, Line, Tip, whole_lines
+from team_console.store.backends.yaml.audit_log import Line, line_of_bytes, whole_lines
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.codec.cutting.address_search import may_be_addressed
 from team_console.store.backends.yaml.disk import Disk, Mark, Stat
@@ -86,8 +86,9 @@ class Addressees:
         ids = {message.message_id for message in known.answer.messages}
         reached, end = known.mark, known.ledger
         try:
-            for tip, _ in Ledger(self._disk, self._layout.audit).lines(Tip(size=known.ledger)):
-                line, end = tip.line, tip.size
+            blocks = whole_lines(self._disk, self._layout.audit, known.ledger)
+            for row in (row + b"\n" for block in blocks for row in block.split(b"\n")[:-1]):
+                line, end = line_of_bytes(row), end + len(row)
                 if line is None or line.void or (line.base == reached and _concerns(line, agent, ids)):
                     return None
                 if line.base == reached and line.queue is not None:

@@ -19,7 +19,7 @@ from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.codec.editing.emitter import emit_again
 from team_console.store.backends.yaml.codec.entry import QueueEntry, parse_entry
 from team_console.store.backends.yaml.codec.parsing.ordinary import is_ordinary
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat, rename_durably
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.contract.team import Page
@@ -617,7 +617,7 @@ class Archives:
         parts = [archive_part(name) for name in self._disk.names(path.parent)]
         numbers = [part[1] or 0 for part in parts if part is not None and mine is not None and part[0] == mine[0]]
         number = max(numbers, default=0) + 1
-        self._disk.rename_durably(path, self._layout.archive(archive_word(path.name) or "", number))
+        rename_durably(self._disk, path, self._layout.archive(archive_word(path.name) or "", number))
         self.forget()
 
     def _mend(self, path: Path) -> tuple[bytes, list[Problem]]:

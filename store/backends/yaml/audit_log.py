@@ -11,8 +11,7 @@ import hashlib
 import json
 import re
 import threading
-from collections import deque
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -20,15 +19,13 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct, field
-from msgspec.structs import replace
+from team_console.store.backends.audit_log import AuditReader, TrailLine
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, append, cut
 from team_console.store.backends.yaml.layout import is_closed
-from team_console.store.contract.audit_seal import LineSeal, SealedFrom, judged, key_name, seal
+from team_console.store.contract.audit_seal import LineSeal, judged, seal
 from team_console.store.contract.team import AuditLine
-from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, from_record
-from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, reworded_in, vouched_for
-from team_console.store.protocol.relations import fact_of
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings import in_force as loss
 
 _WINDOW = 1 << 16
@@ -146,7 +143,6 @@ class Tip(Struct, frozen=True):
         size: Bytes up to its end.
         torn: Bytes after it that are no whole line.
         start: Bytes before it.
-        seal: What its seal tells, where it was asked for.
     """
 
     line: Line | None = None
@@ -154,7 +150,6 @@ class Tip(Struct, frozen=True):
     size: int = 0
     torn: bytes = b""
     start: int = 0
-    seal: LineSeal = LineSeal.UNKNOWN
 
     @property
     def seq(self) -> int:
@@ -251,21 +246,13 @@ class Ledger:
             last = list(islice((line for line in map(understood, reversed(whole)) if line is not None), count))[::-1]
         return [line for line in last if line is not None]
 
-    def lines(self, after: Tip | None = None) -> Iterator[tuple[Tip, bool]]:
-        """All whole lines from the first, or those `after` a tip, as (tip at that line, whether the chain holds there).
-
-        The chain is judged from where reading begins.
-        """
-        tip = after or Tip()
-        for block in whole_lines(self._disk, self._path, tip.size):
+    def lines(self, start: int = 0) -> Iterator[Line]:
+        """Give all whole lines from byte `start` on; what is no line is left out, and nothing is said of the chain."""
+        for block in whole_lines(self._disk, self._path, start):
             for row in block.split(b"\n")[:-1]:
-                raw = row + b"\n"
-                facts = _decode(raw)
-                digest = hashlib.sha256(raw).hexdigest()
-                intact = facts is not None and facts.get("prev") == tip.digest
-                line = _line(facts) if facts is not None else None
-                tip = Tip(line, digest, tip.size + len(raw), start=tip.size, seal=seal_of(raw, self._key))
-                yield tip, intact
+                line = line_of_bytes(row + b"\n")
+                if line is not None:
+                    yield line
 
 
 def whole_lines(disk: Disk, path: Path, start: int) -> Iterator[bytes]:
@@ -405,223 +392,93 @@ _PARTS: dict[str, Callable[[Any], Any]] = {
 """How each part of a stored line is understood."""
 
 
-# The ledger as an audit trail for readers: newest first, the chain checked, only what is new read again.
+class _Stored(Struct):
+    """What a reader of the trail needs of a stored line; the rest of it is not understood."""
 
-_KEPT = 2000
+    seq: int
+    at: str = ""
+    actor: str = ""
+    action: str = ""
+    facts: msgspec.Raw = msgspec.Raw()
+    also: msgspec.Raw = msgspec.Raw()
+    writes: list[msgspec.Raw] = field(default_factory=list)
+    noted: list[msgspec.Raw] = field(default_factory=list)
+    void: int = 0
+    prev: str = ""
 
 
-class Trail:
-    """Reads one ledger for people; safe to use from several threads."""
+_STORED = msgspec.json.Decoder(_Stored)
+_SEEN = 256
+"""Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
+
+
+class FileReader:
+    """Follow one `audit.jsonl` without a lock, reading only what was appended; safe to use from several threads."""
 
     def __init__(self, disk: Disk, path: Path) -> None:
         self._disk = disk
         self._path = path
         self._guard = threading.Lock()
-        self._key = b""
-        self._forget()
-
-    def last(self, limit: int, key: bytes = b"") -> list[AuditLine]:
-        """The last `limit` lines, newest first, their seals checked with `key`; none when the file cannot be read."""
-        with self._guard, contextlib.suppress(OSError):
-            if limit > (self._lines.maxlen or 0) or key != self._key:
-                self._forget(max(limit, self._lines.maxlen or 0))
-            self._key = key
-            self._go_on()
-            return list(self._lines)[: -limit - 1 : -1]
-        return []
-
-    def _forget(self, keep: int = _KEPT) -> None:
-        self._tip = Tip()
-        self._ino = 0
-        self._holds = True
-        self._sealed_from = SealedFrom()
-        self._lines: deque[AuditLine] = deque(maxlen=keep)
-
-    def _go_on(self) -> None:
-        """Read what was appended; from the beginning when the file is another one or became shorter."""
-        stat = self._disk.stat(self._path)
-        if stat is None or stat.ino != self._ino or not self._is_there(stat.size):
-            self._forget(self._lines.maxlen or _KEPT)
-        self._ino = stat.ino if stat else 0
-        for tip, intact in Ledger(self._disk, self._path, self._key).lines(self._tip):
-            self._tip = tip
-            self._holds = self._sealed_from.holds(tip.seal) and intact and self._holds
-            if tip.line is not None:
-                self._lines.extend(_shown(tip.line, self._holds, tip.seal))
-
-    def _is_there(self, size: int) -> bool:
-        """Whether the file still holds the line reached: one can be taken back and another written in its place."""
-        tip = self._tip
-        if size < tip.size or not tip.size:
-            return size >= tip.size
-        last = self._disk.read(self._path, tip.start, tip.size - tip.start)[0]
-        return hashlib.sha256(last).hexdigest() == tip.digest
-
-
-def _shown(line: Line, intact: bool, seal: LineSeal) -> list[AuditLine]:
-    first = AuditLine(line.seq, line.at, line.actor, line.action, line.facts, intact, seal)
-    return [first, *(replace(first, action=action, facts=facts) for action, facts in line.also)]
-
-
-# Reads what the audit trail knows of requests and answers: without a lock, and only what was appended since.
-
-_RECORDED_READER_SEAL = 256
-"""Bytes before the place reached that must still be what they were; a line holds the hash of the one before."""
-_NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
-"""Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
-
-
-_MARKS = (
-    b"request",
-    b"msg_type",
-    b"in_reply_to",
-    b"clarify",
-    b"escalate",
-    b'"void"',
-    b'"by_desk"',
-    b'"accept_',
-    b'"audit_',
-    b'"reworded":',
-)
-"""Of these a line that concerns a request, keys, settings or a changed message holds at least one. Few, because a long
-trail is searched for each.
-"""
-
-
-class _Line(Struct):
-    seq: int = 0
-    at: str = ""
-    action: str = ""
-    facts: msgspec.Raw = msgspec.Raw()
-    writes: list[msgspec.Raw] = field(default_factory=list)
-    noted: list[msgspec.Raw] = field(default_factory=list)
-    void: int = 0
-
-
-_LINES = msgspec.json.Decoder(_Line)
-_RECORDS = msgspec.json.Decoder()
-
-
-class RecordedReader:
-    """Follows one `audit.jsonl`; used from one thread at a time. The same object grows until the file is another."""
-
-    def __init__(self, disk: Disk, path: Path) -> None:
-        self._disk = disk
-        self._path = path
+        self._trail = AuditReader()
+        self._ino = self._reached = 0
+        self._seen = self._digest = b""
         self.is_private = False
         """Whether another user keeps the trail to itself, so that nothing can be said of who wrote what."""
-        self._key = b""
-        self._ino = 0
-        self._reached = 0
-        self._seal = b""
-        self._sealed_from: int | None = None
-        self._facts = RecordedFacts()
 
-    def read(self, key: bytes = b"") -> RecordedFacts:
-        """Everything the trail says now; what was known when it cannot be read at the moment.
+    def facts(self, key: bytes = b"") -> RecordedFacts:
+        """Give what the trail has of requests and answers now; what was known when it cannot be read at the moment."""
+        with self._guard:
+            try:
+                self._go_on(key)
+                self.is_private = False
+            except OSError as error:
+                self.is_private = is_closed(error)
+            return self._trail.facts
 
-        Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
-        """
-        try:
-            found = self._disk.stat(self._path)
-            if found is None or found.ino != self._ino or key != self._key or not self._goes_on(found.size):
-                self._forget()
-            self._key = key
-            self._ino = found.ino if found is not None else 0
-            if found is not None and found.size > self._reached:
-                self._go_on()
-            self.is_private = False
-        except OSError as error:
-            self.is_private = is_closed(error)
-        return self._facts
+    def last(self, limit: int, key: bytes = b"") -> list[AuditLine]:
+        """Give the last `limit` lines for people, newest first; none when the file cannot be read."""
+        with self._guard, contextlib.suppress(OSError):
+            self._go_on(key, keeps=limit)
+            return self._trail.shown(limit)
+        return []
 
-    def _forget(self) -> None:
-        self._ino = 0
-        self._reached = 0
-        self._seal = b""
-        self._sealed_from = None
-        # A trail that only begins is no other trail: nothing known of it is wrong.
-        if len(self._facts) or self._facts.losses or self._facts.confirmations:
-            self._facts = RecordedFacts()
-
-    def _goes_on(self, size: int) -> bool:
-        """Whether the file still holds what was read: a line can be taken back and another written in its place."""
-        if size == self._reached == 0:
-            return True
-        start = self._reached - len(self._seal)
-        return size >= self._reached and self._disk.read(self._path, start, len(self._seal))[0] == self._seal
-
-    def _go_on(self) -> None:
-        for block in whole_lines(self._disk, self._path, self._reached):
-            self._find_first_seal(block)
-            for start, row in _candidates(block):
-                self._take(row, is_trusted=self._is_trusted(row, self._reached + start))
-            self._reached += len(block)
-            self._seal = (self._seal + block[-_RECORDED_READER_SEAL:])[-_RECORDED_READER_SEAL:]
-
-    def _find_first_seal(self, block: bytes) -> None:
-        """A quote in a text of a line is escaped, so that no text looks like a seal."""
-        if self._key and self._sealed_from is None:
-            place = block.find(b'"seal":"%s-' % key_name(self._key).encode())
-            self._sealed_from = self._reached + place if place >= 0 else None
-
-    def _is_trusted(self, row: bytes, start: int) -> bool:
-        seal = seal_of(row, self._key)
-        is_before = self._sealed_from is None or start < self._sealed_from
-        return seal is not LineSeal.BROKEN and (seal is not LineSeal.UNSEALED or is_before)
-
-    def _take(self, row: bytes, *, is_trusted: bool) -> None:
-        """A line that is none tells nothing; that the chain is broken there is told by the audit trail."""
-        try:
-            line = _LINES.decode(row)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    def _go_on(self, key: bytes, *, keeps: int = 0) -> None:
+        """Take what was appended; from the beginning when the file, or the key, is another."""
+        found, trail = self._disk.stat(self._path), self._trail
+        ino, size = (found.ino, found.size) if found is not None else (0, 0)
+        if ino != self._ino or key != trail.key or keeps > trail.keeps or not self._is_there(size):
+            trail.restart(key=key, keeps=keeps)
+            self._ino, self._reached, self._seen, self._digest = ino, 0, b"", b""
+        if size == self._reached:
             return
-        if line.void and is_trusted:
-            self._facts = self._facts.without(line.void)
-        facts = _decoded(line.facts) if is_trusted else None
-        self._facts.take_on_record(line.seq, line.action, facts)
-        in_time = is_trusted and line.action not in _NOT_BY_DESK
-        vouched = vouched_for(line.action, facts)
-        for raw in line.noted:
-            self._add(raw, line, vouched, in_time=False)
-        for raw in line.writes:
-            self._add(raw, line, vouched, in_time=in_time)
-        for message_id in vouched:
-            self._facts.add(RecordedFact(message_id, line.seq, from_text(line.at), None, True, in_time=False))
+        for block in whole_lines(self._disk, self._path, self._reached):
+            for row in (line + b"\n" for line in block.split(b"\n")[:-1]):
+                trail.take(self._line(row))
+                self._digest = hashlib.sha256(row).hexdigest().encode()
+            self._reached += len(block)
+            self._seen = (self._seen + block[-_SEEN:])[-_SEEN:]
 
-    def _add(self, raw: msgspec.Raw, line: _Line, vouched: Container[str], *, in_time: bool) -> None:
-        record = _decoded(raw)
-        if isinstance(record, dict):
-            ours = in_time or record.get("message_id") in vouched
-            at = from_text(line.at)
-            fact = fact_of(bytes(raw), record, line=line.seq, at=at, by_desk=ours, in_time=in_time)
-            if fact is not None:
-                self._facts.add(fact)
+    def _is_there(self, size: int) -> bool:
+        """Check whether the file still holds what was read: a line can be taken back and another written there."""
+        if not self._reached:
+            return True
+        start = self._reached - len(self._seen)
+        return size >= self._reached and self._disk.read(self._path, start, len(self._seen))[0] == self._seen
 
-
-def reworded(disk: Disk, path: Path) -> frozenset[str]:
-    """Ids of the messages that the trail found changed; read whole, but decoded only where it says so."""
-    rows = (row for block in whole_lines(disk, path, 0) for _, row in _rows_with(block, b'"reworded":'))
-    return frozenset(key for row in rows for key in reworded_in(_decoded(_LINES.decode(row).facts)))
-
-
-def _rows_with(data: bytes, mark: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines with this mark in them, each with where it begins."""
-    place = data.find(mark)
-    while place >= 0:
-        start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place) + 1
-        yield start, data[start:end]
-        place = data.find(mark, end)
-
-
-def _decoded(raw: msgspec.Raw) -> object:
-    try:
-        return _RECORDS.decode(raw) if raw else None
-    except (msgspec.DecodeError, RecursionError):
-        return None
-
-
-def _candidates(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines with any of the marks in them, in order, each with where it begins."""
-    found = {start: row for mark in _MARKS for start, row in _rows_with(data, mark)}
-    yield from sorted(found.items())
+    def _line(self, row: bytes) -> TrailLine | None:
+        try:
+            line = _STORED.decode(row)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            known = line_of_bytes(row)
+            if known is None:
+                return None
+            facts = msgspec.Raw(json.dumps(known.facts).encode())
+            line = _Stored(known.seq, known.at, known.actor, known.action, facts)
+        return TrailLine(
+            *(line.seq, line.at, line.actor, line.action, bytes(line.facts), bytes(line.also)),
+            tuple(map(bytes, line.writes)),
+            tuple(map(bytes, line.noted)),
+            void=line.void,
+            follows=line.prev.encode() == self._digest,
+            seal=seal_of(row, self._trail.key),
+        )

@@ -29,6 +29,7 @@ from team_console.store.backends.yaml.disk import (
     Stat,
     append,
     cut,
+    rename_durably,
     write_new,
 )
 from team_console.store.backends.yaml.layout import refuse_way_out
@@ -86,7 +87,7 @@ def move_aside(team: LockedTeam, path: Path, what: str) -> None:
     while team.disk.stat(aside) is not None:
         number += 1
         aside = path.with_name(f"{path.name}{ASIDE}{stamp}-{number}")
-    team.disk.rename_durably(path, aside)
+    rename_durably(team.disk, path, aside)
     text = f"{path.name} was {what} and was moved to {aside.name}"
     team.notices.append(Problem("SET_ASIDE", "warning", path.name, text, "Find out who put it there, and delete it."))
 
@@ -289,7 +290,7 @@ class Write:
             staged = self._layout.stage()
             write_new(self._disk, staged, data, mode=mode)
             made.append(path)
-            self._disk.rename_durably(staged, path)
+            rename_durably(self._disk, staged, path)
 
     def _is_attached(self, path: Path, data: bytes) -> bool:
         """Whether the file is there already; the name says its content, and others may have changed that."""
@@ -435,14 +436,14 @@ def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
     """
     layout = team.layout
     try:
-        team.disk.rename_durably(displaced, layout.prev)
+        rename_durably(team.disk, displaced, layout.prev)
         return
     except OSError as error:
         if not ours or error.errno not in _BLOCKED:
             raise
         why = error.strerror or str(error)
     aside = layout.queue.with_name(f"{layout.queue.name}.torn-{team.stamp()}")
-    team.disk.rename_durably(displaced, aside)
+    rename_durably(team.disk, displaced, aside)
     text = f"{layout.prev.name} cannot be replaced ({why}); the generation before was kept as {aside.name}"
     team.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
 
@@ -513,7 +514,7 @@ def _write(team: LockedTeam, text: str) -> None:
         _sweep(team, path.parent)
         old = disk.stat(path)
         write_new(disk, staged, text.encode(), mode=old.mode if old else _PUBLIC, group=old.group if old else -1)
-        disk.rename_durably(staged, path)
+        rename_durably(disk, staged, path)
     except OSError as error:
         with contextlib.suppress(OSError):
             if disk.stat(staged) is not None:
@@ -551,7 +552,7 @@ def put_back(team: LockedTeam, text: bytes, *, mode: int) -> str:
         aside = path.with_name(f"{path.name}.lost-{team.stamp()}") if there is not None else None
         if aside is not None:
             disk.rename(path, aside)
-        disk.rename_durably(staged, path)
+        rename_durably(disk, staged, path)
     except OSError as error:
         why = f"{error.filename or path}: {error.strerror or error}; the settings were not put back"
         raise TeamError(Code.STORE_FAILED, why, "Look into the cause and repeat it.") from error

@@ -187,12 +187,6 @@ class Disk:
         """Move a name over another, atomically."""
         os.replace(source, target)
 
-    def rename_durably(self, source: Path, target: Path) -> None:
-        """Move a name over another in one folder, and make that durable."""
-        self.rename(source, target)
-        # Without it the new name can be lost in a power cut although the file's bytes are durable.
-        self.sync_folder(target.parent)
-
     def exchange(self, path: Path, other: Path) -> bool:
         """Swap two names atomically; False where the system cannot."""
         return exchange(path, other)
@@ -350,6 +344,13 @@ def write_new(
             disk.unlink(path)
         raise
     return written
+
+
+def rename_durably(disk: Disk, source: Path, target: Path) -> None:
+    """Move a name over another in one folder, and make that durable."""
+    disk.rename(source, target)
+    # Without it a power cut can take the new name back although the file's bytes are durable.
+    disk.sync_folder(target.parent)
 
 
 def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int) -> None:

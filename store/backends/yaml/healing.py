@@ -487,7 +487,7 @@ class ExpectedQueue:
 
     @cached_property
     def _replayed(self) -> tuple[Held, set[str]]:
-        lines = [tip.line for tip, _ in Ledger(self._disk, self._layout.audit).lines() if tip.line is not None]
+        lines = list(Ledger(self._disk, self._layout.audit).lines())
         return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
 
     def _generation_before(self, line: Line) -> QueueText | None:

@@ -377,7 +377,7 @@ def _old_pieces(team: LockedTeam, text: QueueText, going: Collection[str]) -> Li
     """What takes out torn pieces of messages that the ledger has, also those of an earlier turn; some go already."""
     damaged = (entry.raw for entry in text.entries if entry.message is None)
     pieces = [raw for raw in damaged if piece_name(raw) not in going]
-    lines = (tip.line for tip, _ in team.ledger.lines() if tip.line is not None) if pieces else iter(())
+    lines = team.ledger.lines() if pieces else iter(())
     records = (record for line in lines for record in (*line.writes, *line.noted))
     torn = remnants(pieces, understood(records))
     if not torn:

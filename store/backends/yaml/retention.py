@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.store.backends.yaml.archives import HEADER
 from team_console.store.backends.yaml.codec import CodecError, QueueText
-from team_console.store.backends.yaml.disk import write_new
+from team_console.store.backends.yaml.disk import rename_durably, write_new
 from team_console.store.backends.yaml.layout import archive_part
 from team_console.store.backends.yaml.queue_state import LockedTeam
 from team_console.store.model.errors import Code, TeamError
@@ -65,7 +65,7 @@ def _replace(team: LockedTeam, shortening: Shortening, mode: int) -> None:
     stat = team.disk.stat(shortening.path)
     staged = team.layout.stage()
     write_new(team.disk, staged, shortening.data, mode=stat.mode if stat else mode)
-    team.disk.rename_durably(staged, shortening.path)
+    rename_durably(team.disk, staged, shortening.path)
 
 
 def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:

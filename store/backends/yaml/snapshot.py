@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.addressed import AppendedMessages
 from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_log import Ledger, Line
+from team_console.store.backends.yaml.audit_log import FileReader, Ledger, Line
 from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.disk import Disk, Mark, Stat
@@ -51,7 +51,6 @@ from team_console.store.model.recorded import RecordedFacts
 
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.archives import ForeignAppends
-    from team_console.store.backends.yaml.audit_log import RecordedReader
 
 
 Progress = Callable[[int, int], bool]
@@ -87,6 +86,7 @@ class SnapshotReader:
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: Generation | None = None
         self._losses: Losses | None = None
+        self.trail = FileReader(disk, layout.audit)
         self.folder_seen = folder_seen
         self.generation: Generation | None = None
 
@@ -102,12 +102,6 @@ class SnapshotReader:
         return ForeignAppends(self._disk, self._layout)
 
     @cached_property
-    def _recorded(self) -> RecordedReader:
-        from team_console.store.backends.yaml.audit_log import RecordedReader
-
-        return RecordedReader(self._disk, self._layout.audit)
-
-    @cached_property
     def _offered(self) -> OfferedMessages:
 
         return OfferedMessages(self._disk, self._layout)
@@ -115,8 +109,8 @@ class SnapshotReader:
     def recorded(self) -> RecordedFacts | None:
         """What the audit trail knows of requests and answers; None where it is another user's own."""
         with self._guard:
-            found = self._recorded.read(self._settings.look().config.key)
-            return None if self._recorded.is_private else found
+            found = self.trail.facts(self._settings.look().config.key)
+            return None if self.trail.is_private else found
 
     def left(self, generation: Generation | None) -> None:
         """Remember what a turn of our own ended with; the kernel need not be asked who had the lock then: we had."""
@@ -136,7 +130,7 @@ class SnapshotReader:
             mark = stat.mark if stat else broken.mark if broken else None
             condition = self._condition(generation, messages, problems)
             # After the queue, so that every message of ours that was seen there is on record here.
-            recorded = self._recorded.read(settings.config.key)
+            recorded = self.trail.facts(settings.config.key)
             # The lock's text before the ledger: a ledger that is read first may only look shorter than it says.
             lock_text = self._lock_text()
             problems += self._beside.problems(generation, lock_text)
@@ -161,7 +155,7 @@ class SnapshotReader:
                 holder=holder,
                 missing=loss.missing if loss is not None else frozenset(),
                 damaged=damaged,
-                recorded=None if self._recorded.is_private else recorded,
+                recorded=None if self.trail.is_private else recorded,
                 dropped=tuple(message for message in offers.messages if message.message_id not in live),
                 archives=archives,
             )
@@ -186,13 +180,11 @@ class SnapshotReader:
 
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`."""
-        from team_console.store.backends.yaml.audit_log import reworded
-
         with self._guard:
             generation, _ = self._read_queue()
             loss = self._loss(generation, self._lock_text()) if generation is not None else None
             changed = {problem.place for problem in loss.changed} if loss is not None else ()
-            return reworded(self._disk, self._layout.audit).union(changed)
+            return frozenset(self.trail.facts(self._settings.look().config.key).reworded).union(changed)
 
     def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
         """See `Team.newest`."""

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from team_console.store.backends.presence_folder import PresenceFolder
     from team_console.store.backends.yaml.addressed import Addressees
     from team_console.store.backends.yaml.archives import Archives, Whole
-    from team_console.store.backends.yaml.audit_log import Trail
     from team_console.store.backends.yaml.session import Turn
     from team_console.store.backends.yaml.snapshot import SnapshotReader
     from team_console.store.contract.transaction import Transaction
@@ -191,15 +190,9 @@ class YamlTeam(Team):
 
         return past_problems(self._disk, self.layout)
 
-    @cached_property
-    def _trail(self) -> Trail:
-        from team_console.store.backends.yaml.audit_log import Trail
-
-        return Trail(self._disk, self.layout.audit)
-
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
-        return self._trail.last(limit, self._settings.look().config.key)
+        return self._reader.trail.last(limit, self._settings.look().config.key)
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""

@@ -217,10 +217,11 @@ def _torn_line(patch: pytest.MonkeyPatch) -> None:
 
 
 def _chain(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml.audit_log import Ledger
+    from msgspec.structs import replace
+    from team_console.store.backends.yaml.audit_log import FileReader
 
-    lines = Ledger.lines
-    patch.setattr(Ledger, "lines", lambda self, after=None: ((tip, True) for tip, _ in lines(self, after)))
+    line = FileReader._line
+    patch.setattr(FileReader, "_line", lambda self, row: replace(line(self, row), follows=True))
 
 
 def _stale_staging(patch: pytest.MonkeyPatch) -> None:

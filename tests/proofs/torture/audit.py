@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from team_console.store.backends.yaml.audit_log import Ledger
+from team_console.store.backends.yaml.audit_log import FileReader
 from team_console.store.backends.yaml.disk import Disk
 
 _ARCHIVE = "-archive"
@@ -166,9 +166,7 @@ def _check_files(verdict: Verdict, root: Path, *, ledger: bool) -> None:
     litter = [path.name for path in root.rglob("*") if ".tmp." in path.name]
     verdict.failures += [f"litter: {item}" for item in litter]
     if ledger:
-        broken = [
-            tip.line.seq for tip, intact in Ledger(Disk(), root / "audit.jsonl").lines() if not intact and tip.line
-        ]
+        broken = [line.seq for line in FileReader(Disk(), root / "audit.jsonl").last(10**6)[::-1] if not line.intact]
         verdict.failures += [f"the chain of the ledger breaks at line {item}" for item in broken[:3]]
         modes = {
             path.stat().st_mode & 0o777 for path in (root / "message-queue.yaml", root / "message-queue.yaml.prev")

@@ -1,0 +1,149 @@
+"""Read an audit trail, of a file or of a database: the lines for people, and what it has of requests and answers."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from team_console.store.contract.audit_seal import LineSeal, SealedFrom
+from team_console.store.contract.team import AuditLine
+from team_console.store.model.clock import from_text
+from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
+from team_console.store.protocol.relations import fact_of
+
+KEPT = 2000
+"""How many lines are kept for people; more are read again when they are asked for."""
+NOT_BY_DESK = frozenset({"drop", "heal", "undo", "abort", MIGRATE})
+"""Actions that carry what others wrote: into the drop folder, into the queue without a lock, into another team."""
+_HIDDEN = frozenset({"recorded", "seal"})
+"""Facts of an audit line that are not for people."""
+_JSON = msgspec.json.Decoder()
+
+
+class TrailLine(Struct, frozen=True):
+    """One line of a trail as its backend reads it; JSON is understood where it is asked for.
+
+    Attributes:
+        facts: A JSON object.
+        also: Further (action, facts) of the same transaction, as JSON.
+        writes: Records that were added.
+        noted: Records that somebody else put into the store, first seen then.
+        questions: Ids of requests that were added, where the line does not have their records.
+        void: Number of the line that this one declares undone, 0 for none.
+        follows: Whether it holds the hash of the line before.
+    """
+
+    seq: int
+    at: str = ""
+    actor: str = ""
+    action: str = ""
+    facts: bytes = b""
+    also: bytes = b""
+    writes: tuple[bytes, ...] = ()
+    noted: tuple[bytes, ...] = ()
+    questions: tuple[str, ...] = ()
+    void: int = 0
+    follows: bool = True
+    seal: LineSeal = LineSeal.UNKNOWN
+
+
+class AuditReader:
+    """Follow one trail: take each of its lines once, in order.
+
+    Attributes:
+        key: Of the team, which the seals were checked with.
+        facts: What the trail has of requests and answers; the same object grows until the trail is another.
+        keeps: How many lines are kept for people.
+    """
+
+    def __init__(self) -> None:
+        self.key = b""
+        self.facts = RecordedFacts()
+        self.keeps = KEPT
+        self.restart()
+
+    def restart(self, *, key: bytes = b"", keeps: int = KEPT) -> None:
+        """Forget everything: the trail is another, or is read with another key."""
+        self.key, self.keeps = key, max(keeps, self.keeps)
+        self._sealed = SealedFrom()
+        self._holds = True
+        self._lines: deque[tuple[TrailLine, bool]] = deque(maxlen=self.keeps)
+        # A trail that only begins is no other trail: nothing known of it is wrong.
+        if len(self.facts) or self.facts.losses or self.facts.confirmations:
+            self.facts = RecordedFacts()
+
+    def take(self, line: TrailLine | None, *, is_after_seal: bool = False) -> None:
+        """Take the next line, None for one that cannot be read.
+
+        Of a team with a key, a line whose seal does not fit, or lacks after others that have one, is nobody's word.
+
+        Args:
+            is_after_seal: Whether a line before it, which was not taken, has a seal.
+        """
+        if line is None:
+            self._holds = False
+            return
+        is_trusted = self._sealed.holds(line.seal) and not (is_after_seal and line.seal is LineSeal.UNSEALED)
+        self._holds = self._holds and is_trusted and line.follows
+        self._lines.append((line, self._holds))
+        self._record(line, is_trusted=is_trusted)
+
+    def shown(self, limit: int) -> list[AuditLine]:
+        """Give the last `limit` lines for people, newest first."""
+        found: list[AuditLine] = []
+        for line, holds in reversed(self._lines):
+            also = [(str(action), _shown(facts)) for action, facts in _pairs(line.also)]
+            for action, facts in (*reversed(also), (line.action, _shown(_decoded(line.facts)))):
+                found.append(AuditLine(line.seq, line.at, line.actor, action, facts, holds, line.seal))
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    def _record(self, line: TrailLine, *, is_trusted: bool) -> None:
+        if line.void and is_trusted:
+            self.facts = self.facts.without(line.void)
+        facts = _decoded(line.facts) if is_trusted else None
+        self.facts.take_on_record(line.seq, line.action, facts)
+        vouched = vouched_for(line.action, facts)
+        by_desk = is_trusted and line.action not in NOT_BY_DESK
+        if not (line.noted or line.writes or line.questions or vouched):
+            return
+        at = from_text(line.at)
+        for raw, in_time in (*((raw, False) for raw in line.noted), *((raw, by_desk) for raw in line.writes)):
+            record = _decoded(raw)
+            if isinstance(record, dict):
+                ours = in_time or record.get("message_id") in vouched
+                fact = fact_of(raw, record, line=line.seq, at=at, by_desk=ours, in_time=in_time)
+                if fact is not None:
+                    self.facts.add(fact)
+        for message_id in line.questions:
+            ours = by_desk or message_id in vouched
+            self.facts.add(RecordedFact(message_id, line.seq, at, None, ours, in_time=by_desk))
+        for message_id in vouched:
+            self.facts.add(RecordedFact(message_id, line.seq, at, None, True, in_time=False))
+
+
+def _decoded(raw: bytes) -> Any:
+    """Read JSON; None for what is none."""
+    try:
+        return _JSON.decode(raw) if raw else None
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:  # half a letter, as others write names that are no Unicode
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _pairs(raw: bytes) -> list[Any]:
+    items = _decoded(raw)
+    return [item for item in items if isinstance(item, list) and len(item) == 2] if isinstance(items, list) else []
+
+
+def _shown(facts: object) -> Mapping[str, Any]:
+    """Give the facts for people: without the records that the line keeps, and its seal."""
+    return {key: value for key, value in facts.items() if key not in _HIDDEN} if isinstance(facts, dict) else {}
