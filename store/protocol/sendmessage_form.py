@@ -84,23 +84,20 @@ def read_form(document: object) -> Form:
 def _check_matrix(kind: str, fields: Mapping[str, Any]) -> None:
     rules = MATRIX[kind]
     if rules["recipient"]:
-        _check_recipient(kind, fields.get("recipient"))
+        recipient = fields.get("recipient")
+        if recipient is None or (isinstance(recipient, str) and not recipient.strip()):
+            raise missing_recipient(kind)
+        if not isinstance(recipient, str):
+            text = f"recipient: {named(recipient)} is not the name of an agent"
+            raise TeamError(Code.INVALID_FIELD, text, "Name one agent; for everybody use type broadcast.")
+        if recipient == ALL:
+            text = f"recipient: {ALL} is everybody, {kind} goes to one agent"
+            raise TeamError(Code.INVALID_FIELD, text, "Name one agent, or use type broadcast.")
     if rules["approve"]:
         check_verdict(kind, fields)
     for name, required in rules.items():
         if not required and fields.get(name) is not None:
             raise forbidden(kind, name)
-
-
-def _check_recipient(kind: str, recipient: Any) -> None:
-    if recipient is None or (isinstance(recipient, str) and not recipient.strip()):
-        raise missing_recipient(kind)
-    if not isinstance(recipient, str):
-        text = f"recipient: {named(recipient)} is not the name of an agent"
-        raise TeamError(Code.INVALID_FIELD, text, "Name one agent; for everybody use type broadcast.")
-    if recipient == ALL:
-        text = f"recipient: {ALL} is everybody, {kind} goes to one agent"
-        raise TeamError(Code.INVALID_FIELD, text, "Name one agent, or use type broadcast.")
 
 
 def _unknown_type(kind: object) -> TeamError:

@@ -64,7 +64,9 @@ class SshSignature(Struct, frozen=True):
     def signed(self, text: bytes) -> bytes:
         """The bytes that are signed when `text` is."""
         digest = _HASHES[self.hash](text).digest()
-        return _MAGIC + b"".join(_packed(part) for part in (self.namespace, b"", self.hash, digest))
+        return _MAGIC + b"".join(
+            (len(part).to_bytes(4, "big") + part) for part in (self.namespace, b"", self.hash, digest)
+        )
 
 
 def read_signature(armoured: str) -> SshSignature:
@@ -135,10 +137,6 @@ class Parts:
             ValueError: It is cut short.
         """
         return int.from_bytes(self.text(), "big")
-
-
-def _packed(data: bytes) -> bytes:
-    return len(data).to_bytes(4, "big") + data
 
 
 # The program `ssh-keygen` of OpenSSH: signs with keys in files, agents and hardware, and verifies signatures.
@@ -239,17 +237,6 @@ def _public_half(human: Human) -> Iterator[Path]:
     Raises:
         TeamError: `SIGNATURE_FAILED`: the agent has none of them.
     """
-    line = _held_key(human)
-    number, name = tempfile.mkstemp(prefix="team-console-", suffix=".pub")
-    try:
-        with open(number, "wb", buffering=0) as file:
-            file.write(f"{line}\n".encode())
-        yield Path(name)
-    finally:
-        os.unlink(name)
-
-
-def _held_key(human: Human) -> str:
     key = human.keys[0]
     if len(human.keys) > 1 or not os.environ.get("SSH_AUTH_SOCK"):  # else ssh-keygen asks the agent anyway
         held = _in_agent()
@@ -258,7 +245,14 @@ def _held_key(human: Human) -> str:
         text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
         hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
         raise TeamError(Code.SIGNATURE_FAILED, text, hint)
-    return key
+
+    number, name = tempfile.mkstemp(prefix="team-console-", suffix=".pub")
+    try:
+        with open(number, "wb", buffering=0) as file:
+            file.write(f"{key}\n".encode())
+        yield Path(name)
+    finally:
+        os.unlink(name)
 
 
 def _in_agent() -> set[bytes]:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import USER
@@ -78,7 +77,7 @@ def statement(team_id: str, verdict: Message) -> str:
         "signer": verdict.sender,
         "verdict": word_of(verdict),
         "words": verdict.content,
-        "terms": _terms(payload),
+        "terms": {str(key): value for key, value in payload.items() if key not in _APART},
     }
     return json.dumps(plain(said), sort_keys=True, separators=(",", ":"))
 
@@ -91,10 +90,6 @@ def word_of(verdict: Message) -> str:
     if read.approve is None or (read.approve and read.answers is RequestKind.QUESTION):
         return "answer"
     return "approve" if read.approve else "reject"
-
-
-def _terms(payload: Mapping[str, Any]) -> dict[str, Any]:
-    return {str(key): value for key, value in payload.items() if key not in _APART}
 
 
 # Verification of a signature against the keys of a human, remembered by its bytes: each is worked out once.

@@ -524,7 +524,11 @@ def _unconfirmed(
     messages: Sequence[Message], config: TeamConfig, recorded: RecordedFacts | None, now: datetime
 ) -> Iterator[tuple[Case, Message, datetime]]:
     """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
-    ended = {parse_message(message).request_id for message in messages if _confirms(message)}
+    ended = {
+        parse_message(message).request_id
+        for message in messages
+        if (message.type in CARRIERS and message.content.startswith("AGENT_DESTROYED"))
+    }
     orders = [item for item in messages if item.type == REQUEST and _is_for_end(item)]
     agents = {item.recipients[0] for item in orders if item.payload["in_reply_to"] not in ended}
     if not agents:
@@ -539,7 +543,3 @@ def _unconfirmed(
 def _is_for_end(order: Message) -> bool:
     """Whether an order to stop was given because of a request for the agent's end."""
     return isinstance(order.payload.get("in_reply_to"), str)
-
-
-def _confirms(message: Message) -> bool:
-    return message.type in CARRIERS and message.content.startswith("AGENT_DESTROYED")

@@ -114,21 +114,16 @@ def _answer(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
 def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, RequestKind]:
     case = open_question(tx, wish.request_id, actor=caller.actor, seen=wish.seen)
     question = case.question.message
-    _refuse_nameless(question)
+    if not is_name(question.sender):
+        text = f"{question.message_id} comes from {named(question.sender)}, which is no name, so nobody can be answered"
+        hint = f"Take it out of what waits: team-console recall {shlex.quote(question.message_id)}"
+        raise TeamError(Code.INVALID_NAME, text, hint)
     if wish.verdict.approve:
         refuse_forbidden(tx.config, tx.everything, question, case.kind, recorded=tx.recorded)
         if case.kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
             raise _forbidden(question, "it was changed after it was recorded")
     check_name_fits(case.kind, wish.agent_name, wish.request_id)
     return question, case.kind
-
-
-def _refuse_nameless(question: Message) -> None:
-    """Refuse what nobody can be told an answer to. Raises `TeamError` `INVALID_NAME` with the way to be rid of it."""
-    if not is_name(question.sender):
-        text = f"{question.message_id} comes from {named(question.sender)}, which is no name, so nobody can be answered"
-        hint = f"Take it out of what waits: team-console recall {shlex.quote(question.message_id)}"
-        raise TeamError(Code.INVALID_NAME, text, hint)
 
 
 def refuse_forbidden(

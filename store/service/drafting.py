@@ -77,7 +77,9 @@ def broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iter
     earlier = {
         message.broadcast_id or message.message_id: message
         for message in tx.select(types=("broadcast",))
-        if message.sender == first.sender and message.message_id not in ours and _is_recent(tx, message)
+        if message.sender == first.sender
+        and message.message_id not in ours
+        and (message.created_at is not None and tx.now - message.created_at <= _OFTEN)
     }
     same = sum(dict(message.payload) == dict(first.payload) for message in earlier.values())
     if same:
@@ -86,10 +88,6 @@ def broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iter
     elif len(earlier) + 1 >= _MANY:
         number = len(earlier) + 1
         yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
-
-
-def _is_recent(tx: Transaction, message: Message) -> bool:
-    return message.created_at is not None and tx.now - message.created_at <= _OFTEN
 
 
 def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
@@ -257,7 +255,11 @@ class Draft(Struct, frozen=True):
             if name != ALL:
                 check_name(name, field="recipient")
         if self.message_id is not None:
-            _check_id(self.message_id)
+            if not self.message_id.strip():
+                raise TeamError(Code.INVALID_FIELD, "id: it is empty", "Name an id, or leave it out to have one made.")
+            _check_text(self.message_id, "id")
+            if "\0" in self.message_id:  # it ends a text in most programs, and no database takes it
+                raise TeamError(Code.INVALID_FIELD, "id: it holds a NUL", "Name an id of letters and digits.")
         check_priority(self.priority)
         check_payload(self.payload)
         warnings = check_size(self.payload, config)
@@ -268,14 +270,6 @@ class Draft(Struct, frozen=True):
             warnings += summary_warnings(summary, language=config.language)
         found = [warning for text in _texts(self.payload) for warning in secret_warnings(text)]
         return warnings + list(dict.fromkeys(found))
-
-
-def _check_id(message_id: str) -> None:
-    if not message_id.strip():
-        raise TeamError(Code.INVALID_FIELD, "id: it is empty", "Name an id, or leave it out to have one made.")
-    _check_text(message_id, "id")
-    if "\0" in message_id:  # it ends a text in most programs, and no database takes it
-        raise TeamError(Code.INVALID_FIELD, "id: it holds a NUL", "Name an id of letters and digits.")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -218,14 +218,11 @@ def accept_settings(caller: Caller) -> tuple[Problem, ...]:
     if config.lost and not is_human(config, caller.actor):
         text = f"{caller.actor} cannot confirm the settings of team {config.name}"
         raise TeamError(Code.NOT_PERMITTED, text, f"Ask {config.lead}, who leads it, to look at what they lost.")
+    has_keys = config.verdicts == "signed" and any(human.keys for human in config.humans.values())
     # guard: settings-confirmed-by-key
-    signed = _confirmed(caller, config) if config.lost and _has_keys(config) else {}
+    signed = _confirmed(caller, config) if config.lost and has_keys else {}
     done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait, signed=signed)
     return (done,) if done is not None else ()
-
-
-def _has_keys(config: TeamConfig) -> bool:
-    return config.verdicts == "signed" and any(human.keys for human in config.humans.values())
 
 
 def _confirmed(caller: Caller, config: TeamConfig) -> dict[str, Any]:

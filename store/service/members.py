@@ -220,11 +220,10 @@ def _written(key: str, value: Any) -> Any:
 
 
 def _facts(agent: Agent) -> dict[str, Any]:
-    return {"name": agent.name, **{key: _plain(value) for key, value in fields_of(agent).items()}}
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    return {
+        "name": agent.name,
+        **{key: (list(value) if isinstance(value, tuple) else value) for key, value in fields_of(agent).items()},
+    }
 
 
 def _now_strangers(tx: Transaction, agents: Sequence[Agent]) -> list[str]:

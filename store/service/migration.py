@@ -142,7 +142,14 @@ class _Migration:
             self._copy_archive(name, messages)
         if self._untouched:
             self._drop_gone({message.message_id for message in live})
-        self._copy_audit()
+        known = max((_last_line(line, self._source.location) for line in self._trail), default=0)
+        lines = [line for line in reversed(self._source.audit(limit=_EVERYTHING)) if line.seq > known]
+        for start in range(0, len(lines), _CHUNK):
+            chunk = lines[start : start + _CHUNK]
+            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+                tx.record("migrate", source=self._source.location, audit=[_told(line) for line in chunk])
+            self._done.audit += len(chunk)
+            self._progress("audit lines", self._done.audit)
         self._compare(live, archives)
         return self._done
 
@@ -225,17 +232,6 @@ class _Migration:
                 tx.remove(missing)
             if gone:
                 tx.record("migrate", source=self._source.location, removed=len(gone))
-
-    def _copy_audit(self) -> None:
-        """The source's trail as facts of the target's own, which stays one chain."""
-        known = max((_last_line(line, self._source.location) for line in self._trail), default=0)
-        lines = [line for line in reversed(self._source.audit(limit=_EVERYTHING)) if line.seq > known]
-        for start in range(0, len(lines), _CHUNK):
-            chunk = lines[start : start + _CHUNK]
-            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
-                tx.record("migrate", source=self._source.location, audit=[_told(line) for line in chunk])
-            self._done.audit += len(chunk)
-            self._progress("audit lines", self._done.audit)
 
     def _names(self, config: TeamConfig, live: Iterable[Message]) -> list[str]:
         """Everybody who can have an archive: members, and whoever a message was for or read by."""

@@ -311,7 +311,21 @@ def answer_body(question: Message, kind: RequestKind, verdict: Verdict, language
     Raises:
         TeamError: `INVALID_FIELD` for an answer that does not fit the request, with what would.
     """
-    _check_fits(question, kind, verdict)
+    request_id = parse_message(question).request_id
+    if kind is RequestKind.QUESTION and verdict.approve and verdict.answers is None:
+        _refuse(f"{request_id} is a question, which a yes does not answer", _how_to_answer(question))
+    if verdict.approve is None and kind not in _IN_WORDS:
+        _refuse(f"{request_id} is a request of kind {kind}, which wants a yes or no", "Use approve or reject.")
+    if verdict.answers is not None and kind is not RequestKind.QUESTION:
+        _refuse(f"{request_id} is a request of kind {kind}; only questions have options", "Use approve or reject.")
+    terms = verdict.terms
+    if terms.updated is not None and editable_part(question) is None:
+        text = f"{request_id} cannot be edited: whoever asked takes only a yes or no"
+        _refuse(text, "Refuse it, and say what to change.")
+    if (terms.scope != ONCE or terms.number is not None) and kind is not RequestKind.PERMISSION:
+        _refuse(f"{request_id} is a request of kind {kind}; only a permission holds for longer", "Leave it out.")
+    if terms.mode is not None and kind is not RequestKind.PLAN:
+        _refuse(f"{request_id} is a request of kind {kind}; only a plan has a mode to go on in", "Leave it out.")
     body: dict[str, Any] = {"request_id": parse_message(question).request_id}
     if verdict.approve is not None:
         body["approve"] = verdict.approve
@@ -344,24 +358,6 @@ def answer_preview(question: Message, kind: RequestKind, verdict: Verdict, langu
     what = (chosen or verdict.content(language)).strip().partition("\n")[0] or question.summary
     line = phrase(language, "{} {}: {}", phrase(language, kind.capitalize()), phrase(language, done), what)
     return line.rstrip(":： ")[:120]
-
-
-def _check_fits(question: Message, kind: RequestKind, verdict: Verdict) -> None:
-    request_id = parse_message(question).request_id
-    if kind is RequestKind.QUESTION and verdict.approve and verdict.answers is None:
-        _refuse(f"{request_id} is a question, which a yes does not answer", _how_to_answer(question))
-    if verdict.approve is None and kind not in _IN_WORDS:
-        _refuse(f"{request_id} is a request of kind {kind}, which wants a yes or no", "Use approve or reject.")
-    if verdict.answers is not None and kind is not RequestKind.QUESTION:
-        _refuse(f"{request_id} is a request of kind {kind}; only questions have options", "Use approve or reject.")
-    terms = verdict.terms
-    if terms.updated is not None and editable_part(question) is None:
-        text = f"{request_id} cannot be edited: whoever asked takes only a yes or no"
-        _refuse(text, "Refuse it, and say what to change.")
-    if (terms.scope != ONCE or terms.number is not None) and kind is not RequestKind.PERMISSION:
-        _refuse(f"{request_id} is a request of kind {kind}; only a permission holds for longer", "Leave it out.")
-    if terms.mode is not None and kind is not RequestKind.PLAN:
-        _refuse(f"{request_id} is a request of kind {kind}; only a plan has a mode to go on in", "Leave it out.")
 
 
 def _granted(question: Message, kind: RequestKind, verdict: Verdict) -> dict[str, Any]:

@@ -98,7 +98,9 @@ def _ending(process: Popen[bytes], limit: float, complaint: IO[bytes]) -> str | 
         has_ended = _end_group(process)
     if not has_ended:
         ending += ", and it could not be ended"
-    said = _last_words(complaint)
+    size = complaint.seek(0, os.SEEK_END)
+    complaint.seek(max(0, size - _ERROR_BYTES))
+    said = " ".join(complaint.read().decode("utf-8", "replace").split())
     return f"{ending}: {said}" if said else ending
 
 
@@ -119,12 +121,6 @@ def _end_group(process: Popen[bytes]) -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
-
-
-def _last_words(complaint: IO[bytes]) -> str:
-    size = complaint.seek(0, os.SEEK_END)
-    complaint.seek(max(0, size - _ERROR_BYTES))
-    return " ".join(complaint.read().decode("utf-8", "replace").split())
 
 
 # Command worker: claims a message, runs an agent's command outside the lock, notes the outcome, claims the next.
@@ -246,15 +242,12 @@ class AgentDelivery:
             if attempts_of(job.message) >= max_attempts(job.message):
                 attempts.append(self._give_up(tx, job))
                 continue
-            return self._claimed(tx, job, names)
+            limit = sum(self._choice.seconds(tx.config.agent(name).deliver_timeout) for name in names)
+            message = claimed(job.message, limit=limit, now=tx.now)
+            tx.replace(job.message, message)
+            tx.record("dispatch", ids=[message.message_id], to=self._agent, attempt=attempts_of(message))
+            return Job(message, job.targets, job.everyone)
         return None
-
-    def _claimed(self, tx: Transaction, job: Job, names: Sequence[str]) -> Job:
-        limit = sum(self._choice.seconds(tx.config.agent(name).deliver_timeout) for name in names)
-        message = claimed(job.message, limit=limit, now=tx.now)
-        tx.replace(job.message, message)
-        tx.record("dispatch", ids=[message.message_id], to=self._agent, attempt=attempts_of(message))
-        return Job(message, job.targets, job.everyone)
 
     def _give_up(self, tx: Transaction, job: Job) -> Attempt:
         holder = "the router" if job.message.envelope("claimed_by") == ROUTER else "whoever had claimed it"

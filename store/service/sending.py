@@ -97,7 +97,15 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)
-        _refuse_unsigned(tx, messages)
+        # Refuse a verdict that would decide nothing because it is not signed.
+        signed = [
+            item for item in messages if must_be_signed(tx.config, item.sender) and may_be_verdict(tx.config, item)
+        ]
+        if any(is_verdict(tx.config, item) or _is_words_about_request(tx, item) for item in signed):
+            text = "this is a verdict, and verdicts of this team are signed"
+            raise TeamError(
+                Code.NOT_PERMITTED, text, "Give it with approve, reject, answer or shutdown, which sign it."
+            )
         warnings += not_listening(tx, recipients)
         if ALL in draft.to:
             warnings += left_out_words(left_out(tx.config, tx.everything()))
@@ -107,18 +115,6 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
             tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
         confirm_ends(tx)
     return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
-
-
-def _refuse_unsigned(tx: Transaction, messages: Sequence[Message]) -> None:
-    """Refuse a verdict that would decide nothing because it is not signed.
-
-    Raises:
-        TeamError: `NOT_PERMITTED`, with the verbs that sign.
-    """
-    signed = [item for item in messages if must_be_signed(tx.config, item.sender) and may_be_verdict(tx.config, item)]
-    if any(is_verdict(tx.config, item) or _is_words_about_request(tx, item) for item in signed):
-        text = "this is a verdict, and verdicts of this team are signed"
-        raise TeamError(Code.NOT_PERMITTED, text, "Give it with approve, reject, answer or shutdown, which sign it.")
 
 
 def _is_words_about_request(tx: Transaction, message: Message) -> bool:

@@ -56,7 +56,19 @@ def _sent(caller: Caller, form: Form) -> Receipt:
         return Receipt(form.type, (earlier,), request_id=earlier.request_id, repeated=True)
     if form.type == "shutdown_request":
         return requests.request_shutdown(caller, agent=form.recipient, reason=content, message_id=message_id)
-    _check_quoted(caller, form)
+    # The quoted id must be a request of the kind this verdict answers, by the agent it names, who must be known.
+    wanted = KINDS[form.type].answers
+    recipient = check_name(form.recipient, field="recipient") if wanted is RequestKind.PLAN else ""
+    with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
+        check_known(tx, filter(None, [recipient]))
+        question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
+    if question is None:
+        raise _invalid_id(form, "there is no such request")
+    kind = parse_message(question).opens
+    if kind is not wanted:
+        raise _invalid_id(form, f"it is a request of kind {kind}, {form.type} answers {wanted}")
+    if wanted is RequestKind.PLAN and question.sender != recipient:
+        raise _invalid_id(form, f"that plan was handed in by {question.sender}, not by {recipient}")
     quoted, seen = form.request_id, Seen(face=Face.NAMED)
     if form.approve:
         return requests.approve(caller, request_id=quoted, note=content, seen=seen, message_id=message_id)
@@ -83,22 +95,6 @@ def _repeated(caller: Caller, form: Form) -> Message | None:
     if same:
         return earlier
     raise duplicate_id(earlier)
-
-
-def _check_quoted(caller: Caller, form: Form) -> None:
-    """The quoted id must be a request of the kind this verdict answers, by the agent it names, who must be known."""
-    wanted = KINDS[form.type].answers
-    recipient = check_name(form.recipient, field="recipient") if wanted is RequestKind.PLAN else ""
-    with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
-        check_known(tx, filter(None, [recipient]))
-        question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
-    if question is None:
-        raise _invalid_id(form, "there is no such request")
-    kind = parse_message(question).opens
-    if kind is not wanted:
-        raise _invalid_id(form, f"it is a request of kind {kind}, {form.type} answers {wanted}")
-    if wanted is RequestKind.PLAN and question.sender != recipient:
-        raise _invalid_id(form, f"that plan was handed in by {question.sender}, not by {recipient}")
 
 
 def _asks(message: Message, request_id: str) -> bool:

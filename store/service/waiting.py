@@ -83,7 +83,10 @@ class Outage:
                 raise
             self.begin(error)
             return None
-        self._end()
+        was_told, self._is_told = self._is_told, False
+        self.error, self._was_read = None, True
+        if was_told:
+            self._tell("the team can be used again; the wait goes on")
         return found
 
     def begin(self, error: TeamError) -> None:
@@ -105,12 +108,6 @@ class Outage:
             return not lasts or time.monotonic() - self._since < _LONGEST_UNKNOWN
         # guard: wait-outlasts-outage
         return error.code is Code.STORE_LOCKED or may_pass(error)
-
-    def _end(self) -> None:
-        was_told, self._is_told = self._is_told, False
-        self.error, self._was_read = None, True
-        if was_told:
-            self._tell("the team can be used again; the wait goes on")
 
 
 def _is_unknown(error: TeamError) -> bool:

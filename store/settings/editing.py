@@ -130,7 +130,15 @@ class _Editor:
         if key is None:
             return self.text if value is None else self._add_field(node, field, value)
         if value is None:
-            return self._drop_pair(node, key)
+            keys = [entry[0] for entry in node.value]
+            place = keys.index(key)
+            if node.flow_style:
+                return self._drop_span(
+                    [(entry[0].start_mark.index, self._end(entry[1])) for entry in node.value], place
+                )
+            if place == 0 and len(keys) > 1:  # on the line of the dash, which has to stay
+                return self._splice(key.start_mark.index, keys[1].start_mark.index, "")
+            return self._drop_lines(key.start_mark.index, self._end(node.value[place][1]))
         written = self._flow(value) if node.flow_style else _value(value)
         return self._splice(key.end_mark.index, self._end(old), f": {written}")
 
@@ -183,15 +191,6 @@ class _Editor:
             separator = ", " if node.value else ""
             return self._splice(end, end, f"{separator}{self._flow(field)}: {self._flow(value)}")
         return self._insert_lines(end, [f"{' ' * node.start_mark.column}{field}: {_value(value)}"])
-
-    def _drop_pair(self, node: Any, key: Any) -> str:
-        keys = [entry[0] for entry in node.value]
-        place = keys.index(key)
-        if node.flow_style:
-            return self._drop_span([(entry[0].start_mark.index, self._end(entry[1])) for entry in node.value], place)
-        if place == 0 and len(keys) > 1:  # on the line of the dash, which has to stay
-            return self._splice(key.start_mark.index, keys[1].start_mark.index, "")
-        return self._drop_lines(key.start_mark.index, self._end(node.value[place][1]))
 
     def _drop_span(self, spans: list[tuple[int, int]], place: int) -> str:
         """A part between commas, with one of them."""

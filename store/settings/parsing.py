@@ -262,16 +262,25 @@ class SettingsReader:
             if node is not None:
                 yield node, 0
             return
-        self._broken(problem)
+        line, words = problem
+        self._is_broken = True
+        hint = "Correct the YAML. Settings that can be told apart count all the same."
+        self.problems.append(ConfigProblem("BAD_CONFIG", "error", line + 1, f"this is not YAML: {words}", hint))
         starts = [match.start() for match in _TOP_KEY.finditer(text)]
         for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
             part, lines = text[start:end], text.count("\n", 0, start)
             node, problem = self._compose(part)
             if problem is not None:  # lines that belong to nothing may follow a setting of one line
                 node, problem = self._compose(part.partition("\n")[0])
-                node = node if _holds_value(node) else None
+                node = (
+                    node
+                    if (getattr(node, "id", "") == "mapping" and bool(node.value) and not _is_empty(node.value[0][1]))
+                    else None
+                )
             if problem is not None or node is None:
-                self._forget(part)
+                word = part.partition(":")[0].strip().strip("'\"")
+                known = next((setting.key for setting in TABLE if word in setting.keys), None)
+                self.misread.add(known or word)
             elif getattr(node, "id", "") == "mapping":
                 yield node, lines
 
@@ -291,18 +300,6 @@ class SettingsReader:
             mark = getattr(error, "problem_mark", None)
             words = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
             return None, (_parsing_line(mark), str(words))
-
-    def _broken(self, problem: tuple[int, str]) -> None:
-        line, words = problem
-        self._is_broken = True
-        hint = "Correct the YAML. Settings that can be told apart count all the same."
-        self.problems.append(ConfigProblem("BAD_CONFIG", "error", line + 1, f"this is not YAML: {words}", hint))
-
-    def _forget(self, part: str) -> None:
-        """Note that the setting in a part that is not YAML is there."""
-        word = part.partition(":")[0].strip().strip("'\"")
-        known = next((setting.key for setting in TABLE if word in setting.keys), None)
-        self.misread.add(known or word)
 
     def wrong(self, node: Any, text: str, hint: str = "Correct the line.") -> None:
         """Note a wrong value; its default counts."""
@@ -551,11 +548,6 @@ def _parsing_line(mark: Any) -> int:
 
 def _is_empty(node: Any) -> bool:
     return node.id == "scalar" and not node.style and node.value in ("", "~", "null")
-
-
-def _holds_value(node: Any) -> bool:
-    """Whether a node is a mapping whose first entry has a value."""
-    return getattr(node, "id", "") == "mapping" and bool(node.value) and not _is_empty(node.value[0][1])
 
 
 # Problems of settings: their codes, and what is wrong in a file as findings with the line.

@@ -298,7 +298,9 @@ class _Builder:
         return TeamConfig(
             name=values.get("team", "team"),
             lead=lead,
-            agents=MappingProxyType(_with_lead(agents, lead)),
+            agents=MappingProxyType(
+                agents if not agents or lead in agents else {lead: Agent(lead, role="master"), **agents}
+            ),
             declared=bool(agents),
             overdue_seconds=MappingProxyType({**OVERDUE_SECONDS, **overdue}),
             priorities=MappingProxyType(priorities),
@@ -432,10 +434,6 @@ def _route(key: str, fields: Mapping[str, Any]) -> Route:
 def _default_lead(agents: Mapping[str, Agent]) -> str:
     masters = [agent.name for agent in agents.values() if agent.role == "master"]
     return masters[0] if masters else "user"
-
-
-def _with_lead(agents: dict[str, Agent], lead: str) -> dict[str, Agent]:
-    return agents if not agents or lead in agents else {lead: Agent(lead, role="master"), **agents}
 
 
 # Settings as the text of a `messenger-config.yaml` that reads back as the same settings.
