@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from team_console.store.contract.team import Snapshot
@@ -37,6 +39,7 @@ from team_console.store.service.questions import close_question, open_question
 from team_console.store.settings.team_config import TeamConfig
 
 _LAST_WORDS = 400
+_GRACE_SECONDS = 5.0
 _GRACE = timedelta(seconds=10)
 
 
@@ -74,43 +77,68 @@ def refuse_held(question: Message, tx: Transaction) -> None:
     )
 
 
-def start_agent(command: Sequence[str], *, facts: Mapping[str, str], limit: float) -> None:
-    """Run `command` and wait until it has ended well; what it leaves running in the background stays.
-
-    Each fact `agent_name` replaces `{agent_name}` in the arguments and is `TEAM_CONSOLE_AGENT_NAME` in the environment.
-
-    Args:
-        limit: Seconds after which the command and its children are killed.
-
-    Raises:
-        TeamError: `SPAWN_FAILED` with the status and the last line the command wrote to its error output.
-    """
-    words = [_filled(word, facts) for word in command]
-    variables = {f"TEAM_CONSOLE_{key.upper()}": value.replace("\0", "") for key, value in facts.items()}
-    with tempfile.TemporaryFile() as complaints:
-        try:
-            process = subprocess.Popen(
-                words,
-                env={**os.environ, **variables},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=complaints,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise _failed(f"the spawn command {words[0]} cannot be run: {error.strerror}") from error
-        status = _wait(process, limit)
-        if status == 0:
-            return
-        complaints.seek(0, os.SEEK_END)
-        complaints.seek(max(0, complaints.tell() - _LAST_WORDS))
-        said = complaints.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-    end = f"did not end within {limit:g} seconds" if status is None else f"ended with status {status}"
-    raise _failed(f"the spawn command {words[0]} {end}" + (f": {safe_line(said)}" if said else ""))
-
-
 _running: set[subprocess.Popen[bytes]] = set()
 """Commands that are being waited for, in whichever thread."""
+
+
+def run_command(
+    command: Sequence[str],
+    *,
+    limit: float,
+    record: bytes = b"",
+    variables: Mapping[str, str] = MappingProxyType({}),
+    folder: Path | None = None,
+) -> str | None:
+    """Run `command` without a shell in a process group of its own; None when it ended well, else why not.
+
+    What it leaves running when it ends by itself is its own affair; after `limit` seconds the group is killed.
+
+    Args:
+        record: What it gets on its standard input.
+        variables: What its environment has besides ours.
+    """
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
+        given.write(record)
+        given.seek(0)
+        try:
+            process = subprocess.Popen(
+                list(command),
+                env={**os.environ, **variables},
+                stdin=given,
+                # What a spawn command leaves running must not fill a file that nobody sees.
+                stdout=complaints if record else subprocess.DEVNULL,
+                stderr=complaints,
+                cwd=folder,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            return f"{command[0]}: {getattr(error, 'strerror', None) or error}"
+        _running.add(process)
+        try:
+            status = process.wait(limit)
+            ending = f"signal {-status}" if status < 0 else f"exit status {status}"
+        except subprocess.TimeoutExpired:
+            ending = f"no answer within {limit:g} s"
+        finally:
+            _running.discard(process)
+            has_ended = _end_group(process)
+        if process.returncode == 0:
+            return None
+        if not has_ended:  # it runs as another user, as by sudo, or the kernel holds it
+            ending += ", and it could not be ended"
+        complaints.seek(max(0, complaints.seek(0, os.SEEK_END) - _LAST_WORDS))
+        said = " ".join(complaints.read().decode("utf-8", "replace").split())
+    return f"{ending}: {said}" if said else ending
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> bool:
+    """Kill a command that is still running with its process group, which is its own; whether it has ended."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_SECONDS)
+    return process.returncode is not None
 
 
 def end_running() -> None:
@@ -119,30 +147,6 @@ def end_running() -> None:
         if process.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-
-
-def _wait(process: subprocess.Popen[bytes], limit: float) -> int | None:
-    """The exit status, or None when time was up and the whole process group was killed."""
-    _running.add(process)
-    try:
-        return process.wait(limit)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        _running.discard(process)
-        if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def _filled(word: str, facts: Mapping[str, str]) -> str:
-    for key, value in facts.items():
-        word = word.replace("{" + key + "}", value.replace("\0", ""))
-    return word
-
-
-def _failed(message: str) -> TeamError:
-    return TeamError(Code.SPAWN_FAILED, message, "The request stays open: correct the command (spawn in the settings).")
 
 
 # Who is in the team, as the Master tells the residents, and which names are free.
@@ -313,7 +317,8 @@ def announce(
 def start(caller: Caller, *, request_id: str, agent_name: str | None = None, seen: Seen | str | None = None) -> str:
     """Hold the question, run the spawn command without the lock, and give back the agent's name.
 
-    Two consoles never start two agents for one request.
+    Two consoles never start two agents for one request. Each fact `agent_name` replaces `{agent_name}` in the arguments
+    and is `TEAM_CONSOLE_AGENT_NAME` in the environment.
 
     Raises:
         TeamError: As for `announce`, or `SPAWN_FAILED` with the request still open.
@@ -331,7 +336,13 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
         hold(tx, question, actor=caller.actor, seconds=limit)
         tx.record("spawn", request_id=request_id, agent=name)
     try:
-        start_agent(config.spawn, facts=facts, limit=limit)
+        words = [_filled(word, facts) for word in config.spawn]
+        variables = {f"TEAM_CONSOLE_{key.upper()}": value.replace("\0", "") for key, value in facts.items()}
+        failure = run_command(words, limit=limit, variables=variables)
+        if failure is not None:
+            text = f"the spawn command {words[0]} failed: {safe_line(failure)}"
+            hint = "The request stays open: correct the command (spawn in the settings)."
+            raise TeamError(Code.SPAWN_FAILED, text, hint)
     except BaseException as error:
         with caller.team.transaction(actor=caller.actor, action="spawn", wait=caller.wait) as tx:
             if let_go(tx, question.message_id):
@@ -386,6 +397,12 @@ def trigger_course_correction(
             "course_correction", ids=[message.message_id for message in messages], to=list(draft.to), reason=reason
         )
     return Receipt("course_correction", tuple(messages), tuple(warnings), notices=tuple(tx.notices))
+
+
+def _filled(word: str, facts: Mapping[str, str]) -> str:
+    for key, value in facts.items():
+        word = word.replace("{" + key + "}", value.replace("\0", ""))
+    return word
 
 
 def _facts(caller: Caller, question: Message, name: str) -> Mapping[str, str]:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import signal
-import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
 
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot, WatchHint
+from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
-from team_console.store.service.agents import finish_due, next_ending
+from team_console.store.service.agents import finish_due, next_ending, run_command
 from team_console.store.service.caller import Caller
 from team_console.store.service.delivery_state import (
     ROUTER,
@@ -47,81 +40,8 @@ from team_console.store.service.handing_on import Trust, trust_in
 from team_console.store.service.inbox import readable
 from team_console.store.service.maintenance import take_in_drops
 from team_console.store.service.slices import slices, still
-from team_console.store.service.waiting import follow, may_pass
+from team_console.store.service.waiting import may_pass, until
 from team_console.store.settings.team_config import TeamConfig
-
-if TYPE_CHECKING:
-    from subprocess import Popen
-
-
-_ERROR_BYTES = 400
-_GRACE_SECONDS = 5.0
-
-
-def hand_over(message: Message, *, command: Sequence[str], limit: float, folder: Path | None) -> str | None:
-    """Run `command` without a shell in `folder`; None when it took the message, else why not, with its last words.
-
-    The command gets the record as one JSON line. After `limit` seconds it is ended with its process group; what it
-    leaves running when it ends by itself is its own affair. The record may come again with a higher `attempts` when a
-    router died before it could note the outcome.
-    """
-    import subprocess
-
-    with tempfile.TemporaryFile() as record, tempfile.TemporaryFile() as complaint:
-        record.write(json.dumps(dict(message.record), default=str).encode() + b"\n")
-        record.seek(0)
-        try:
-            process = subprocess.Popen(
-                list(command),
-                stdin=record,
-                stdout=complaint,
-                stderr=complaint,
-                cwd=folder,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            return f"{command[0]}: {getattr(error, 'strerror', None) or error}"
-        return _ending(process, limit, complaint)
-
-
-def _ending(process: Popen[bytes], limit: float, complaint: IO[bytes]) -> str | None:
-    import subprocess
-
-    try:
-        status = process.wait(limit)
-        if status == 0:
-            return None
-        ending = f"signal {-status}" if status < 0 else f"exit status {status}"
-    except subprocess.TimeoutExpired:
-        ending = f"no answer within {limit:g} s"
-    finally:
-        has_ended = _end_group(process)
-    if not has_ended:
-        ending += ", and it could not be ended"
-    size = complaint.seek(0, os.SEEK_END)
-    complaint.seek(max(0, size - _ERROR_BYTES))
-    said = " ".join(complaint.read().decode("utf-8", "replace").split())
-    return f"{ending}: {said}" if said else ending
-
-
-def _end_group(process: Popen[bytes]) -> bool:
-    """End a command that is still running; its process group is its own, so that nothing else is hit.
-
-    Returns:
-        Whether it has ended: one that runs as another user, as by sudo, or that the kernel holds goes on.
-    """
-    import subprocess
-
-    if process.returncode is not None:
-        return True
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    try:
-        process.wait(_GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
 
 # Command worker: claims a message, runs an agent's command outside the lock, notes the outcome, claims the next.
 
@@ -196,12 +116,12 @@ class AgentDelivery:
             if config.distrust:
                 outcomes[name] = f"its command was not run: {config.distrust}"
                 continue
-            outcomes[name] = hand_over(message, command=agent.deliver, limit=limit, folder=self._folder())
+            # The record may come again, with a higher `attempts`, when a router died before it noted the outcome.
+            record = json.dumps(dict(message.record), default=str).encode() + b"\n"
+            root = self._caller.team.root
+            folder = None if root is None else root if root.is_dir() else root.parent
+            outcomes[name] = run_command(agent.deliver, limit=limit, record=record, folder=folder)
         return outcomes
-
-    def _folder(self) -> Path | None:
-        root = self._caller.team.root
-        return None if root is None else root if root.is_dir() else root.parent
 
     def _finish_and_claim(self, job: Job | None, outcomes: dict[str, str | None], done: Delivered) -> Job | None:
         """One transaction: the outcome of the last command, and the claim on the next message."""
@@ -341,41 +261,32 @@ def _is_stale(config: TeamConfig, message: Message, choice: Choice, now: datetim
     return served and is_expired(message, now) and choice.takes(message, message.recipients)
 
 
-def _push(caller: Caller, choice: Choice, due: Sequence[Message], done: Delivered) -> None:
-    """Fill the inboxes in one transaction; when one of them cannot be written, message by message."""
-    try:
-        done.attempts += _push_all(caller, choice, due)
-        return
-    except TeamError as error:
-        if error.code is not Code.STORE_FAILED:
-            raise
-    for message in due:
-        _push_alone(caller, choice, message, done)
+def _push(
+    caller: Caller, choice: Choice, due: Sequence[Message], done: Delivered, *, trouble: str | None = None
+) -> None:
+    """Push those that are still due in one transaction; when an inbox cannot be written, message by message.
 
-
-def _push_alone(caller: Caller, choice: Choice, message: Message, done: Delivered) -> None:
-    """Push one message, or put on record why that failed."""
-    try:
-        done.attempts += _push_all(caller, choice, [message])
-    except TeamError as error:
-        if error.code is not Code.STORE_FAILED:
-            raise
-        done.attempts += _push_all(caller, choice, [message], trouble=error.message)
-
-
-def _push_all(caller: Caller, choice: Choice, due: Sequence[Message], *, trouble: str | None = None) -> list[Attempt]:
-    """Push those messages that are still due, or note `trouble` as the reason why that failed."""
+    Args:
+        trouble: Why that failed for the only message, which is put on record.
+    """
     attempts: list[Attempt] = []
     trust = trust_in(caller.team, due)
-    with caller.team.transaction(actor=caller.actor, action="deliver", wait=caller.wait) as tx:
-        members = members_of(tx.config, tx.everything())
-        for message in still(tx, due):
-            job = job_of(tx.config, members, message, tx.now)
-            if job is not None and choice.takes(message, job.targets) and not commands(tx.config, job):
-                errors = {name: trouble or obstacle(tx.config, members, name) for name in job.targets}
-                attempts += _write_outcome(tx, job, errors, trust)
-        record_attempts(tx, attempts)
-    return attempts
+    try:
+        with caller.team.transaction(actor=caller.actor, action="deliver", wait=caller.wait) as tx:
+            members = members_of(tx.config, tx.everything())
+            for message in still(tx, due):
+                job = job_of(tx.config, members, message, tx.now)
+                if job is not None and choice.takes(message, job.targets) and not commands(tx.config, job):
+                    errors = {name: trouble or obstacle(tx.config, members, name) for name in job.targets}
+                    attempts += _write_outcome(tx, job, errors, trust)
+            record_attempts(tx, attempts)
+    except TeamError as error:
+        if error.code is not Code.STORE_FAILED or trouble is not None:
+            raise
+        for message in due:
+            _push(caller, choice, [message], done, trouble=error.message if len(due) == 1 else None)
+    else:
+        done.attempts += attempts
 
 
 def _write_outcome(tx: Transaction, job: Job, errors: dict[str, str | None], trust: Trust) -> list[Attempt]:
@@ -399,7 +310,7 @@ LONGEST_SLEEP = 30.0
 """Seconds after which the router looks again although nothing told it to."""
 _PASSING = frozenset({Code.STORE_LOCKED, Code.STORE_UNREADABLE, Code.STORE_FAILED})
 _AFTER_TROUBLE = 2.0
-_SHORTEST_IDLE = 0.5
+_SHORTEST, _SHORTEST_IDLE = 0.001, 0.5
 """A message can be due and not ours to hand over: another router is busy with its agent."""
 
 
@@ -422,76 +333,31 @@ def deliver_loop(
     Raises:
         TeamError: What will not pass by itself, such as `READ_ONLY`.
     """
-    asyncio.run(_Loop(caller, stop, interval, limit, report, trouble).run())
+    told = ""
+    pause = 0.0
 
-
-class _Loop:
-    def __init__(
-        self,
-        caller: Caller,
-        stop: threading.Event,
-        interval: float,
-        limit: float | None,
-        report: Callable[[Delivered], None],
-        trouble: Callable[[TeamError], None],
-    ) -> None:
-        self._caller = caller
-        self._stop = stop
-        self._interval = interval
-        self._limit = limit
-        self._report = report
-        self._trouble = trouble
-        self._awake = asyncio.Event()
-        self._told = ""
-
-    async def run(self) -> None:
-        """Watch and wait beside the passes; both end with the loop."""
-        loop = asyncio.get_running_loop()
-        over = threading.Event()
-        waiter = threading.Thread(target=self._wait_for_stop, args=(loop, over), daemon=True)
-        waiter.start()
-        watcher = asyncio.create_task(self._listen(follow(self._caller.team)))
+    def one_pass() -> bool | None:
+        """Deliver once, and say when it is over; then `pause` is how many seconds to sleep."""
+        nonlocal told, pause
+        if stop.is_set():
+            return True
         try:
-            while not self._stop.is_set():
-                await self._sleep(await self._pass())
-        finally:
-            over.set()
-            watcher.cancel()
-            with suppress(asyncio.CancelledError):
-                await watcher
-
-    def _wait_for_stop(self, loop: asyncio.AbstractEventLoop, over: threading.Event) -> None:
-        while not self._stop.wait(0.2):
-            if over.is_set():
-                return
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._awake.set)
-
-    async def _listen(self, hints: AsyncIterator[WatchHint]) -> None:
-        async for _ in hints:
-            self._awake.set()
-
-    async def _pass(self) -> float:
-        """One pass; returns how many seconds to sleep."""
-        self._awake.clear()
-        try:
-            done = await asyncio.to_thread(deliver, self._caller, limit=self._limit, stop=self._stop)
+            done = deliver(caller, limit=limit, stop=stop)
         except TeamError as error:
             if error.code not in _PASSING and not may_pass(error):
                 raise
-            if error.message != self._told:
-                self._told = error.message
-                self._trouble(error)
-            return min(_AFTER_TROUBLE, self._interval)
-        self._told = ""
+            if error.message != told:
+                told = error.message
+                trouble(error)
+            pause = min(_AFTER_TROUBLE, interval)
+            return None
+        told = ""
         if done.attempts or done.expired:
-            self._report(done)
-        if done.next_due is None:
-            return self._interval
-        seconds = (done.next_due - self._caller.team.clock()).total_seconds()
-        return min(max(seconds, 0.0 if done.attempts else _SHORTEST_IDLE), self._interval)
+            report(done)
+        seconds = interval
+        if done.next_due is not None:
+            seconds = (done.next_due - caller.team.clock()).total_seconds()
+        pause = min(max(seconds, _SHORTEST if done.attempts else _SHORTEST_IDLE), interval)
+        return None
 
-    async def _sleep(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._awake.wait()
+    until(caller.team, one_pass, timeout=None, tick=lambda: pause, stop=stop)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, suppress
@@ -124,25 +125,44 @@ LONGEST_WAIT = 31_536_000.0
 _PATIENCE = 0.5
 """Seconds for which one try of a wait waits for the lock."""
 _INTERRUPT = {signal.SIGINT}
+_HEARD_WITHIN = 0.2
+"""Seconds within which a wait hears that it is to stop."""
 _WATCH_AGAIN = 5.0
 """Seconds until a watch that ended is begun again."""
 
 
 def until(
-    team: Team, check: Callable[[], T | None], *, timeout: float | None, tick: Callable[[], float | None] = lambda: TICK
+    team: Team,
+    check: Callable[[], T | None],
+    *,
+    timeout: float | None,
+    tick: Callable[[], float | None] = lambda: TICK,
+    stop: threading.Event | None = None,
 ) -> T | None:
     """Call `check` now and after every change, until it gives something; None when `timeout` seconds are over.
 
     `check` may raise, which ends the wait. `tick` is asked after each call how many seconds later to call again all
-    the same; None when nothing can come without a change.
+    the same; None when nothing can come without a change. `stop` calls it once more when it is set.
 
     Raises:
         TeamError: `USAGE` in a thread whose event loop runs, which the wait would bring to a stop.
     """
-    _refuse_running_loop()
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        text = "a wait would stop the event loop that runs in this thread"
+        raise TeamError(Code.USAGE, text, "Wait in another thread: await asyncio.to_thread(agent.receive, wait=30)")
+
+    async def interruptible() -> T | None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+        try:
+            return await _until(team, check, timeout, tick, stop)
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+
+    # Ctrl-C is let in only while the loop can end its tasks; before and after, it would leave them lying about.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
     try:
-        return asyncio.run(_interruptible(team, check, timeout, tick))
+        return asyncio.run(interruptible())
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -224,57 +244,40 @@ class Arrival:
         return self._take(caller)
 
 
-def _refuse_running_loop() -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    text = "a wait would stop the event loop that runs in this thread"
-    raise TeamError(Code.USAGE, text, "Wait in another thread: await asyncio.to_thread(agent.receive, wait=30)")
-
-
-async def _interruptible(team: Team, check: Check[T], seconds: float | None, tick: Tick) -> T | None:
-    """Ctrl-C is let in only while the loop can end its tasks; before and after, it would leave them lying about."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
-    try:
-        return await _until(team, check, seconds, tick)
-    finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
-
-
-async def _until(team: Team, check: Check[T], seconds: float | None, tick: Tick) -> T | None:
+async def _until(
+    team: Team, check: Check[T], seconds: float | None, tick: Tick, stop: threading.Event | None
+) -> T | None:
     changed = asyncio.Event()
-    watcher = asyncio.create_task(_watch(team, changed))
+
+    async def watch() -> None:
+        async for hint in follow(team):
+            if not hint.beside:
+                changed.set()
+
+    async def heed(stop: threading.Event) -> None:
+        while not stop.is_set():  # noqa: ASYNC110 - a thread or a signal sets it
+            await asyncio.sleep(_HEARD_WITHIN)
+        changed.set()
+
     loop = asyncio.get_running_loop()
+    tasks = [loop.create_task(watch()), *([loop.create_task(heed(stop))] if stop is not None else [])]
     end = None if seconds is None else loop.time() + seconds
     try:
         while (found := check()) is None:
             left = min((item for item in (tick(), end and end - loop.time()) if item is not None), default=None)
             if left is not None and left <= 0:
                 return None
-            await either(changed, left)
+            # `asyncio.wait_for` of Python 3.11 loses a Ctrl-C that meets the change.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await changed.wait()
             changed.clear()
         return found
     finally:
-        watcher.cancel()
-        with suppress(asyncio.CancelledError):
-            await watcher
-
-
-async def either(changed: asyncio.Event, seconds: float | None) -> None:
-    """Wait for a change, but not longer; None: however long it takes.
-
-    `asyncio.wait_for` of Python 3.11 loses a Ctrl-C that meets the change.
-    """
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await changed.wait()
-
-
-async def _watch(team: Team, changed: asyncio.Event) -> None:
-    async for hint in follow(team):
-        if not hint.beside:
-            changed.set()
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
 
 async def follow(team: Team) -> AsyncIterator[WatchHint]:

@@ -104,102 +104,94 @@ class _Editor:
             self.key, self.agents = self._find(self.root, "agents")
 
     def add(self, agent: Agent) -> str:
-        if self.agents is None:
+        fields = fields_of(agent)
+        if self.agents is None or self.agents.id == "scalar" or not self.agents.value:
             return self._add_list(agent)
-        if self.agents.id == "scalar" or not self.agents.value:
-            return self._fill(agent)
-        last = self.agents.value[-1]
-        end = self._end(last[1] if self.agents.id == "mapping" else last)
+        is_mapping = self.agents.id == "mapping"
         if self.agents.flow_style:
-            return self._splice(end, end, self._separator() + self._flow_member(agent))
+            return self._change_part(self.agents, None, self._flow_member(agent, is_mapping=is_mapping))
+        last = self.agents.value[-1]
         indent = " " * self.agents.start_mark.column
         lines = member_lines(agent)
-        if self.agents.id == "mapping":
-            fields = [f"  {key}: {_value(value)}" for key, value in fields_of(agent).items()]
-            lines = [f"{quoted(agent.name)}:", *fields]
-        elif last.id == "scalar" and fields_of(agent) == {"role": "member"}:
+        if is_mapping:
+            lines = [f"{quoted(agent.name)}:", *(f"  {key}: {_value(value)}" for key, value in fields.items())]
+        elif last.id == "scalar" and fields == {"role": "member"}:
             lines = [f"- {quoted(agent.name)}"]
-        return self._insert_lines(end, [indent + line for line in lines])
+        return self._insert_lines(self._end(last[1] if is_mapping else last), [indent + line for line in lines])
 
     def change(self, name: str, field: str, value: Any) -> str:
         item = self._item(name)
         node = item.node
         if node.id == "scalar":
             return self.text if value is None else self._first_field(item, name, field, value)
+        keys = [key for key, _ in node.value]
         key, old = self._find(node, field)
-        if key is None:
-            return self.text if value is None else self._add_field(node, field, value)
-        if value is None:
-            keys = [entry[0] for entry in node.value]
-            place = keys.index(key)
-            if node.flow_style:
-                return self._drop_span(
-                    [(entry[0].start_mark.index, self._end(entry[1])) for entry in node.value], place
-                )
-            if place == 0 and len(keys) > 1:  # on the line of the dash, which has to stay
-                return self._splice(key.start_mark.index, keys[1].start_mark.index, "")
-            return self._drop_lines(key.start_mark.index, self._end(node.value[place][1]))
-        written = self._flow(value) if node.flow_style else _value(value)
-        return self._splice(key.end_mark.index, self._end(old), f": {written}")
+        place = keys.index(key) if key is not None else None
+        if place is None and value is None:
+            return self.text
+        if node.flow_style:
+            word = self._flow(field) if key is None else self.text[key.start_mark.index : key.end_mark.index]
+            return self._change_part(node, place, None if value is None else f"{word}: {self._flow(value)}")
+        if place is None:
+            end = self._end(node.value[-1][1])
+            return self._insert_lines(end, [f"{' ' * node.start_mark.column}{field}: {_value(value)}"])
+        if value is not None:
+            return self._splice(key.end_mark.index, self._end(old), f": {_value(value)}")
+        if place == 0 and len(keys) > 1:  # on the line of the dash, which has to stay
+            return self._splice(key.start_mark.index, keys[1].start_mark.index, "")
+        return self._drop_lines(key.start_mark.index, self._end(old))
 
     def remove(self, name: str) -> str:
         item = self._item(name)
-        items = self.agents.value
         if self.agents.flow_style:
-            spans = (
-                [(entry[0].start_mark.index, self._end(entry[1])) for entry in items] if item.key is not None else None
-            )
-            return self._drop_span(spans or [(entry.start_mark.index, self._end(entry)) for entry in items], item.place)
+            return self._change_part(self.agents, item.place, None)
         start = item.key.start_mark.index if item.key is not None else self._dash(item.node)
         return self._drop_lines(start, self._end(item.node))
 
     def _add_list(self, agent: Agent) -> str:
+        """The text with its first member, where there is no list or an empty one."""
         if self.root is not None and self.root.flow_style:
-            written = f"{self._flow('agents')}: [{self._flow_member(agent, in_list=True)}]"
-            end = self._end(self.root.value[-1][1]) if self.root.value else self.root.start_mark.index + 1
-            return self._splice(end, end, (", " if self.root.value else "") + written)
-        return self._insert_lines(len(self.text), ["agents:", *member_lines(agent)])
-
-    def _fill(self, agent: Agent) -> str:
-        """The list is there and empty."""
-        start, end = self.agents.start_mark.index, self._end(self.agents)
-        if self.root.flow_style:
-            return self._splice(start, end, f"[{self._flow_member(agent, in_list=True)}]")
-        text = self._splice(self.key.end_mark.index, max(end, self.key.end_mark.index + 1), ":")
-        return _Editor(text)._insert_lines(self.key.end_mark.index + 1, member_lines(agent))
+            place = None if self.key is None else [key for key, _ in self.root.value].index(self.key)
+            return self._change_part(self.root, place, f"{self._flow('agents')}: [{self._flow_member(agent)}]")
+        if self.agents is None:
+            return self._insert_lines(len(self.text), ["agents:", *member_lines(agent)])
+        after = self.key.end_mark.index
+        text = self._splice(after, max(self._end(self.agents), after + 1), ":")
+        return _Editor(text)._insert_lines(after + 1, member_lines(agent))
 
     def _first_field(self, item: _Item, name: str, field: str, value: Any) -> str:
         """A member of which only the name is there gets a mapping of its own."""
         start, end = item.node.start_mark.index, self._end(item.node)
         if self.agents.flow_style:
-            written = "{" + f"{self._flow(field)}: {self._flow(value)}" + "}"
-            if item.key is not None:
-                return self._splice(item.key.end_mark.index, max(end, item.key.end_mark.index), f": {written}")
-            head = f"{self._flow('name')}: {self._flow(name)}, "
-            return self._splice(start, end, "{" + head + written[1:])
+            written = f"{self._flow(field)}: {self._flow(value)}"
+            if item.key is None:
+                part = f"{{{self._flow('name')}: {self._flow(name)}, {written}}}"
+            else:
+                part = f"{self.text[item.key.start_mark.index : item.key.end_mark.index]}: {{{written}}}"
+            return self._change_part(self.agents, item.place, part)
         if item.key is not None:
-            column = item.key.start_mark.column + 2
-            text = self._splice(item.key.end_mark.index, max(end, item.key.end_mark.index + 1), ":")
-            return _Editor(text)._insert_lines(item.key.end_mark.index, [f"{' ' * column}{field}: {_value(value)}"])
+            column, after = item.key.start_mark.column + 2, item.key.end_mark.index
+            text = self._splice(after, max(end, after + 1), ":")
+            return _Editor(text)._insert_lines(after, [f"{' ' * column}{field}: {_value(value)}"])
         text = self._splice(start, end, f"name: {self.text[start:end]}")
         line = f"{' ' * item.node.start_mark.column}{field}: {_value(value)}"
         return _Editor(text)._insert_lines(start, [line])
 
-    def _add_field(self, node: Any, field: str, value: Any) -> str:
-        end = self._end(node.value[-1][1]) if node.value else node.start_mark.index + 1
-        if node.flow_style:
-            separator = ", " if node.value else ""
-            return self._splice(end, end, f"{separator}{self._flow(field)}: {self._flow(value)}")
-        return self._insert_lines(end, [f"{' ' * node.start_mark.column}{field}: {_value(value)}"])
+    def _change_part(self, node: Any, place: int | None, part: str | None) -> str:
+        """Change one of the parts between the commas of a node in brackets; a new one without place, none without part.
 
-    def _drop_span(self, spans: list[tuple[int, int]], place: int) -> str:
-        """A part between commas, with one of them."""
-        start, end = spans[place]
-        if place + 1 < len(spans):
-            end = spans[place + 1][0]
-        elif place > 0:
-            start = spans[place - 1][1]
-        return self._splice(start, end, "")
+        Parts are put together as the first two are, each on a line of its own where those are.
+        """
+        entries = [entry if node.id == "mapping" else (entry, entry) for entry in node.value]
+        spans = [(first.start_mark.index, self._end(last)) for first, last in entries]
+        words = [self.text[start:end] for start, end in spans]
+        parts = [f"{word} " if word.endswith(":") else word for word in words]  # `a:,` would be a key of that name
+        at = len(parts) if place is None else place
+        parts[at : at + 1] = [] if part is None else [part]
+        start = spans[0][0] if spans else node.start_mark.index + 1
+        end = spans[-1][1] if spans else node.end_mark.index - 1
+        between = self.text[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
+        return self._splice(start, end, (", " if "#" in between else between).join(parts))
 
     def _drop_lines(self, start: int, end: int) -> str:
         first = self.text.rfind("\n", 0, start) + 1
@@ -216,16 +208,9 @@ class _Editor:
     def _splice(self, start: int, end: int, words: str) -> str:
         return self.text[:start] + words + self.text[end:]
 
-    def _separator(self) -> str:
-        """What stands between two members of a list in brackets: each on a line of its own, if that is how they are."""
-        first = self.agents.value[-1]
-        start = (first[0] if self.agents.id == "mapping" else first).start_mark
-        before = self.text[start.index - start.column : start.index]
-        return f",{self.newline}{before}" if not before.strip() else ", "
-
-    def _flow_member(self, agent: Agent, *, in_list: bool = False) -> str:
+    def _flow_member(self, agent: Agent, *, is_mapping: bool = False) -> str:
         fields = fields_of(agent)
-        if self.agents is not None and self.agents.id == "mapping" and not in_list:
+        if is_mapping:
             return f"{self._flow(agent.name)}: {self._flow(fields)}"
         return self._flow({"name": agent.name, **fields})
 

@@ -403,8 +403,8 @@ def test_the_spawn_command_learns_the_agent_by_argument_and_environment(clock: F
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ("import sys; sys.exit('no free worker')", "ended with status 1: no free worker"),
-        ("import time; time.sleep(60)", "did not end within 0.2 seconds"),
+        ("import sys; sys.exit('no free worker')", "exit status 1: no free worker"),
+        ("import time; time.sleep(60)", "no answer within 0.2 s"),
     ],
 )
 def test_a_spawn_command_that_fails_leaves_the_request_open(clock: FakeClock, code: str, says: str) -> None:
@@ -423,7 +423,7 @@ def test_a_spawn_command_that_fails_leaves_the_request_open(clock: FakeClock, co
 def test_a_spawn_command_that_does_not_exist_leaves_the_request_open(clock: FakeClock) -> None:
     team = spawning(clock, "/nonexistent/start-agent")
     request_id = ask_creation(team)
-    with pytest.raises(TeamError, match="/nonexistent/start-agent cannot be run") as caught:
+    with pytest.raises(TeamError, match="/nonexistent/start-agent failed") as caught:
         requests.approve(Caller(team, MASTER), request_id=request_id)
     assert caught.value.code is Code.SPAWN_FAILED
 
@@ -440,7 +440,7 @@ def test_nobody_else_answers_while_an_agent_is_being_started(clock: FakeClock, m
                 call(Caller(team, MASTER), request_id=request_id, **more)
             told.append(caught.value)
 
-    monkeypatch.setattr(agents, "start_agent", meanwhile)
+    monkeypatch.setattr(agents, "run_command", meanwhile)
     requests.approve(Caller(team, MASTER), request_id=request_id)
     assert [error.code for error in told] == [Code.STORE_LOCKED, Code.STORE_LOCKED]
     assert told[0].facts["held_by"] == MASTER

@@ -6,9 +6,7 @@ import os
 import signal
 
 import pytest
-from team_console.store.service import router
-
-from tests.store.contract import make_message
+from team_console.store.service import agents
 
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
@@ -22,9 +20,9 @@ def test_a_command_of_another_user_that_cannot_be_ended_is_a_failed_attempt(monk
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "killpg", refused)
-    monkeypatch.setattr(router, "_GRACE_SECONDS", 0)
+    monkeypatch.setattr(agents, "_GRACE_SECONDS", 0)
     try:
-        error = router.hand_over(make_message(1), command=["sleep", "600"], limit=0, folder=None)
+        error = agents.run_command(["sleep", "600"], limit=0)
     finally:
         for group in groups:
             end(group, signal.SIGKILL)
