@@ -14,8 +14,8 @@ from team_console.store.model.names import ALL, USER
 from team_console.store.views.rows import View
 
 if TYPE_CHECKING:
-    from team_console.store.views.board import Board
     from team_console.store.views.history import HistoryPage
+    from team_console.store.views.projection import Projection
 
 
 GLIMPSE = 200
@@ -52,7 +52,7 @@ class Feed:
 
     def __init__(self, team: Team, me: str) -> None:
         self._team, self._me = team, me
-        self._board: Board | None = None
+        self._board: Projection | None = None
         self._number = 0
         self._view: View | None = None
         self._past: HistoryPage | None = None
@@ -81,12 +81,12 @@ class Feed:
 
     def glimpse(self) -> ReadResult | None:
         """A first picture of the newest messages of a store that takes long to read; None when it does not."""
-        from team_console.store.views.board import Board
+        from team_console.store.views.projection import Projection
 
         snapshot = self._team.newest(GLIMPSE, {self._me, USER, ALL})
         if snapshot is None:
             return None
-        view = Board(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)
+        view = Projection(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)
         return ReadResult(0, snapshot, view, True, self._team.obstacle())
 
     def at_hand(self) -> ReadResult | None:
@@ -119,10 +119,10 @@ class Feed:
         self._owed = True
 
     def _update(self, snapshot: Snapshot) -> View:
-        from team_console.store.views.board import Board
+        from team_console.store.views.projection import Projection
 
         if self._board is None:
-            self._board = Board(self._me)
+            self._board = Projection(self._me)
         seen = replace(snapshot, problems=(*snapshot.problems, *self._harm)) if self._harm else snapshot
         history = self._past.messages if self._past is not None else ()
         now = self._team.clock()

@@ -33,10 +33,10 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import digest_of
 from team_console.store.service.handing_on import Trust, marked, trust_in
-from team_console.store.views.board import view_of
 from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import past
+from team_console.store.views.projection import view_of
 from team_console.store.views.proofs import Proof, proofs
 from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
 from team_console.store.views.status_json import request_json, status_json

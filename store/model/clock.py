@@ -35,7 +35,7 @@ _YAML_TIME = re.compile(
 _SINCE_1970 = re.compile(r"\d{10}(\d{3})?(?:\.\d*)?").fullmatch
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def from_text(text: str) -> datetime | None:
     """Read a timestamp as other writers spell it, seconds or milliseconds since 1970 too; None when it is not one.
 

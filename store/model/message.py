@@ -6,13 +6,15 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from functools import wraps
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.names import ALL, USER, canonical, is_name
@@ -77,6 +79,7 @@ ENVELOPE_KEYS = frozenset(
 
 _BESIDE_PAYLOAD = ENVELOPE_KEYS - {"payload"}
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
+ResultT = TypeVar("ResultT")
 
 
 class Source(Protocol):
@@ -118,6 +121,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
             content none that carries `NAME: {json}`. Then nobody has to read it to know that it quotes nothing; False
             says nothing.
         odd: Which of `priority`, `status` and `to` are written in words that are not ours, understood or not.
+        said: What `per_message` remembers of it.
     """
 
     message_id: str
@@ -131,6 +135,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     source: Source
     is_letter: bool = False
     odd: tuple[str, ...] = ()
+    said: dict[Any, Any] | None = None
 
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Message):
@@ -276,6 +281,26 @@ class Message(Struct, frozen=True, eq=False, gc=False):
             else:
                 record[name] = value
         return from_record(record, is_letter=is_letter)
+
+
+def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], ResultT]:
+    """Remember what a pure function says of a message, with that message.
+
+    The result must not hold the message: the collector, which does not look at messages, would free neither.
+    """
+
+    @wraps(function)
+    def remembered(message: Message) -> ResultT:
+        known = message.said
+        if known is None:
+            known = {}
+            force_setattr(message, "said", known)
+        if function not in known:
+            known[function] = function(message)
+        result: ResultT = known[function]
+        return result
+
+    return remembered
 
 
 def from_record(record: Mapping[str, Any], *, is_letter: bool = False) -> Message:

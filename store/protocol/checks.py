@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 from unicodedata import category
@@ -13,13 +13,13 @@ from msgspec import Struct, field
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message
+from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message, per_message
 from team_console.store.model.names import USER, canonical, did_you_mean, nearest
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds import CARRIERS, KINDS, PREFIX, SEND, Family, Kind, RequestKind
 from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
-from team_console.store.protocol.parsing import ParsedMessage, named_agent
+from team_console.store.protocol.parsing import ParsedMessage, named_agent, parse_message
 from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
 from team_console.store.protocol.sprint_plans import BATCH_REPORT, Plan, batch_key, text_of_key, texts_of
 from team_console.store.settings.team_config import TeamConfig
@@ -254,11 +254,11 @@ _NEEDED = {**REQUIRED, **ASKED}
 
 
 def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
-    """Violations by one message of its protocol, with place and next step; remembered per reading."""
+    """Violations by one message of its protocol, with place and next step; those of its body remembered."""
     if read.kind is None:
         return read.frame_problems
     if read.kind.family is Family.SPRINT:
-        return read.frame_problems + _body_problems(read)
+        return read.frame_problems + _body_problems(read.message)
     return read.frame_problems + record_problems(read)
 
 
@@ -284,12 +284,13 @@ def self_addressed(message: Message) -> Iterator[Problem]:
         yield Problem("SELF_ADDRESSED", "notice", message.message_id, text, "A reaction of one's own needs no message.")
 
 
-@lru_cache(maxsize=8192)
-def _body_problems(read: ParsedMessage) -> tuple[Problem, ...]:
+@per_message
+def _body_problems(message: Message) -> tuple[Problem, ...]:
     # Checking a body imports pydantic, about 100 ms that a start without sprint messages must not pay.
     from team_console.store.protocol.bodies import body_problems
 
-    return body_problems(read.message, read.name, read.body)
+    read = parse_message(message)
+    return body_problems(message, read.name, read.body)
 
 
 def _required(message: Message) -> Iterator[Problem]:

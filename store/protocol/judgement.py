@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts, RecordOrder
-from team_console.store.model.reuse import Multimap
 from team_console.store.protocol.answering import REUSED_IDS, answers, withdraws
 from team_console.store.protocol.client_requests import TIMED_OUT, expiry_of
 from team_console.store.protocol.entries import Entry, Order
@@ -203,30 +202,63 @@ def judge(
         messages: In stored order, with everything that bears on the requests (`with_bearing`).
         recorded: What the audit trail has of them; None where there is no trail to ask.
     """
-    evidence, groups = Evidence(config, recorded), Groups()
-    for place, message in enumerate(messages):
-        entry = Entry.of(message, place)
-        if not entry.is_mail:
-            groups.put(entry)
-    keys = list(groups.keys)
-    pairings = {key: pairing_of(evidence, groups, key) for key in keys if not isinstance(key, str)}
+    entries = [entry for place, message in enumerate(messages) if not (entry := Entry.of(message, place)).is_mail]
+    judged = judge_entries(Evidence(config, recorded), entries, twins=True)
+    return {case.question.message: at(case, now) for case in judged.cases}
+
+
+class Judged(Struct, frozen=True):
+    """Every request of some messages, before the clock is looked at.
+
+    Attributes:
+        cases: Each with its link.
+        twins: Request id -> further questions under an id that another question has.
+        orphans: Answers to nothing that is known.
+    """
+
+    cases: Sequence[Case]
+    twins: Mapping[Thread, tuple[Entry, ...]]
+    orphans: Sequence[Entry]
+
+
+def judge_entries(
+    evidence: Evidence, entries: Iterable[Entry], heard: Callable[[str], Heard] | None = None, *, twins: bool = False
+) -> Judged:
+    """Judge every request that these entries open.
+
+    Args:
+        heard: When an agent last said that it is alive; None where nobody asks whether it fell silent.
+        twins: Judge the questions under the id of another too.
+    """
+    groups = Groups(entries)
+    pairings = {key: pairing_of(evidence, groups, key) for key in groups.keys if not isinstance(key, str)}
+    orphans = [entry for pairing in pairings.values() if pairing is not None for entry in pairing.orphans]
     chains: dict[Chain, list[Case]] = {}
     cases: list[Case] = []
-    twins: list[Case] = []
-    for key in keys:
+    late: dict[Thread, tuple[Entry, ...]] = {}
+    late_cases: list[Case] = []
+    for key in groups.keys:
         if not isinstance(key, str):
             continue
-        judged = judge_thread(evidence, groups, key, pairings.get, twins=True)
-        late = set(map(id, judged.twins))
+        judged = judge_thread(evidence, groups, key, pairings.get, twins=twins)
+        orphans += judged.orphans
+        if judged.twins:
+            late[key] = judged.twins
+        is_late = set(map(id, judged.twins))
         for case in judged.cases:
-            chain, is_twin = chain_of(case), id(case.question) in late
-            (twins if is_twin else cases if chain is None else chains.setdefault(chain, [])).append(case)
+            chain = chain_of(case)
+            if id(case.question) in is_late:
+                late_cases.append(case)
+            elif chain is None:
+                cases.append(case)
+            else:
+                chains.setdefault(chain, []).append(case)
     for chain, members in chains.items():
-        cases += [linked(case, link) for case, link in links(evidence, chain, members, Heard()).values()]
-    for twin in twins:
-        stops = (case for case in cases if case.kind is RequestKind.SHUTDOWN)
-        cases.append(linked(twin, approved_by(evidence, twin, stops)))
-    return {case.question.message: at(case, now) for case in cases}
+        known = heard(chain[1]) if heard is not None else Heard()
+        cases += [linked(case, link) for case, link in links(evidence, chain, members, known).values()]
+    stops = [case for case in cases if case.kind is RequestKind.SHUTDOWN]
+    cases += [linked(twin, approved_by(evidence, twin, stops)) for twin in late_cases]
+    return Judged(cases, late, orphans)
 
 
 def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
@@ -359,23 +391,33 @@ class Quotes:
 # Which question a message answers: by the id it quotes, else in order, by what both speak of (002-c, 002-i).
 
 
-class Groups(Multimap[Group, Entry]):
+class Groups:
     """Messages that concern requests, by group."""
 
-    def __init__(self) -> None:
-        super().__init__(groups_of)
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._questions: dict[Group, list[Entry]] = {}
+        self._others: dict[Group, list[Entry]] = {}
+        for entry in entries:
+            members = self._others if entry.read.opens is None else self._questions
+            for group in groups_of(entry):
+                members.setdefault(group, []).append(entry)
 
-    def questions(self, group: Group) -> list[Entry]:
+    @property
+    def keys(self) -> Iterable[Group]:
+        """The groups that have members."""
+        return dict.fromkeys((*self._questions, *self._others))
+
+    def questions(self, group: Group) -> Sequence[Entry]:
         """The questions of a group, in no order."""
-        return [entry for entry in self.of(group) if entry.read.opens is not None]
+        return self._questions.get(group, ())
 
-    def others(self, group: Group) -> list[Entry]:
+    def others(self, group: Group) -> Sequence[Entry]:
         """What is no question: answers, and messages that may be one."""
-        return [entry for entry in self.of(group) if entry.read.opens is None]
+        return self._others.get(group, ())
 
-    def pools(self, thread: Thread) -> set[Pool]:
+    def pools(self, thread: Thread) -> Iterable[Pool]:
         """The pools of a thread's questions."""
-        return set(filter(None, map(pool_of_question, self.questions(thread))))
+        return dict.fromkeys(filter(None, map(pool_of_question, self.questions(thread))))
 
 
 def groups_of(entry: Entry) -> Iterator[Group]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.kinds import CARRIERS, carried_name
@@ -395,7 +394,7 @@ def report_of(message: Message) -> Report | None:
     return _remembered(message) if message.type in _REPORTING or message.type == SESSION else None
 
 
-@lru_cache(maxsize=8192)
+@per_message
 def _remembered(message: Message) -> Report | None:
     note = session_note(message)
     if note is not None:

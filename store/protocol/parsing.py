@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import json_trouble, named
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, per_message
 from team_console.store.model.names import canonical
 from team_console.store.protocol.kinds import KINDS, PREFIX, Family, Kind, RequestKind, carried_name
 from team_console.store.settings.team_config import Route, TeamConfig
@@ -108,21 +107,13 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
 
 
 def parse_message(message: Message) -> ParsedMessage:
-    """Read `message`; sprint messages are parsed once and remembered per message object."""
+    """Read `message`; what it says is worked out once for each message object."""
     if message.is_letter and message.type in _LETTERS:
-        return _letter(message)
-    kind = KINDS.get(message.type)
-    payload = message.payload
-    if kind is not None and kind.family is not Family.SPRINT and carried_name(message.type, payload) is None:
-        return ParsedMessage(kind, message.type, None, _own_id(message, kind, payload), (), message)
-    return _remembered(message)
-
-
-@lru_cache(maxsize=64)
-def _letter(message: Message) -> ParsedMessage:
-    """A message whose payload says nothing but what people read; asked for several times in a row."""
-    kind = KINDS[message.type]
-    return ParsedMessage(kind, message.type, None, message.message_id if kind.opens is not None else None, (), message)
+        kind = KINDS[message.type]
+        return ParsedMessage(
+            kind, message.type, None, message.message_id if kind.opens is not None else None, (), message
+        )
+    return ParsedMessage(*_parsed(message), message)
 
 
 def named_agent(read: ParsedMessage) -> str:
@@ -162,44 +153,48 @@ def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
     return match.group(1), body
 
 
-@lru_cache(maxsize=8192)
-def _remembered(message: Message) -> ParsedMessage:
-    name = carried_name(message.type, message.payload)
+_Parsed = tuple[Kind | None, str, Mapping[str, Any] | None, str | None, tuple[Problem, ...]]
+"""The fields of a reading but its message."""
+
+
+@per_message
+def _parsed(message: Message) -> _Parsed:
+    kind, payload = KINDS.get(message.type), message.payload
+    name = carried_name(message.type, payload)
     if name is None:
-        return _typed(message)
+        if kind is not None and kind.family is not Family.SPRINT:
+            return kind, message.type, None, _own_id(message, kind, payload), ()
+        return _typed(message, kind)
     place = f"{message.message_id} content"
     try:
         _, body = parse_carried(message.content)
     except ValueError as error:
         text = f"{name}: the JSON after the colon cannot be read: {error}"
         hint = f"Send it again as '{name}: ' followed by one JSON object."
-        return ParsedMessage(
-            None, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),), message
-        )
+        return None, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),)
     return _carried(message, name, body, place)
 
 
-def _typed(message: Message) -> ParsedMessage:
+def _typed(message: Message, kind: Kind | None) -> _Parsed:
     """A record whose type is unknown, or a sprint name that should have travelled in a plain message."""
-    kind = KINDS.get(message.type)
     text = f"{message.type} does not travel as a plain message"
     hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
     odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),) if kind else ()
-    return ParsedMessage(kind, message.type, None, _id_of(message, kind, message.payload), odd, message)
+    return kind, message.type, None, _id_of(message, kind, message.payload), odd
 
 
-def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> ParsedMessage:
+def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> _Parsed:
     stated = body.get("msg_type", body.get("type"))  # later revisions of the protocol say `type`
     kind = KINDS.get(name)
     if stated == name:
-        return ParsedMessage(kind, name, body, _id_of(message, kind, body), (), message)
+        return kind, name, body, _id_of(message, kind, body), ()
     hint = "Prefix and msg_type must be the same name; send it again."
     if stated is None:
         problem = Problem("PREFIX_MISMATCH", "warning", f"{place}.msg_type", f"{name}: msg_type is missing", hint)
-        return ParsedMessage(kind, name, body, _id_of(message, kind, body), (problem,), message)
+        return kind, name, body, _id_of(message, kind, body), (problem,)
     text = f"the prefix says {name}, msg_type says {named(stated)}"
     problem = Problem("PREFIX_MISMATCH", "error", f"{place}.msg_type", text, hint)
-    return ParsedMessage(None, name, body, None, (problem,), message)
+    return None, name, body, None, (problem,)
 
 
 def _own_id(message: Message, kind: Kind, payload: Mapping[str, Any]) -> str | None:

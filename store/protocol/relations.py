@@ -148,6 +148,7 @@ def newest_words(messages: Sequence[Message]) -> Iterable[str]:
 # Stops: who was asked to stop, who agreed, and whether it fell silent since.
 
 REQUEST, RESPONSE = "shutdown_request", "shutdown_response"
+SHUTDOWN = frozenset({REQUEST, RESPONSE})
 _SESSION_OVER = "its session has ended"
 _ASKED, _AGREED, _LEFT = "asked to stop, has not answered", "agreed to stop", "ended, or left out of the latest roster"
 
@@ -272,7 +273,7 @@ def is_speech(entry: Entry) -> bool:
 
 
 def _is_shutdown(message: Message) -> bool:
-    return message.type in (REQUEST, RESPONSE)
+    return message.type in SHUTDOWN
 
 
 def _first_answers(facts: Iterable[Entry]) -> dict[tuple[str, str], Entry]:

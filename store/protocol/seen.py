@@ -10,11 +10,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, per_message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import text_in, texts_in
 
@@ -73,7 +72,7 @@ class Seen(Struct, frozen=True):
         }
 
 
-@lru_cache(maxsize=128)
+@per_message
 def digest_of(message: Message) -> str:
     """SHA-256 of what a message says, in 64 hexadecimal digits; its way to the reader changes nothing.
 

@@ -31,9 +31,9 @@ from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, given_on, shown_in
 from team_console.store.protocol.verdicts import is_signed
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.board import view_of
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import past, plain_cell
+from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow
 from team_console.store.views.titles import reason_of
 

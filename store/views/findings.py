@@ -15,10 +15,10 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.facts import Facts
 from team_console.store.views.lifecycles import TITLES
-from team_console.store.views.roster import BoardState
 from team_console.store.views.rows import Flag, Lifecycle, RequestRow, RosterRow
-from team_console.store.views.violations import SEVERITIES, UNREADABLE_DATE
+from team_console.store.views.violations import SEVERITIES, UNREADABLE_DATE, Violations, unknown_replies
 
 
 def trail_findings(lines: Sequence[AuditLine]) -> Iterator[Problem]:
@@ -103,34 +103,43 @@ _WAYS: Mapping[RequestKind, str] = {
 _OF_THOSE = "among the messages that were looked at, and older archived ones were not"
 
 
-def findings(board: BoardState, roster: Sequence[RosterRow]) -> tuple[Problem, ...]:
+def findings(facts: Facts, roster: Sequence[RosterRow], odd: Violations) -> tuple[Problem, ...]:
     """Errors first; within a severity the store, then the team, then single messages in stored order."""
-    violations = board.violations
     general = [
-        *dict.fromkeys(board.problems),
-        *key_findings(board.config, board.recorded),
-        *board.live.doubled(),
-        *violations.ahead(),
-        *_twins(board),
-        *_changed(board),
-        *_strangers(board, roster),
+        *dict.fromkeys(facts.problems),
+        *key_findings(facts.config, facts.recorded),
+        *_doubled(facts),
+        *odd.ahead,
+        *_twins(facts),
+        *_changed(facts),
+        *_strangers(facts, roster),
         *_look_alikes(roster),
-        *_requests(board),
-        *_orphans(board),
-        *board.facts.drift,
-        *_lives(board),
-        *violations.unknown(),
-        *(board.quotations.unknown() if board.complete else ()),
+        *_requests(facts),
+        *_orphans(facts),
+        *facts.drift,
+        *_lives(facts),
+        *odd.unknown,
+        *(unknown_replies(facts.live, facts.past) if facts.complete else ()),
     ]
+    single: dict[str, list[Problem]] = {severity: [] for severity in SEVERITIES}
+    is_told = any(problem.code == UNREADABLE_DATE for problem in facts.problems)  # the store tells of each itself
+    for problem in odd.single:
+        if not (is_told and problem.code == UNREADABLE_DATE):
+            single.get(problem.severity, single["notice"]).append(problem)
     listed: list[Problem] = []
-    for severity in SEVERITIES:
-        single = violations.frozen(severity)
-        if any(problem.code == UNREADABLE_DATE for problem in board.problems):  # the store tells of each itself
-            single = tuple(problem for problem in single if problem.code != UNREADABLE_DATE)
+    for severity, problems in single.items():
         listed += (problem for problem in general if problem.severity == severity)
-        listed += _counted(single) if severity == "notice" else single
+        listed += _counted(problems) if severity == "notice" else problems
     listed += (problem for problem in general if problem.severity not in SEVERITIES)
     return tuple(listed)
+
+
+def _doubled(facts: Facts) -> Iterator[Problem]:
+    """Ids that more than one live message has."""
+    for message_id in sorted(message_id for message_id, number in facts.ids.items() if number > 1):
+        text = f"{facts.ids[message_id]} messages in the queue have the id {message_id}"
+        hint = "Each is handled as what it is; 'team-console check --heal' gives the later ones ids of their own."
+        yield Problem("DUPLICATE_ID", "error", message_id, text, hint)
 
 
 def _counted(notices: Iterable[Problem]) -> Iterator[Problem]:
@@ -143,10 +152,10 @@ def _counted(notices: Iterable[Problem]) -> Iterator[Problem]:
         yield replace(first, message=f"{first.message}{also}")
 
 
-def _twins(board: BoardState) -> Iterator[Problem]:
-    for request_id, entries in sorted(board.facts.requests.twins.items()):
+def _twins(facts: Facts) -> Iterator[Problem]:
+    for request_id, entries in sorted(facts.requests.twins.items()):
         ids = sorted({entry.message.message_id for entry in entries} - {request_id})
-        live = [item for item in ids if board.live.is_live(item)]
+        live = [item for item in ids if item in facts.ids]
         if live:
             text = f"{', '.join(live)} opens the request {request_id}, which another message opened before"
             yield Problem(
@@ -154,16 +163,16 @@ def _twins(board: BoardState) -> Iterator[Problem]:
             )
 
 
-def _changed(board: BoardState) -> Iterator[Problem]:
+def _changed(facts: Facts) -> Iterator[Problem]:
     """Live messages that the audit trail has found changed; such a change that is not on it yet the store tells."""
-    for message_id, what in (board.recorded.reworded if board.recorded is not None else {}).items():
-        if board.live.is_live(message_id):
+    for message_id, what in (facts.recorded.reworded if facts.recorded is not None else {}).items():
+        if message_id in facts.ids:
             text = f"another program changed it after it was recorded; another than on record: {what}"
             hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
             yield Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
 
 
-def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Problem]:
+def _strangers(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
     names = [row.name for row in roster if not row.stranger]
     for row in roster:
         if not row.is_addressable:
@@ -172,7 +181,7 @@ def _strangers(board: BoardState, roster: Sequence[RosterRow]) -> Iterator[Probl
         elif row.stranger:
             meant = nearest(row.name, names)
             hint = f"Did somebody mean {meant}? " if meant else ""
-            where = "on no roster" if board.complete else f"on no roster {_OF_THOSE}"
+            where = "on no roster" if facts.complete else f"on no roster {_OF_THOSE}"
             text = f"{row.name} writes or is written to and is {where}"
             yield Problem("STRANGER", "warning", row.name, text, f"{hint}Add it to the settings if it belongs here.")
 
@@ -185,26 +194,26 @@ def _look_alikes(roster: Sequence[RosterRow]) -> Iterator[Problem]:
             yield Problem("LOOK_ALIKE", "warning", row.name, text, hint)
 
 
-def _requests(board: BoardState) -> Iterator[Problem]:
-    told = [row for row in board.requests.flagged if any(map(_FLAGS.get, row.flags))]
+def _requests(facts: Facts) -> Iterator[Problem]:
+    told = [row for row in facts.requests.flagged if any(map(_FLAGS.get, row.flags))]
     for row in sorted(told, key=lambda row: row.key):
-        live = any(board.live.is_live(message.message_id) for message in (row.question, *row.answers))
+        live = any(message.message_id in facts.ids for message in (row.question, *row.answers))
         for flag in row.flags:
             tell = _FLAGS.get(flag)
             if tell is not None and (live or flag in _ALWAYS):
-                yield from tell(board, row)
+                yield from tell(facts, row)
 
 
-def _unauthorised(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+def _unauthorised(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     for answer in row.answers:
-        live = board.live.is_live(answer.message_id)
-        if live and not may_answer(board.config, actor=answer.sender, kind=row.kind, addressee=row.addressee):
+        live = answer.message_id in facts.ids
+        if live and not may_answer(facts.config, actor=answer.sender, kind=row.kind, addressee=row.addressee):
             text = f"{answer.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
             hint = "It decides nothing; the request waits for whoever may answer it."
             yield Problem("UNAUTHORISED_VERDICT", "error", answer.message_id, text, hint)
 
 
-def _contradictory(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+def _contradictory(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     verdict = row.verdict
     if verdict is not None:
         word = "yes" if parse_message(verdict).approve else "no"
@@ -213,34 +222,34 @@ def _contradictory(board: BoardState, row: RequestRow) -> Iterator[Problem]:
         yield Problem("CONTRADICTORY_ANSWER", "error", row.request_id, text, hint)
 
 
-def _twice(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+def _twice(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     text = f"{row.request_id} was answered more than once; the first answer stands"
     yield Problem("ANSWERED_TWICE", "warning", row.request_id, text, "Nothing to do if the answers agree.")
 
 
-def _overdue(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+def _overdue(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     """Nobody is told to remind itself; an agent that is gone needs no answer to its stop."""
-    if row.kind is RequestKind.SHUTDOWN and row.addressee in board.facts.team.gone:
+    if row.kind is RequestKind.SHUTDOWN and row.addressee in facts.team.gone:
         return
-    config, me = board.config, board.me
+    config, me = facts.config, facts.me
     answers = may_answer(config, actor=me, kind=row.kind, addressee=row.addressee)
     how = _WAYS.get(row.kind, "team-console approve {}, or reject").format(row.request_id)
-    if row.addressee in board.mine:
+    if row.addressee in facts.mine:
         text = f"the {row.kind} request of {row.asker} waits for your answer, longer than it should"
         hint = f"Answer it: {how}."
     else:
-        what = f"your {row.kind} request" if row.asker in board.mine else f"the {row.kind} request of {row.asker}"
+        what = f"your {row.kind} request" if row.asker in facts.mine else f"the {row.kind} request of {row.asker}"
         text = f"{row.addressee} has not answered {what} in time"
         hint = f"Answer it: {how}." if answers else f"Remind {row.addressee}."
     yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, hint)
 
 
-def _alive(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+def _alive(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     text = f"the end asked for in {row.request_id} was agreed to, and the agent still writes"
     yield Problem("STILL_ALIVE", "warning", row.request_id, text, "End its process, or ask it to stop again.")
 
 
-def _altered(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+def _altered(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     for message_id in row.altered:
         text = (
             f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
@@ -249,7 +258,7 @@ def _altered(board: BoardState, row: RequestRow) -> Iterator[Problem]:
         yield Problem("ALTERED_VERDICT", "error", message_id, text, hint)
 
 
-def _unverified(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+def _unverified(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     for message_id in row.unverified:
         text = (
             f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
@@ -258,14 +267,14 @@ def _unverified(board: BoardState, row: RequestRow) -> Iterator[Problem]:
         yield Problem("UNVERIFIED_VERDICT", "warning", message_id, text, hint)
 
 
-def _forged(board: BoardState, row: RequestRow) -> Iterator[Problem]:
+def _forged(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     for message_id, why in row.forged.items():
         text = f"answer {message_id} to {row.request_id} is forged or broken and decides nothing: {why}"
         hint = "Find out who wrote it. What the request asks for is still yours to decide."
         yield Problem("FORGED_VERDICT", "error", message_id, text, hint if row.is_open else "Find out who wrote it.")
 
 
-_FLAGS: Mapping[Flag, Callable[[BoardState, RequestRow], Iterator[Problem]]] = {
+_FLAGS: Mapping[Flag, Callable[[Facts, RequestRow], Iterator[Problem]]] = {
     Flag.UNAUTHORISED: _unauthorised,
     Flag.CONTRADICTORY: _contradictory,
     Flag.ANSWERED_TWICE: _twice,
@@ -278,20 +287,20 @@ _FLAGS: Mapping[Flag, Callable[[BoardState, RequestRow], Iterator[Problem]]] = {
 """The others say of a row what is no fault."""
 
 
-def _orphans(board: BoardState) -> Iterator[Problem]:
+def _orphans(facts: Facts) -> Iterator[Problem]:
     """Answers whose question is nowhere; not while it may be among archived messages nobody looked at."""
-    for entry in sorted(board.facts.requests.orphans, key=lambda entry: entry.order) if board.complete else ():
+    for entry in sorted(facts.requests.orphans, key=lambda entry: entry.order) if facts.complete else ():
         message = entry.message
-        if board.live.is_live(message.message_id):
+        if message.message_id in facts.ids:
             quoted = entry.read.request_id or entry.read.subject or "nothing"
             text = f"{entry.read.name} of {message.sender} answers {quoted}, which nobody asked as far as is known"
             hint = f"Ask {message.sender} which request it means."
             yield Problem("ANSWER_TO_NOTHING", "warning", message.message_id, text, hint)
 
 
-def _lives(board: BoardState) -> Iterator[Problem]:
-    for life in board.facts.lifecycles.rows:
-        if not (life.missing or life.out_of_order or life.doubled) or not _is_live(board, life):
+def _lives(facts: Facts) -> Iterator[Problem]:
+    for life in facts.lifecycles:
+        if not (life.missing or life.out_of_order or life.doubled) or not _is_live(facts, life):
             continue
         for code, steps in (
             ("STEP_MISSING", life.missing),
@@ -299,12 +308,12 @@ def _lives(board: BoardState) -> Iterator[Problem]:
             ("STEP_DOUBLED", life.doubled),
         ):
             for number in steps:
-                yield _step_problem(board, life, code, number)
+                yield _step_problem(facts, life, code, number)
 
 
-def _step_problem(board: BoardState, life: Lifecycle, code: str, number: int) -> Problem:
+def _step_problem(facts: Facts, life: Lifecycle, code: str, number: int) -> Problem:
     """One departure from the eleven steps, with who has to act: step 5 is the slave's, steps 4 and 9 the Master's."""
-    unsure = code == "STEP_MISSING" and not board.complete
+    unsure = code == "STEP_MISSING" and not facts.complete
     if code == "STEP_OUT_OF_ORDER":
         what = f"came before {_named_step(_step_before(life, number))}"
     elif code == "STEP_DOUBLED":
@@ -313,7 +322,7 @@ def _step_problem(board: BoardState, life: Lifecycle, code: str, number: int) ->
         what = f"is not {_OF_THOSE}" if unsure else "is missing"
     text = f"{life.agent}: {_named_step(number)} {what}"
     severity = "notice" if unsure else "warning"
-    return Problem(code, severity, f"{life.key} step {number}", text, _step_hint(board, life, code, number))
+    return Problem(code, severity, f"{life.key} step {number}", text, _step_hint(facts, life, code, number))
 
 
 def _step_before(life: Lifecycle, number: int) -> int:
@@ -326,13 +335,13 @@ def _named_step(number: int) -> str:
     return f"step {number} ({TITLES[number - 1]})"
 
 
-def _step_hint(board: BoardState, life: Lifecycle, code: str, number: int) -> str:
-    lead = board.config.lead
+def _step_hint(facts: Facts, life: Lifecycle, code: str, number: int) -> str:
+    lead = facts.config.lead
     who = lead if number in _BY_MASTER else life.agent if number in _BY_AGENT else life.slave or "the slave"
     if code != "STEP_MISSING":
-        return "The order of the eleven steps is fixed." if who in board.mine else f"Ask {who} why."
+        return "The order of the eleven steps is fixed." if who in facts.mine else f"Ask {who} why."
     act = _ACTS[number].format(agent=life.agent, slave=life.slave or "the slave")
-    return f"{act[0].upper()}{act[1:]}." if who in board.mine else f"Ask {who} to {act}."
+    return f"{act[0].upper()}{act[1:]}." if who in facts.mine else f"Ask {who} to {act}."
 
 
 _BY_MASTER = frozenset({2, 3, 4, 9, 10, 11})
@@ -353,6 +362,6 @@ _ACTS = {
 """Step -> what whoever has to make it should do."""
 
 
-def _is_live(board: BoardState, life: Lifecycle) -> bool:
+def _is_live(facts: Facts, life: Lifecycle) -> bool:
     messages = [step.message for step in life.steps if step.message is not None]
-    return any(board.live.is_live(message.message_id) for message in messages)
+    return any(message.message_id in facts.ids for message in messages)

@@ -3,56 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Set
+from itertools import islice
+from operator import itemgetter
 
 from msgspec import Struct, field
-from team_console.store.model.reuse import Memo, Multimap
 from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.membership import ROSTER
 from team_console.store.protocol.parsing import named_agent
 from team_console.store.protocol.sprint_plans import DISPATCH, dispatched_name
-from team_console.store.views.ordered import Ordered
 from team_console.store.views.rows import Lifecycle, Step
-
-
-class Rosters:
-    """Roster messages in order."""
-
-    def __init__(self) -> None:
-        self._sent: Ordered[tuple[Entry, frozenset[str]]] = Ordered()
-
-    def add(self, entry: Entry) -> None:
-        """A roster was sent."""
-        self._sent.put(entry.order, (entry, temps_of(entry)))
-
-    def remove(self, entry: Entry) -> None:
-        """A roster was changed."""
-        self._sent.drop(entry.order)
-
-    def first(self, agent: str, *, listed: bool, after: Order, before: Order | None = None) -> Entry | None:
-        """The first roster in that stretch that lists `agent` as a temporary one, or does not."""
-        rows = self._sent.rows
-        for entry, temps in rows[bisect_right(rows, after, key=lambda row: row[0].order) :]:
-            if before is not None and entry.order >= before:
-                return None
-            if (agent in temps) is listed:
-                return entry
-        return None
-
-    def latest(self, agent: str, *, before: Order) -> Entry | None:
-        """The latest roster before that moment, if it lists `agent` as a temporary one."""
-        rows = self._sent.rows
-        place = bisect_left(rows, before, key=lambda row: row[0].order)
-        return rows[place - 1][0] if place and agent in rows[place - 1][1] else None
-
-
-def temps_of(roster: Entry) -> frozenset[str]:
-    """The temporary agents a roster lists."""
-    lists = roster.read.body.get("roster")
-    temps = lists.get("temps") if isinstance(lists, Mapping) else None
-    return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()
-
 
 TITLES = (
     "asked for",
@@ -68,6 +28,8 @@ TITLES = (
     "off the roster",
 )
 """What happened at each step, from 1."""
+PERMANENT = frozenset({"master", "resident", "slave"})
+"""Roles of agents without a lifecycle."""
 _UNSEEN = frozenset({2, 6})
 """Steps that are no message; they are known by the message after them."""
 _BY_ROSTER = frozenset({4, 11})
@@ -81,6 +43,35 @@ _STEPS = {
     "shutdown_request": 9,
     "AGENT_DESTROYED": 10,
 }
+
+
+class Rosters:
+    """The rosters that were sent, in order."""
+
+    def __init__(self, facts: Iterable[Entry]) -> None:
+        self._sent = [(entry, temps_of(entry)) for entry in facts if entry.read.name == ROSTER]
+        self._orders = [entry.order for entry, _ in self._sent]
+
+    def first(self, agent: str, *, listed: bool, after: Order, before: Order | None = None) -> Entry | None:
+        """The first roster in that stretch that lists `agent` as a temporary one, or does not."""
+        for entry, temps in islice(self._sent, bisect_right(self._orders, after), None):
+            if before is not None and entry.order >= before:
+                return None
+            if (agent in temps) is listed:
+                return entry
+        return None
+
+    def latest(self, agent: str, *, before: Order) -> Entry | None:
+        """The latest roster before that moment, if it lists `agent` as a temporary one."""
+        place = bisect_left(self._orders, before)
+        return self._sent[place - 1][0] if place and agent in self._sent[place - 1][1] else None
+
+
+def temps_of(roster: Entry) -> frozenset[str]:
+    """The temporary agents a roster lists."""
+    lists = roster.read.body.get("roster")
+    temps = lists.get("temps") if isinstance(lists, Mapping) else None
+    return frozenset(temp for temp in temps if isinstance(temp, str)) if isinstance(temps, list) else frozenset()
 
 
 class Surroundings(Struct, frozen=True):
@@ -121,6 +112,26 @@ class Life(Struct):
         """The message that first made this step."""
         entries = self.seen.get(step)
         return entries[0] if entries else None
+
+
+def lifecycles(facts: Iterable[Entry], around: Surroundings, permanent: Set[str]) -> tuple[Lifecycle, ...]:
+    """Build the lifecycles of all temporary agents, those still going on first, then by the time they began.
+
+    Args:
+        facts: In order.
+        permanent: Agents that have none.
+    """
+    by_agent: dict[str, list[Entry]] = {}
+    for entry in facts:
+        for agent in agents_of(entry):
+            by_agent.setdefault(agent, []).append(entry)
+    rows: list[tuple[tuple[bool, Order, int], Lifecycle]] = []
+    for agent, own in by_agent.items():
+        if agent not in permanent:
+            for number, life in enumerate(filter(is_temporary, lives_of(agent, own)), start=1):
+                row = lifecycle(life, number, around)
+                rows.append(((row.ended, own[0].order, number), row))
+    return tuple([row for _, row in sorted(rows, key=itemgetter(0))])
 
 
 def agents_of(entry: Entry) -> tuple[str, ...]:
@@ -241,96 +252,3 @@ def _slave(life: Life) -> str:
         if entry is not None:
             return entry.message.recipients[0]
     return ""
-
-
-# The lifecycles of all temporary agents; a changed message rebuilds only the lives it belongs to.
-
-_PERMANENT = frozenset({"master", "resident", "slave"})
-_ROSTER_STEPS = ((3, 4), (10, 11))
-"""A step, and the one that the first fitting roster after it makes."""
-_Lives = dict[tuple[bool, Order, int], Lifecycle]
-"""The lives of one agent by their keys among the rows."""
-
-
-class LifecycleIndex:
-    """Lifecycles, those still going on first, then by the time they began."""
-
-    def __init__(self) -> None:
-        self._facts = Multimap(agents_of)
-        self._lives = Memo[str, _Lives]()
-        self._rows: Ordered[Lifecycle] = Ordered()
-        self._rosters = Rosters()
-        self._rosters_changed: set[datetime] = set()
-        self._permanent: frozenset[str] = frozenset()
-        self._judged_by = (True, True)
-
-    @property
-    def rows(self) -> tuple[Lifecycle, ...]:
-        """All of them."""
-        return self._rows.rows
-
-    def add(self, entry: Entry) -> None:
-        """A fact came."""
-        if entry.read.name == ROSTER:
-            self._rosters.add(entry)
-            self._rosters_changed.add(entry.when)
-        self._lives.touch(*self._facts.put(entry))
-
-    def remove(self, entry: Entry) -> None:
-        """A fact was changed; its successor is added next."""
-        if entry.read.name == ROSTER:
-            self._rosters.remove(entry)
-            self._rosters_changed.add(entry.when)
-        self._lives.touch(*self._facts.drop(entry))
-
-    def refresh(
-        self,
-        *,
-        roles: Mapping[str, str],
-        asked: Callable[[str], Entry | None],
-        refused: Callable[[str], bool],
-        changed: Iterable[str] = (),
-        complete: bool = True,
-    ) -> None:
-        """Rebuild the lives that were touched; all of them once the past is `complete`, or no longer is.
-
-        Args:
-            changed: Agents of whom something was asked or answered since.
-        """
-        around = Surroundings(self._rosters, "resident" in roles.values(), asked, refused, complete)
-        self._touch(changed, frozenset(name for name, role in roles.items() if role in _PERMANENT), around)
-        renewed = self._lives.renew(lambda agent: self._built(agent, around))
-        for _, before, _ in renewed:  # drop all before putting any: what was one agent's beginning may be another's now
-            for key in before or ():
-                self._rows.drop(key)
-        for _, _, after in renewed:
-            for key, life in (after or {}).items():
-                self._rows.put(key, life)
-
-    def _touch(self, changed: Iterable[str], permanent: frozenset[str], around: Surroundings) -> None:
-        """Whose lives may be others by what is told of the team."""
-        self._lives.touch(*changed, *(permanent ^ self._permanent))
-        if self._judged_by != (around.has_residents, around.complete):
-            self._lives.touch(*self._facts.keys)
-        for moment in self._rosters_changed:
-            self._lives.touch(*(life.agent for life in self._rows.rows if _may_rest_on(life, moment)))
-        self._rosters_changed.clear()
-        self._permanent, self._judged_by = permanent, (around.has_residents, around.complete)
-
-    def _built(self, agent: str, around: Surroundings) -> _Lives | None:
-        facts = sorted(self._facts.of(agent), key=lambda entry: entry.order)
-        if not facts or agent in self._permanent:
-            return None
-        lives = [life for life in lives_of(agent, facts) if is_temporary(life)]
-        built = [lifecycle(life, number, around) for number, life in enumerate(lives, start=1)]
-        return {(life.ended, facts[0].order, number): life for number, life in enumerate(built)}
-
-
-def _may_rest_on(life: Lifecycle, moment: datetime) -> bool:
-    """Whether a roster that was sent at this moment could make a step of this life."""
-    for event, listing in _ROSTER_STEPS:
-        happened, listed = life.steps[event - 1], life.steps[listing - 1]
-        is_after = happened.message is not None and (happened.at is None or happened.at <= moment)
-        if (is_after or listed.message is None) and (listed.at is None or moment <= listed.at):
-            return True
-    return False

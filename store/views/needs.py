@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import chain
-from operator import attrgetter, is_
 from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import ALL
-from team_console.store.model.reuse import LastResult, Memo, Multimap
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds import RequestKind
@@ -21,11 +18,10 @@ from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import parse_message, text_of
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations import RESPONSE
-from team_console.store.views.ordered import Ordered
-from team_console.store.views.roster import BoardState
+from team_console.store.views.facts import Facts
 from team_console.store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
 from team_console.store.views.sprint import Sprint
-from team_console.store.views.titles import message_title, reason_of, title_of
+from team_console.store.views.titles import message_title, reason_of
 
 
 class Blocking:
@@ -181,150 +177,87 @@ _NEEDS = {
     RequestKind.CLARIFICATION: Need.CLARIFY,
     RequestKind.SHUTDOWN: Need.SHUTDOWN,
 }
-_flags = attrgetter("flags")
-_Key = tuple[int, datetime, str]
-_Place = tuple[int, datetime, str, float]
-"""The key of an item that a message is, among the others."""
-_Subject = tuple[str, str]
-"""Who reports, and what about."""
 
 
-_Grounds = tuple[tuple[object, ...], tuple[Problem, ...]]
-"""Everything the list is made from: objects that are others as soon as they say another thing, and problems."""
+def action_items(facts: Facts) -> tuple[AttentionItem, ...]:
+    """List what waits for the reader, the most urgent first; among equals what waits longest."""
+    unread = [entry for entry in facts.live if _is_mine(facts, entry)]
+    refusals = [entry for entry in unread if _is_refusal(entry)]
+    items = [
+        *_standing(facts),
+        *_failed_deliveries(facts),
+        *_refused(facts, refusals),
+        *(_plain(entry) for entries in facts.requests.twins.values() for entry in entries if _is_mine(facts, entry)),
+        *_newest_reports(facts),
+        *(_plain(entry) for entry in unread if _is_plain(entry) and not _is_report(facts, entry)),
+    ]
+    return tuple(sorted(items, key=_key))
 
 
-class Attention:
-    """The list of one identity. Plain unread messages are kept as rows; the rest is made at each look."""
-
-    def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
-        self._messages: Ordered[AttentionItem] = Ordered()
-        self._refusals: Ordered[Entry] = Ordered()
-        self._reports = Multimap(self._subjects)
-        self._newest = Memo[_Subject, tuple[_Place, AttentionItem]]()
-        self._failures = LastResult(_failures)
-        self._made: tuple[_Grounds, tuple[AttentionItem, ...]] | None = None
-
-    def add(self, entry: Entry) -> None:
-        """A message came into the queue."""
-        subjects = self._reports.put(entry)
-        if subjects:
-            self._newest.touch(*subjects)
-        elif not self._is_mine(entry):
-            return
-        elif _is_refusal(entry):
-            self._refusals.put(entry.order, entry)
-        elif _is_plain(entry):
-            self._messages.put(*_placed(entry, _plain(entry)))
-
-    def remove(self, entry: Entry) -> None:
-        """A message left the queue."""
-        subjects = self._reports.drop(entry)
-        if subjects:
-            self._newest.touch(*subjects)
-        elif not self._is_mine(entry):
-            return
-        elif _is_refusal(entry):
-            self._refusals.drop(entry.order)
-        elif _is_plain(entry):
-            self._messages.drop(_placed(entry, _plain(entry))[0])
-
-    def items(self, board: BoardState) -> tuple[AttentionItem, ...]:
-        """The most urgent first; among equals what waits longest. The same object while nothing it rests on changed."""
-        for _, before, after in self._newest.renew(self._newest_report):
-            if before is not None:
-                self._messages.drop(before[0])
-            if after is not None:
-                self._messages.put(*after)
-        grounds = _grounds(board, self._messages.rows, self._refusals.rows)
-        if self._made is None or not _are_same(self._made[0], grounds):
-            self._made = grounds, self._items(board)
-        return self._made[1]
-
-    def _subjects(self, entry: Entry) -> tuple[_Subject, ...]:
-        """Who reports what, none for a message that is no report to this identity, read or not."""
-        message = entry.message
-        to_me = ALL in message.recipients or not self._names.isdisjoint(message.recipients)
-        report = report_of(message) if to_me and message.sender not in self._names else None
-        return ((message.sender, report.subject),) if report is not None else ()
-
-    def _newest_report(self, subject: _Subject) -> tuple[_Place, AttentionItem] | None:
-        """Only the newest report of a sender about one thing is shown; one that was read hides the older ones too."""
-        reports = self._reports.of(subject)
-        newest = max(reports, key=lambda entry: entry.order, default=None)
-        if newest is None or not self._is_mine(newest):
-            return None
-        return _placed(newest, _report(newest, sum(map(self._is_mine, reports)) - 1))
-
-    def _items(self, board: BoardState) -> tuple[AttentionItem, ...]:
-        failed = (
-            item
-            for item in self._failures(board.failed)
-            if board.is_lead or (item.message is not None and item.message.sender in board.mine)
-        )
-        standing = (*_standing(board), *failed, *self._refused(board), *self._second(board))
-        return tuple(sorted((*standing, *self._messages.rows), key=_key)) if standing else self._messages.rows
-
-    def _is_mine(self, entry: Entry) -> bool:
-        message = entry.message
-        if ALL not in message.recipients and self._names.isdisjoint(message.recipients):
-            return False
-        return any(message.is_unread_by(name) for name in self._names) and message.sender not in self._names
-
-    def _refused(self, board: BoardState) -> Iterator[AttentionItem]:
-        asked_again = {row.addressee for row in board.requests.open if row.kind is RequestKind.SHUTDOWN}
-        for entry in self._refusals.rows:
-            if entry.message.sender not in asked_again:
-                row = board.requests.request(entry.read.request_id or "", RequestKind.SHUTDOWN)
-                title = reason_of(entry.message) or "will not stop and gives no reason"
-                yield _message(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
-
-    def _second(self, board: BoardState) -> Iterator[AttentionItem]:
-        for entry in _twins(board):
-            if self._is_mine(entry):
-                yield _plain(entry)
+def _is_mine(facts: Facts, entry: Entry) -> bool:
+    """Whether it is an unread message of somebody else to this reader."""
+    message = entry.message
+    if message.sender in facts.mine or (ALL not in message.recipients and facts.mine.isdisjoint(message.recipients)):
+        return False
+    return any(message.is_unread_by(name) for name in facts.mine)
 
 
-def _grounds(board: BoardState, *rows: object) -> _Grounds:
-    flagged = tuple(board.requests.flagged)
-    # Whoever was to be gone and still writes leaves the list when a day is over.
-    now = (board.now,) if Flag.STILL_ALIVE in chain.from_iterable(map(_flags, flagged)) else ()
-    lists = (*flagged, None, *_twins(board), None, *board.dropped)
-    grounds = (board.requests.open, board.failed, board.config, board.team, board.facts.sprint)
-    return (*rows, *grounds, *lists, *now), board.problems
+def _is_report(facts: Facts, entry: Entry) -> bool:
+    """Whether it is a report of somebody's state to this reader, read or not."""
+    message = entry.message
+    to_me = ALL in message.recipients or not facts.mine.isdisjoint(message.recipients)
+    return to_me and message.sender not in facts.mine and report_of(message) is not None
 
 
-def _are_same(grounds: _Grounds, others: _Grounds) -> bool:
-    objects, problems = grounds
-    return len(objects) == len(others[0]) and all(map(is_, objects, others[0])) and problems == others[1]
+def _newest_reports(facts: Facts) -> Iterator[AttentionItem]:
+    """Only the newest report of a sender about one thing is shown; one that was read hides the older ones too."""
+    reports: dict[tuple[str, str], list[Entry]] = {}
+    for entry in facts.live:
+        report = report_of(entry.message)
+        if report is not None and _is_report(facts, entry):
+            reports.setdefault((entry.message.sender, report.subject), []).append(entry)
+    for entries in reports.values():
+        newest = max(entries, key=lambda entry: entry.order)
+        if _is_mine(facts, newest):
+            yield _report(newest, sum(_is_mine(facts, entry) for entry in entries) - 1)
 
 
-def _twins(board: BoardState) -> Iterator[Entry]:
-    """Questions under an id that another question has."""
-    return chain.from_iterable(board.facts.requests.twins.values())
+def _refused(facts: Facts, refusals: Iterable[Entry]) -> Iterator[AttentionItem]:
+    asked_again = {row.addressee for row in facts.requests.open if row.kind is RequestKind.SHUTDOWN}
+    for entry in refusals:
+        if entry.message.sender not in asked_again:
+            row = facts.requests.request(entry.read.request_id or "", RequestKind.SHUTDOWN)
+            title = reason_of(entry.message) or "will not stop and gives no reason"
+            yield _message(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
 
 
-def _standing(board: BoardState) -> Iterator[AttentionItem]:
-    config, me = board.config, board.me
-    blocking = Blocking(board.requests.open, board.facts.sprint)
-    ending = {row.request_id for row in board.requests.flagged if Flag.STOPPING in row.flags}
-    for row in board.requests.open:
-        if row.asker in board.mine:
-            if row.state is RequestState.OVERDUE and not _is_answered_otherwise(board, row, ending):
+def _failed_deliveries(facts: Facts) -> Iterator[AttentionItem]:
+    for delivery in facts.failed:
+        if facts.is_lead or delivery.message.sender in facts.mine:
+            yield _failed(delivery)
+
+
+def _standing(facts: Facts) -> Iterator[AttentionItem]:
+    config, me = facts.config, facts.me
+    blocking = Blocking(facts.requests.open, facts.sprint)
+    ending = {row.request_id for row in facts.requests.flagged if Flag.STOPPING in row.flags}
+    for row in facts.requests.open:
+        if row.asker in facts.mine:
+            if row.state is RequestState.OVERDUE and not _is_answered_otherwise(facts, row, ending):
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
-            yield _asked(board, row, tuple(name for name in blocking.by(row) if name not in board.team.gone))
-    if board.is_lead:
-        yield from _alive(board)
-        yield from (_damaged(problem) for problem in board.problems if problem.severity == "error")
-    yield from _dropped(board)
+            yield _asked(facts, row, tuple(name for name in blocking.by(row) if name not in facts.team.gone))
+    if facts.is_lead:
+        yield from _alive(facts)
+        yield from (_damaged(problem) for problem in facts.problems if problem.severity == "error")
+    yield from _dropped(facts)
 
 
-def _is_answered_otherwise(board: BoardState, row: RequestRow, ending: set[str]) -> bool:
+def _is_answered_otherwise(facts: Facts, row: RequestRow, ending: set[str]) -> bool:
     """A stop that nobody needs to be told is overdue: the agent is gone, or its end is confirmed without an answer."""
     is_stop = row.kind is RequestKind.SHUTDOWN
-    return is_stop and (row.addressee in board.team.gone or _quoted(row) in ending)
+    return is_stop and (row.addressee in facts.team.gone or _quoted(row) in ending)
 
 
 def _quoted(row: RequestRow) -> str | None:
@@ -332,10 +265,10 @@ def _quoted(row: RequestRow) -> str | None:
     return text_of(row.question.payload.get("in_reply_to"))
 
 
-def _asked(board: BoardState, row: RequestRow, blocks: tuple[str, ...]) -> AttentionItem:
+def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> AttentionItem:
     need = _NEEDS.get(row.kind, Need.MESSAGE)
     priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
-    planning = need is Need.PLAN and board.config.agent(row.asker).plan_mode_required
+    planning = need is Need.PLAN and facts.config.agent(row.asker).plan_mode_required
     item = _item(
         need,
         row.asker,
@@ -361,27 +294,23 @@ def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime
     return _item(need, who, title, key=f"{need}:{row.key}", since=since, request=row, message=row.question)
 
 
-def _dropped(board: BoardState) -> Iterator[AttentionItem]:
+def _dropped(facts: Facts) -> Iterator[AttentionItem]:
     """Messages for the reader that nobody took into the queue yet."""
-    for message in board.dropped:
-        mine = any(message.is_addressed_to(name) for name in board.mine)
-        if mine and message.sender not in board.mine:
+    for message in facts.dropped:
+        mine = any(message.is_addressed_to(name) for name in facts.mine)
+        if mine and message.sender not in facts.mine:
             item = _message(Need.MESSAGE, message, message_title(message), since=message.created_at)
             yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
 
 
-def _alive(board: BoardState) -> Iterator[AttentionItem]:
-    for row in board.requests.flagged:
-        recent = row.answered_at is not None and board.now - row.answered_at < _REMEMBERED
+def _alive(facts: Facts) -> Iterator[AttentionItem]:
+    for row in facts.requests.flagged:
+        recent = row.answered_at is not None and facts.now - row.answered_at < _REMEMBERED
         if Flag.STILL_ALIVE in row.flags and recent:
             who = row.addressee if row.kind is RequestKind.SHUTDOWN else parse_message(row.question).subject
             yield _about(
                 Need.OVERDUE, who or row.addressee, row, "should be gone and still writes", since=row.answered_at
             )
-
-
-def _failures(deliveries: Iterable[DeliveryRow]) -> tuple[AttentionItem, ...]:
-    return tuple(map(_failed, deliveries))
 
 
 def _failed(delivery: DeliveryRow) -> AttentionItem:
@@ -406,7 +335,7 @@ def _damaged(problem: Problem) -> AttentionItem:
 
 
 def _plain(entry: Entry) -> AttentionItem:
-    return _message(Need.MESSAGE, entry.message, title_of(entry.read), since=entry.moment)
+    return _message(Need.MESSAGE, entry.message, message_title(entry.message), since=entry.moment)
 
 
 def _report(entry: Entry, older: int) -> AttentionItem:
@@ -449,12 +378,8 @@ def _is_refusal(entry: Entry) -> bool:
 def _is_plain(entry: Entry) -> bool:
     """Whether it is a message to read: no question, which waits as a request, and no end of one, which needs nobody."""
     read = entry.read
-    return read.opens is None and not (read.kind is not None and read.kind.withdraws)
+    return read.opens is None and not (read.kind is not None and read.kind.withdraws) and not _is_refusal(entry)
 
 
-def _key(item: AttentionItem) -> _Key:
+def _key(item: AttentionItem) -> tuple[int, datetime, str]:
     return -item.score, item.since or EARLIEST, item.key
-
-
-def _placed(entry: Entry, item: AttentionItem) -> tuple[_Place, AttentionItem]:
-    return (*_key(item), entry.place), item

@@ -196,7 +196,7 @@ class DeliveryState(StrEnum):
     RECALLED = "recalled"
 
 
-class DeliveryRow(Struct, frozen=True):
+class DeliveryRow(Struct, frozen=True, gc=False):
     """One message of the failure desk and the router's queue.
 
     Attributes:

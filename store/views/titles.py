@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, per_message
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     answers_text,
@@ -96,6 +96,7 @@ def _fields(read: ParsedMessage) -> Mapping[str, Any]:
     return {key: value for key, value in (read.carried or {}).items() if key != "msg_type"} or payload
 
 
+@per_message
 def message_title(message: Message) -> str:
     """See `title_of`."""
     return title_of(parse_message(message))

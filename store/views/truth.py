@@ -21,8 +21,8 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE
-from team_console.store.views.board import Board, view_of
 from team_console.store.views.history import past, unseen
+from team_console.store.views.projection import Projection, view_of
 from team_console.store.views.rows import RequestRow, View
 
 LONG_WRITE = 1.0
@@ -262,5 +262,5 @@ def requests_of_team(
 ) -> tuple[datetime, tuple[RequestRow, ...]]:
     """The moment of the look, and the requests that `view_of_team` has; half the work where nothing else is asked."""
     known, now = past(team, limit=archived), team.clock()
-    board = Board("", requests_only=True)
+    board = Projection("")
     return now, board.requests(snapshot, now, known.messages, complete=known.complete)

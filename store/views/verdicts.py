@@ -18,7 +18,7 @@ from team_console.store.protocol.seen import REQUEST, digest_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, readable
 from team_console.store.service.waiting import TICK, Outage, Tell, until, untold
-from team_console.store.views.board import Board
+from team_console.store.views.projection import Projection
 from team_console.store.views.rows import RequestRow, RequestState
 
 
@@ -29,7 +29,7 @@ class RequestFollower:
         self._team = team
         self._request_id = request_id
         self._me = me
-        self._board = Board(me, requests_only=True)
+        self._board = Projection(me)
 
     def look(self) -> RequestRow:
         """The request as it stands now.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 
@@ -12,14 +13,11 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import PRIORITIES, STATUSES, Status
 from team_console.store.model.names import nearest
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.reuse import Memo, Multimap, Tally
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.protocol.checks import (
     REQUIRED,
     TeamFacts,
-    is_judged_by_team,
-    names_concerned,
     problems_of,
     self_addressed,
     team_problems,
@@ -32,140 +30,84 @@ from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.team_signature import Seal, seal_of
 from team_console.store.protocol.verdicts import ORDER
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.ordered import Ordered
 from team_console.store.views.rows import AttentionItem, Flag, RequestRow
 
 SEVERITIES = ("error", "warning", "notice")
-_BODY, _TEAM = 0, 1
 UNREADABLE_DATE = "UNREADABLE_DATE"
 
 
-class Violations:
-    """Problems of single messages, judged when a message comes; by the team's rules again when the team changes."""
+class Violations(Struct, frozen=True):
+    """Problems of single live messages.
 
-    def __init__(self, config: TeamConfig, recorded: RecordedFacts | None = None) -> None:
-        self._config = config
-        self._recorded = recorded
-        self._facts = TeamFacts(config)
-        self._now = EARLIEST
-        self._problems: dict[str, Ordered[Problem]] = {severity: Ordered() for severity in SEVERITIES}
-        self._noted: dict[tuple[float, int], tuple[Problem, ...]] = {}
-        self._unjudged: set[Entry] = set()
-        """Those whose bodies were not looked at yet."""
-        self._untold: set[Entry] = set()
-        """Those that the team's rules were not applied to since it changed."""
-        self._concerned = Multimap(_names_concerned)
-        self._unknown = Tally[str]()
-        self._ahead: set[Entry] = set()
+    Attributes:
+        single: Of their bodies and their directions, in stored order.
+        ahead: Dates that are yet to come, and claims longer than any that can be made.
+        unknown: Kinds nobody here knows, one problem each.
+    """
 
-    def add(self, entry: Entry) -> None:
-        """A message came into the queue."""
-        if entry.when > self._now or entry.message.status == Status.CLAIMED:
-            self._ahead.add(entry)
-        if _is_blameless(entry, self._config):
-            return
-        self._count_unknown(entry, 1)
-        if self._concerned.put(entry):
-            self._untold.add(entry)
-        if _is_sprint(entry):
-            self._unjudged.add(entry)
-            self._note(entry, _BODY, (*entry.read.frame_problems, *self._of_record(entry)))
-        else:
-            self._judge_body(entry)
-
-    def remove(self, entry: Entry) -> None:
-        """A message left the queue."""
-        self._ahead.discard(entry)
-        if _is_blameless(entry, self._config):
-            return
-        self._count_unknown(entry, -1)
-        self._concerned.drop(entry)
-        self._unjudged.discard(entry)
-        self._untold.discard(entry)
-        self._note(entry, _BODY, ())
-        self._note(entry, _TEAM, ())
-
-    def refresh(self, facts: TeamFacts, *, bodies: bool) -> None:
-        """Judge by the team what is new or concerns an agent of whom something changed; bodies, if wanted, once."""
-        before, self._facts = self._facts, facts
-        changed = {name for name, _ in facts.roles.items() ^ before.roles.items()}
-        changed |= {name for name, _ in facts.report_to.items() ^ before.report_to.items()}
-        changed |= {session for session, _ in facts.plans.items() ^ before.plans.items()}
-        if bool(facts.plans) is not bool(before.plans):  # the first plan makes a report of another session odd
-            changed.update(self._concerned.keys)
-        if ("resident" in facts.roles.values()) is not ("resident" in before.roles.values()):
-            changed.update(self._concerned.keys)
-        self._untold.update(*map(self._concerned.of, changed))
-        for entry in self._untold:
-            self._note(entry, _TEAM, team_problems(entry.read, facts))
-        self._untold.clear()
-        if bodies:
-            for entry in self._unjudged:
-                self._judge_body(entry)
-            self._unjudged.clear()
-
-    def judge_at(self, now: datetime) -> None:
-        """Say what time it is, before messages are added."""
-        self._now = now
-
-    def ahead(self) -> Iterator[Problem]:
-        """Dates that are yet to come, and claims longer than any that can be made: somebody's clock is or was wrong."""
-        for entry in sorted(self._ahead, key=lambda entry: entry.place):
-            message, lease = entry.message, lease_end(entry.message)
-            if entry.when > self._now + CLOCKS_DIFFER:
-                text = f"it says that it was written at {message.created}, which is yet to come"
-                hint = f"Check the clock of {message.sender}. What came first is told by the audit trail, not by dates."
-                yield Problem("FUTURE_DATE", "warning", message.message_id, text, hint)
-            if message.status == Status.CLAIMED and lease is not None and lease > self._now + MAX_LEASE:
-                text = f"it is claimed until {message.envelope('lease_until')}, longer than any claim may be"
-                hint = "The claim counts as over; whoever receives next gets the message."
-                yield Problem("LEASE_TOO_LONG", "warning", message.message_id, text, hint)
-
-    def frozen(self, severity: str) -> tuple[Problem, ...]:
-        """The problems of one severity, in stored order."""
-        return self._problems[severity].rows
-
-    def unknown(self) -> Iterator[Problem]:
-        """Kinds nobody here knows; their messages are shown and kept as they are."""
-        for name, number in sorted(self._unknown.items()):
-            if name in self._config.kinds:
-                continue
-            are = "is" if number == 1 else "are"
-            text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
-            meant = nearest(name, KINDS)
-            hint = f"Did somebody mean {meant}?" if meant else "Check the spelling if it was meant otherwise."
-            yield Problem("UNKNOWN_KIND", "notice", f"type {name}", text, hint)
-
-    def _judge_body(self, entry: Entry) -> None:
-        self._note(entry, _BODY, (*problems_of(entry.read), *self._of_record(entry)))
-
-    def _of_record(self, entry: Entry) -> Iterator[Problem]:
-        broken = breach(self._config, entry.message, self._recorded)
-        if broken is not None:
-            text = f"{broken[0]}; {'it stops nobody' if entry.read.name == ORDER else 'another program wrote it'}"
-            hint = f"Ask {entry.message.sender} why; nobody need answer it."
-            yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
-        yield from _of_record(entry, self._config)
-
-    def _note(self, entry: Entry, part: int, problems: tuple[Problem, ...]) -> None:
-        key = entry.place, part
-        for number, problem in enumerate(self._noted.pop(key, ()) if self._noted else ()):
-            self._list(problem).drop((*key, number))
-        if problems:
-            self._noted[key] = problems
-            for number, problem in enumerate(problems):
-                self._list(problem).put((*key, number), problem)
-
-    def _list(self, problem: Problem) -> Ordered[Problem]:
-        return self._problems[problem.severity if problem.severity in SEVERITIES else "notice"]
-
-    def _count_unknown(self, entry: Entry, step: int) -> None:
-        if entry.read.kind is None and not entry.read.frame_problems:
-            self._unknown.count(entry.read.name, step)
+    single: Sequence[Problem]
+    ahead: Sequence[Problem]
+    unknown: Sequence[Problem]
 
 
-def _names_concerned(entry: Entry) -> Iterable[str]:
-    return names_concerned(entry.read) if is_judged_by_team(entry.read) else ()
+def violations(
+    live: Iterable[Entry], by: TeamFacts, recorded: RecordedFacts | None, now: datetime, *, bodies: bool
+) -> Violations:
+    """Judge each message of the queue by its protocol and by the rules of its team.
+
+    Args:
+        live: The queue in stored order.
+        bodies: Whether the bodies of sprint messages are checked field by field.
+    """
+    single: list[Problem] = []
+    ahead: list[Problem] = []
+    unknown: Counter[str] = Counter()
+    for entry in live:
+        if entry.when > now or entry.message.status == Status.CLAIMED:
+            ahead += _ahead(entry, now)
+        if _is_blameless(entry, by.config):
+            continue
+        read = entry.read
+        if read.kind is None and not read.frame_problems:
+            unknown[read.name] += 1
+        single += problems_of(read) if bodies or not _is_sprint(entry) else read.frame_problems
+        single += _of_rights(entry, by.config, recorded)
+        single += _of_record(entry, by.config)
+        single += team_problems(read, by)
+    return Violations(single, ahead, tuple(_unknown(unknown, by.config)))
+
+
+def _ahead(entry: Entry, now: datetime) -> Iterator[Problem]:
+    """A date that is yet to come, and a claim longer than any that can be made: somebody's clock is or was wrong."""
+    message, lease = entry.message, lease_end(entry.message)
+    if entry.when > now + CLOCKS_DIFFER:
+        text = f"it says that it was written at {message.created}, which is yet to come"
+        hint = f"Check the clock of {message.sender}. What came first is told by the audit trail, not by dates."
+        yield Problem("FUTURE_DATE", "warning", message.message_id, text, hint)
+    if message.status == Status.CLAIMED and lease is not None and lease > now + MAX_LEASE:
+        text = f"it is claimed until {message.envelope('lease_until')}, longer than any claim may be"
+        hint = "The claim counts as over; whoever receives next gets the message."
+        yield Problem("LEASE_TOO_LONG", "warning", message.message_id, text, hint)
+
+
+def _unknown(kinds: Mapping[str, int], config: TeamConfig) -> Iterator[Problem]:
+    """Kinds nobody here knows; their messages are shown and kept as they are."""
+    for name, number in sorted(kinds.items()):
+        if name in config.kinds:
+            continue
+        are = "is" if number == 1 else "are"
+        text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
+        meant = nearest(name, KINDS)
+        hint = f"Did somebody mean {meant}?" if meant else "Check the spelling if it was meant otherwise."
+        yield Problem("UNKNOWN_KIND", "notice", f"type {name}", text, hint)
+
+
+def _of_rights(entry: Entry, config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
+    broken = breach(config, entry.message, recorded)
+    if broken is not None:
+        text = f"{broken[0]}; {'it stops nobody' if entry.read.name == ORDER else 'another program wrote it'}"
+        hint = f"Ask {entry.message.sender} why; nobody need answer it."
+        yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
 
 
 def _is_blameless(entry: Entry, config: TeamConfig) -> bool:
@@ -230,82 +172,32 @@ def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
 # Quotations: live messages that reply to something, and which of them quote what nobody has.
 
 
-class Quotations:
-    """Follows what is quoted as `in_reply_to` and what can be quoted; a changed message costs what it quotes."""
-
-    def __init__(self) -> None:
-        self._past: dict[str, frozenset[str]] = {}
-        self.clear_live()
-
-    def clear_live(self) -> None:
-        """Forget the queue; the past stays."""
-        self._carried = Tally(name for ids in self._past.values() for name in ids)
-        self._quoting = Multimap(_quoted)
-        self._unknown = Memo[str, tuple[Entry, ...]]()
-        self._late: list[Entry] = []
-
-    def add(self, entry: Entry) -> None:
-        """A message came into the queue."""
-        self._late.append(entry)
-        self._unknown.touch(*self._quoting.put(entry))
-
-    def remove(self, entry: Entry) -> None:
-        """A message left the queue."""
-        self._count_late()
-        self._unknown.touch(*self._quoting.drop(entry))
-        self._count(_ids(entry), -1)
-
-    def remember(self, entry: Entry) -> None:
-        """An archived message, that can be quoted as well."""
-        self.forget(entry.message.message_id)
-        self._past[entry.message.message_id] = _ids(entry)
-        self._count(_ids(entry), 1)
-
-    def forget(self, message_id: str) -> None:
-        """A message of the past is live again, or turns out to be lost."""
-        self._count(self._past.pop(message_id, ()), -1)
-
-    def unknown(self) -> Iterator[Problem]:
-        """`UNKNOWN_REPLY` for each live message that quotes what nobody has, in stored order."""
-        if self._quoting.keys:  # what can be quoted matters as soon as anything quotes
-            self._count_late()
-        self._unknown.renew(self._unknown_to)
-        for entry in sorted(chain.from_iterable(self._unknown.values), key=lambda entry: entry.place):
-            message = entry.message
-            quoted = "".join(_quoted(entry))
-            text = f"in_reply_to: no message or request {quoted:.120} is known, so this answers nothing"
-            hint = f"Ask {message.sender} which message it means."
-            yield Problem("UNKNOWN_REPLY", "notice", message.message_id, text, hint)
-
-    def _count_late(self) -> None:
-        for entry in self._late:
-            self._count(_ids(entry), 1)
-        self._late = []
-
-    def _count(self, ids: Iterable[str], step: int) -> None:
-        for name in ids:
-            self._carried.count(name, step)
-            if self._quoting.of(name):
-                self._unknown.touch(name)
-
-    def _unknown_to(self, name: str) -> tuple[Entry, ...] | None:
-        """What quotes an id that nobody else carries; a message that carries an id itself does not make it known."""
-        carried = self._carried[name]
-        return tuple(entry for entry in self._quoting.of(name) if carried <= (name in _ids(entry))) or None
+def unknown_replies(live: Iterable[Entry], past: Iterable[Entry]) -> Iterator[Problem]:
+    """`UNKNOWN_REPLY` for each live message that quotes what nobody else has, in stored order."""
+    quoting = [(entry, quoted) for entry in live if (quoted := _quoted(entry))]
+    wanted = {quoted for _, quoted in quoting}
+    carried = Counter(name for entry in chain(live, past) for name in _ids(entry) if name in wanted) if wanted else {}
+    for entry, quoted in quoting:
+        if carried.get(quoted, 0) > (quoted in _ids(entry)):  # one that carries an id itself does not make it known
+            continue
+        message = entry.message
+        text = f"in_reply_to: no message or request {quoted:.120} is known, so this answers nothing"
+        hint = f"Ask {message.sender} which message it means."
+        yield Problem("UNKNOWN_REPLY", "notice", message.message_id, text, hint)
 
 
-def _quoted(entry: Entry) -> tuple[str, ...]:
-    """The id that the message replies to, if any."""
+def _quoted(entry: Entry) -> str:
+    """The id that the message replies to, empty when it replies to none."""
     value = entry.message.payload.get("in_reply_to") if not entry.message.is_letter else None
-    return (value,) if isinstance(value, str) and value else ()
+    return value if isinstance(value, str) else ""
 
 
-def _ids(entry: Entry) -> frozenset[str]:
+def _ids(entry: Entry) -> set[str]:
     """What the message can be quoted by."""
     message = entry.message
     if message.is_letter:  # a question of such a payload has its message id for its own
-        return frozenset((message.message_id,))
-    return frozenset(name for name in (message.message_id, message.request_id, entry.read.request_id) if name)
+        return {message.message_id}
+    return {name for name in (message.message_id, message.request_id, entry.read.request_id) if name}
 
 
 # Requests whose record somebody damaged after it was read: still shown, marked, and not to be answered.

@@ -14,7 +14,7 @@ from team_console.console import notices as ways
 from team_console.console.canvas import Canvas
 from team_console.console.notices import APART, News, Notifier, is_quiet
 from team_console.console.preferences import Notices
-from team_console.store.views.board import Board
+from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 
 from tests.console.conftest import LEAD, hand_in_plan, opened
@@ -25,7 +25,7 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e; rm -rf /; `id` $(id)\nsecond li
 
 def view_of(team: MemoryTeam) -> View:
     """What waits for the lead."""
-    return Board(LEAD).update(team.snapshot(), team.clock())
+    return Projection(LEAD).update(team.snapshot(), team.clock())
 
 
 class Listener:

@@ -10,8 +10,8 @@ import yaml
 from team_console.store.backends.open import open_team
 from team_console.store.protocol.checks import problems_of
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.views.board import view_of
 from team_console.store.views.decisions import ledger_of_team
+from team_console.store.views.projection import view_of
 from team_console.store.views.rows import View
 
 from tests.showcase import NOW, build

@@ -11,7 +11,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.store.views.board import view_of
+from team_console.store.views.projection import view_of
 
 from tests.memory_team import MemoryTeam
 from tests.protocol.conftest import SPRINT_BODIES

@@ -19,7 +19,7 @@ from team_console.store.service.agents import finish_due, hold
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.inbox import receive
 from team_console.store.service.router import deliver
-from team_console.store.views.board import view_of
+from team_console.store.views.projection import view_of
 
 from tests.memory_team import MemoryTeam
 from tests.protocol.conftest import SPRINT, SPRINT_BODIES, carried

@@ -183,7 +183,7 @@ def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None
 
 def test_a_sprint_message_is_parsed_once() -> None:
     stored = carried(BODIES["BATCH_PLAN_READY"])
-    assert parse_message(stored) is parse_message(stored)
+    assert parse_message(stored).body is parse_message(stored).body
     assert problems_of(parse_message(stored))[0] is problems_of(parse_message(stored))[0]
 
 

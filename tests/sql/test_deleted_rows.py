@@ -7,8 +7,8 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 from team_console.store.service.maintenance import clear
-from team_console.store.views.board import Board, view_of
 from team_console.store.views.history import past
+from team_console.store.views.projection import Projection, view_of
 from team_console.store.views.rows import View
 
 from tests.sql.conftest import Open
@@ -34,7 +34,7 @@ def test_a_request_whose_row_somebody_deleted_does_not_stay_open_on_the_board(
 ) -> None:
     team = opened(place, clock=clock)
     ids = [_plan(team, "architect"), _plan(team, "code_developer")]
-    board = Board("ceo")
+    board = Projection("ceo")
     before = board.update(team.snapshot(), clock())
     assert sorted(row.request_id for row in before.requests) == sorted(ids)
     execute(place, "DELETE FROM agent_message WHERE sender = 'architect'")
@@ -50,7 +50,7 @@ def test_a_request_whose_row_somebody_deleted_does_not_stay_open_on_the_board(
 def test_what_left_the_table_through_the_archive_is_not_missing(place: str, opened: Open, clock: FakeClock) -> None:
     team = opened(place, clock=clock)
     request_id = _plan(team, "architect")
-    board = Board("ceo")
+    board = Projection("ceo")
     board.update(team.snapshot(), clock())
     writer = opened(place, clock=clock)
     requests.approve(Caller(writer, "ceo", WAIT), request_id=request_id)
@@ -67,7 +67,7 @@ def test_what_left_the_table_through_the_archive_is_not_missing(place: str, open
 def test_a_row_that_was_put_back_is_not_missing_any_more(place: str, opened: Open, clock: FakeClock) -> None:
     team = opened(place, clock=clock)
     request_id = _plan(team, "architect")
-    board = Board("ceo")
+    board = Projection("ceo")
     board.update(team.snapshot(), clock())
     execute(place, "CREATE TABLE kept AS SELECT * FROM agent_message")
     execute(place, "DELETE FROM agent_message")

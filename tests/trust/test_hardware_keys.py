@@ -19,7 +19,7 @@ from team_console.store.protocol.verdicts import NAMESPACE, signature_trouble
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Human, key_bytes
-from team_console.store.views.board import view_of
+from team_console.store.views.projection import view_of
 from team_console.store.views.rows import RequestState
 
 from tests.conftest import CommandLine, needs

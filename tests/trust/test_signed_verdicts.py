@@ -21,7 +21,7 @@ from team_console.store.protocol.ssh import verify
 from team_console.store.protocol.verdicts import objection
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
-from team_console.store.views.board import view_of
+from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 
 from tests.conftest import CommandLine

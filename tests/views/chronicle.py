@@ -16,7 +16,7 @@ from team_console.store.model.message import Message, new_record
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.relations import fact_of
 from team_console.store.settings.team_config import Agent, TeamConfig
-from team_console.store.views.board import view_of
+from team_console.store.views.projection import view_of
 from team_console.store.views.rows import RequestRow, RosterRow, View
 
 START = datetime(2026, 2, 24, 10, 0, 0, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.views.board import Board
+from team_console.store.views.projection import Projection
 
 from tests.views.chronicle import LEAD, Chronicle, row
 
@@ -102,7 +102,7 @@ def test_a_question_that_was_answered_is_not_called_approved() -> None:
 def test_it_times_out_while_a_board_follows_it_and_comes_back_when_the_clock_was_wrong() -> None:
     story = Chronicle()
     permission(story, seconds=60)
-    board = Board(LEAD)
+    board = Projection(LEAD)
     states = []
     for seconds in (0, 59, 61, 2, 3600):
         view = board.update(story.snapshot(), story.now + timedelta(seconds=seconds))
@@ -158,7 +158,7 @@ def test_other_kinds_do_not_end_because_a_field_has_that_name() -> None:
 def test_a_withdrawal_that_left_the_queue_between_two_looks_still_ends_the_request() -> None:
     story = Chronicle(recorded=RecordedFacts())
     story.record(permission(story))
-    board = Board(LEAD)
+    board = Projection(LEAD)
     assert len(board.update(story.snapshot(), story.now).attention) == 1
     notice = story.say(ASKER, LEAD, "request_withdrawn", request_id="p1", reason="session ended")
     story.record(notice)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from team_console.store.model.errors import Problem
 from team_console.store.protocol.team_signature import sign
-from team_console.store.views.board import Board, view_of
+from team_console.store.views.projection import Projection, view_of
 
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
 
@@ -210,7 +210,7 @@ def test_a_finding_about_messages_ends_when_they_leave_the_queue(code: str) -> N
     CASES[code](story, True)
     if code == "OVERDUE_REQUEST":
         story.stopped()
-    board = Board(LEAD)
+    board = Projection(LEAD)
     board.update(story.snapshot(), story.now)
     for message in tuple(story.messages):
         story.archive(message)
@@ -258,7 +258,7 @@ def test_directions_are_judged_again_when_a_role_becomes_known() -> None:
     story = Chronicle()
     body = {"debug_id": "D", "story_key": "", "root_cause": "x", "fix_suggestion": "", "severity": "HIGH"}
     story.sprint("dev-1", LEAD, "DEBUG_RESULT", **body, confidence="high", journal_entry_id=None)
-    board = Board(LEAD)
+    board = Projection(LEAD)
     codes = {finding.code for finding in board.update(story.snapshot(), story.now).findings}
     assert "WRONG_DIRECTION" not in codes
     story.roster("dev-1")
@@ -268,7 +268,7 @@ def test_directions_are_judged_again_when_a_role_becomes_known() -> None:
 def test_bodies_left_unchecked_are_checked_at_the_next_update_that_asks() -> None:
     story = Chronicle()
     CASES["BODY_INVALID"](story, True)
-    board = Board(LEAD)
+    board = Projection(LEAD)
     first = board.update(story.snapshot(), story.now, bodies=False)
     assert "BODY_INVALID" not in {finding.code for finding in first.findings}
     assert "BODY_INVALID" in {finding.code for finding in board.update(story.snapshot(), story.now).findings}
@@ -335,7 +335,7 @@ def test_everything_is_judged_again_once_all_archives_were_read() -> None:
     story = Chronicle()
     creation(story, upto=8, skip=(1, 3, 5))
     story.verdict("plan-of-old", approve=True)
-    board = Board(LEAD)
+    board = Projection(LEAD)
     board.update(story.snapshot(), story.now, complete=False)
     followed = board.update(story.snapshot(), story.now)
     assert followed.findings == story.view().findings

@@ -8,7 +8,7 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.store.views.board import Board
+from team_console.store.views.projection import Projection
 from team_console.store.views.rows import Flag
 
 from tests.store.yaml_folder import QUEUE, open_yaml
@@ -21,7 +21,7 @@ def test_a_damaged_question_says_so_until_it_is_repaired_and_is_not_answered(tmp
     (tmp_path / "messenger-config.yaml").write_text(SETTINGS)
     team, queue = open_yaml(tmp_path), tmp_path / QUEUE
     asked = requests.submit_plan(Caller(team, "task-manager", 5), content="1. Split it", summary="Split the loader")
-    request_id, board = asked.request_id, Board("ceo")
+    request_id, board = asked.request_id, Projection("ceo")
     assert request_id is not None
     (whole,) = board.update(team.snapshot(), team.clock()).requests
     good = queue.read_bytes()

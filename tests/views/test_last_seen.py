@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.store.views.board import Board, view_of
+from team_console.store.views.projection import Projection, view_of
 from team_console.store.views.rows import AgentState, RosterRow, View
 
 from tests.views.chronicle import LEAD, Chronicle
@@ -43,7 +43,7 @@ def test_taking_a_message_with_a_lease_is_being_seen_and_a_router_that_takes_it_
 def test_what_was_read_and_left_the_queue_still_counts() -> None:
     story = Chronicle()
     message = story.say(LEAD, "file-manager", status="read", read_at=READ)
-    board = Board(LEAD)
+    board = Projection(LEAD)
     before = agent(board.update(story.snapshot(), story.now), "file-manager").last_seen
     story.archive(message)
     after = agent(board.update(story.snapshot(), story.now), "file-manager").last_seen
@@ -54,7 +54,7 @@ def test_what_was_read_and_left_the_queue_still_counts() -> None:
 def test_a_message_that_changes_is_counted_as_it_is_now() -> None:
     story = Chronicle()
     message = story.say(LEAD, "file-manager", status="claimed", claimed_by="file-manager", claimed_at=READ)
-    board = Board(LEAD)
+    board = Projection(LEAD)
     assert agent(board.update(story.snapshot(), story.now), "file-manager").last_seen is not None
     story.change(message, status="pending", claimed_by=None, claimed_at=None)
     assert agent(board.update(story.snapshot(), story.now), "file-manager").last_seen is None

@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 from team_console.store.backends.yaml.codec import QueueText, emit
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol.kinds import KINDS, carried_name
-from team_console.store.views.board import view_of
+from team_console.store.views.projection import view_of
 from team_console.store.views.rows import View
 from team_console.store.views.status_json import finding_json, need_json, request_json, roster_json
 
 from tests.store.contract import make_message
 from tests.views.chronicle import LEAD, Chronicle, snapshot_of
-from tests.views.test_incremental import ACTS
 
 BODIES = (
     "summary: Fix it at 10:30, C#\n    content: Two words",
@@ -92,16 +89,6 @@ def _both(snapshot: Snapshot, story: Chronicle) -> tuple[Any, Any]:
         _judged(view_of(read, me=LEAD, now=story.now, history=past, lists=False)),
         _judged(view_of(whole, me=LEAD, now=story.now, history=past)),
     )
-
-
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_letters_are_judged_like_records_that_were_read(data: st.DataObject) -> None:
-    story = Chronicle()
-    for _ in range(data.draw(st.integers(1, 14))):
-        data.draw(st.sampled_from(ACTS))(story, data)
-    quick, whole = _both(snapshot_of(story.messages), story)
-    assert quick == whole
 
 
 def test_a_letter_of_any_kind_is_judged_like_a_record_that_was_read() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol import judgement as evidence
-from team_console.store.views.board import Board
+from team_console.store.views.projection import Projection
 
 from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, config
@@ -58,6 +58,6 @@ def test_twice_as_many_are_asked_about_twice_as_often(answer: str, calls: Counte
         team = MemoryTeam(config=config(), clock=FakeClock())
         team._state.messages = pairs(number, "message", _ANSWERS[answer])
         calls.clear()
-        assert Board("ceo").update(team.snapshot(), team.clock()).requests
+        assert Projection("ceo").update(team.snapshot(), team.clock()).requests
         seen.append(calls.total())
     assert 0 < seen[1] <= 2.5 * seen[0]

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds import KINDS, SUPERSEDING
-from team_console.store.views.board import Board
+from team_console.store.views.projection import Projection
 
 from tests.views.chronicle import LEAD, Chronicle, row
 
@@ -102,7 +102,7 @@ def test_a_recorded_answer_that_was_taken_out_still_decides() -> None:
 
 def test_a_board_learns_from_the_trail_as_it_grows() -> None:
     story = with_trail()
-    board = Board(LEAD)
+    board = Projection(LEAD)
     plan, verdict = story.plan(), story.verdict(approve=True)
     assert board.update(story.snapshot(), story.now).requests[0].flags == ("unverified",)
     story.record(plan, verdict)
@@ -134,7 +134,7 @@ def test_a_question_of_a_clock_that_was_ahead_is_overdue_all_the_same() -> None:
 def test_dates_to_come_are_findings_until_they_come() -> None:
     story = Chronicle()
     message = story.say("debugger", LEAD, created=AHEAD)
-    board = Board(LEAD)
+    board = Projection(LEAD)
     problems = [
         finding for finding in board.update(story.snapshot(), story.now).findings if finding.code == "FUTURE_DATE"
     ]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from team_console.store.contract.team import Condition, LockHolder
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
-from team_console.store.views.board import view_of
+from team_console.store.views.projection import view_of
 from team_console.store.views.rows import View
 from team_console.store.views.status_json import check_json, request_json, roster_json, status_json
 

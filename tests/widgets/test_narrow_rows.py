@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.views.board import Board
+from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 from team_console.widgets.bars import Banner, Notice, NoticeKind, Tab, TabBar
 from team_console.widgets.row_list import Drawing
@@ -25,7 +25,7 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> View:
     folder: Path = tmp_path_factory.mktemp("showcase") / "team"
     build(folder)
     team = open_team(str(folder), read_only=True, clock=lambda: NOW)
-    return Board(LEAD).update(team.snapshot(), NOW)
+    return Projection(LEAD).update(team.snapshot(), NOW)
 
 
 def drawing(width: int, lines: int = 1, now: datetime = NOW) -> Drawing:

@@ -143,10 +143,10 @@ def _telling_of_a_loss(patch: pytest.MonkeyPatch) -> None:
 
 
 def _forgetting_the_lost(patch: pytest.MonkeyPatch) -> None:
-    from team_console.store.views.board import Board
+    from team_console.store.views.projection import Projection
 
-    apply = Board._apply
-    patch.setattr(Board, "_apply", lambda self, change, missing: apply(self, change, frozenset()))
+    leave = Projection._leave
+    patch.setattr(Projection, "_leave", lambda self, messages, missing: leave(self, messages, frozenset()))
 
 
 def _order_of_the_trail(patch: pytest.MonkeyPatch) -> None:
@@ -365,7 +365,7 @@ _ALL = (
         "forgetting what was lost",
         _forgetting_the_lost,
         (
-            "tests/views/test_incremental.py::"
+            "tests/views/test_projection.py::"
             "test_a_plan_that_a_foreign_writer_took_out_is_not_open_until_it_is_put_back",
         ),
     ),

@@ -337,10 +337,6 @@ GUARDS: Mapping[str, Guard] = {
     "broadcast-copies-are-equal": guard(
         without_element(1), "views/test_broadcasts.py::test_whatever_differs_is_not_hidden_behind_a_broadcast"
     ),
-    "resting-by-clock": guard(
-        without(1),
-        "views/test_followed_roster_rows.py::test_the_clock_alone_makes_an_active_agent_one_that_rests_and_no_sooner",
-    ),
     "damage-told": guard(
         never, "trust/test_honest_verbs.py::test_damaged_entries_are_told_by_every_face_wherever_the_damage_is"
     ),

@@ -1,0 +1,251 @@
+"""Turns snapshots into views: one fold over the messages of the queue and of those that left it.
+
+What one message says is remembered for as long as the message is there; everything else is worked out at each look.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+from datetime import datetime
+from operator import attrgetter
+
+from team_console.store.contract.team import Snapshot
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.names import ALL
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.checks import TeamFacts, report_targets
+from team_console.store.protocol.entries import Entry
+from team_console.store.protocol.judgement import Evidence, Heard, judge_entries
+from team_console.store.protocol.membership import MEMBERSHIP, Membership, membership
+from team_console.store.protocol.relations import SHUTDOWN, shutdowns
+from team_console.store.protocol.sprint_plans import plans_of
+from team_console.store.settings.team_config import TeamConfig
+from team_console.store.views.deliveries import deliveries
+from team_console.store.views.facts import Facts, names_of
+from team_console.store.views.findings import findings
+from team_console.store.views.inboxes import inboxes, recipients_of, unanswered
+from team_console.store.views.last_seen import LastSeen, drift, last_seen
+from team_console.store.views.lifecycles import PERMANENT, Rosters, Surroundings, lifecycles
+from team_console.store.views.needs import action_items
+from team_console.store.views.requests import Requests, requests_of
+from team_console.store.views.roster import roster
+from team_console.store.views.rows import DeliveryState, RequestRow, View
+from team_console.store.views.sprint import BATCH_FACTS, sprint
+from team_console.store.views.violations import DamagedRequests, violations
+
+_WHEN = attrgetter("when")
+_MOST_LETTERS = 5_000
+"""Messages without consequences that are kept after they left the queue, the newest: they show who wrote when."""
+
+
+class Projection:
+    """Makes views of one team for one reader; keeps the messages that left the queue, and nothing made from them.
+
+    Use it from one thread at a time.
+    """
+
+    def __init__(self, me: str) -> None:
+        self._me = me
+        self._live: Sequence[Message] = ()
+        self._past: dict[str, Entry] = {}
+        self._left: set[str] = set()
+        """Ids of those of the past that were seen in the queue: no archive was asked for them."""
+        self._oldest, self._newest = -1e9, -1e9
+        self._letters = 0
+        self._complete = True
+        self._recorded: RecordedFacts | None = None
+
+    def update(
+        self,
+        snapshot: Snapshot,
+        now: datetime,
+        history: Iterable[Message] = (),
+        *,
+        bodies: bool = True,
+        complete: bool = True,
+        lists: bool = True,
+    ) -> View:
+        """Make the view of `snapshot` at the moment `now`.
+
+        A store that cannot be read leaves the rows as they were; `View.stale` says so and its snapshot says why.
+
+        Args:
+            history: Archived messages, newest first, so that what was decided before counts; one that is also live
+                counts once, as it is live. Needed only once: what leaves the queue later is remembered, unless the
+                snapshot says that it is `missing`.
+            bodies: Whether the bodies of sprint messages are checked field by field, which loads for 100 ms the
+                first time.
+            complete: Whether `history`, with that of earlier updates, is all there is. While it is not, nothing is
+                called missing or unasked for that an archived message may explain.
+            lists: Whether to make the lists of all deliveries and of what is in each inbox, which no judgement rests
+                on; without them a look at many messages takes half the time.
+        """
+        self._take(snapshot, history, complete=complete)
+        return self._view(snapshot, now, bodies=bodies, lists=lists)
+
+    def requests(
+        self, snapshot: Snapshot, now: datetime, history: Iterable[Message] = (), *, complete: bool = False
+    ) -> tuple[RequestRow, ...]:
+        """The requests alone, as `update` has them; at less cost."""
+        self._take(snapshot, history, complete=complete)
+        every = self._every(self._entries())
+        known = [entry for entry in every if entry.is_fact]
+        team = membership(snapshot.config, _named(known, MEMBERSHIP))
+        requests = self._requests(snapshot.config, now, known, last_seen(every), team)
+        return DamagedRequests(snapshot.damaged & self._left).requests(requests.rows)
+
+    def _take(self, snapshot: Snapshot, history: Iterable[Message], *, complete: bool) -> None:
+        """Learn which messages there are; of a store that cannot be read nothing is learnt."""
+        self._complete = complete
+        if snapshot.is_known:
+            self._recorded = snapshot.recorded
+            # A damaged record still lies in the queue, though a repair would put it back from the ledger.
+            self._leave(snapshot.messages, snapshot.missing - snapshot.damaged)
+        live = {message.message_id for message in self._live} if history else ()
+        for message in history:
+            if message.message_id not in live:
+                self._left.discard(message.message_id)
+                self._oldest -= 1.0
+                self._remember(message, self._oldest)
+        self._forget_oldest_letters()
+
+    def _leave(self, messages: Sequence[Message], missing: frozenset[str]) -> None:
+        """Take over the queue. A message that left it was archived, so it still counts; one that was lost does not."""
+        if messages is self._live:
+            gone: list[Message] = []
+        else:
+            live = {message.message_id for message in messages}
+            gone = [message for message in self._live if message.message_id not in live]
+            self._drop(self._past.keys() & live)
+        for message in gone:
+            if message.message_id not in self._past and message.message_id not in missing:
+                self._left.add(message.message_id)
+                self._newest += 1.0
+                self._remember(message, self._newest)
+        self._drop(self._left & missing)
+        self._live = messages
+
+    def _drop(self, ids: Iterable[str]) -> None:
+        """Forget messages that are in the queue again, or turn out to be lost."""
+        for message_id in ids:
+            self._left.discard(message_id)
+            self._past.pop(message_id)
+
+    def _remember(self, message: Message, place: float) -> None:
+        known = self._past.get(message.message_id)
+        if known is not None and known.message.record == message.record:
+            return
+        # Of its own: a message read with a whole queue keeps the text of all of it.
+        own = from_record(dict(message.record), is_letter=message.is_letter)
+        self._past[message.message_id] = Entry.of(own, known.place if known is not None else place)
+
+    def _forget_oldest_letters(self) -> None:
+        letters = [entry for entry in self._past.values() if not entry.is_fact]
+        if len(letters) > 2 * _MOST_LETTERS:
+            letters.sort(key=attrgetter("order"))
+            self._drop([entry.message.message_id for entry in letters[:-_MOST_LETTERS]])
+
+    def _entries(self) -> tuple[Entry, ...]:
+        """The queue in stored order."""
+        return tuple([Entry.of(message, place) for place, message in enumerate(self._live)])
+
+    def _every(self, live: Sequence[Entry]) -> list[Entry]:
+        """Live and archived messages by age."""
+        past = sorted(self._past.values(), key=attrgetter("place"))
+        return sorted((*past, *live), key=_WHEN)
+
+    def _view(self, snapshot: Snapshot, now: datetime, *, bodies: bool, lists: bool) -> View:
+        config, live = snapshot.config, self._entries()
+        by_age = sorted(live, key=_WHEN)
+        every = self._every(live)
+        seen = last_seen(every)
+        known = [entry for entry in every if entry.is_fact]
+        members, batches = _named(known, MEMBERSHIP), _named(known, BATCH_FACTS)
+        team = membership(config, members)
+        requests = self._requests(config, now, known, seen, team)
+        everybody = set(team.roles)
+        if not config.declared:
+            everybody |= {*seen.written, *recipients_of(live)} - {ALL}
+        boxes = inboxes(by_age, everybody)
+        delivered = deliveries(by_age, now, failed_only=not lists)
+        roles = {**team.gone, **team.roles}
+        around = Surroundings(
+            rosters=Rosters(known),
+            has_residents="resident" in roles.values(),
+            asked=requests.creations.get,
+            refused=requests.is_refused,
+            complete=self._complete,
+        )
+        facts = Facts(
+            config=config,
+            now=now,
+            me=self._me,
+            mine=names_of(config, self._me),
+            complete=self._complete,
+            recorded=self._recorded,
+            problems=snapshot.problems,
+            dropped=snapshot.dropped,
+            live=live,
+            past=tuple(self._past.values()),
+            ids=Counter(entry.message.message_id for entry in live),
+            seen=seen,
+            team=team,
+            stops=shutdowns(config, team, _named(known, SHUTDOWN), self._recorded),
+            requests=requests,
+            sprint=sprint(batches),
+            drift=tuple(drift(config, team, members)),
+            lifecycles=lifecycles(known, around, {name for name, role in roles.items() if role in PERMANENT}),
+            inboxes=boxes,
+            unanswered=unanswered(by_age),
+            failed=tuple([row for row in delivered if row.state is DeliveryState.FAILED]),
+        )
+        reads = [entry.read for entry in batches]
+        by = TeamFacts(config, roles, report_targets(reads), plans_of(reads))
+        rows = roster(facts)
+        damaged = DamagedRequests(snapshot.damaged & self._left)
+        return View(
+            revision=snapshot.revision,
+            now=now,
+            me=self._me,
+            snapshot=snapshot,
+            roster=rows,
+            inboxes={name: box.messages(config.ranks) for name, box in boxes.items()} if lists else {},
+            requests=damaged.requests(requests.rows),
+            attention=damaged.attention(action_items(facts)),
+            deliveries=delivered if lists else (),
+            failed=facts.failed,
+            batches=facts.sprint.batches,
+            lifecycles=facts.lifecycles,
+            counts=dict(sorted(Counter(entry.message.status for entry in live).items())),
+            findings=findings(facts, rows, violations(live, by, self._recorded, now, bodies=bodies)),
+            unanswered=facts.unanswered,
+            stale=not snapshot.is_known,
+        )
+
+    def _requests(
+        self, config: TeamConfig, now: datetime, known: Iterable[Entry], seen: LastSeen, team: Membership
+    ) -> Requests:
+        def heard(agent: str) -> Heard:
+            return Heard(seen.spoken.get(agent), team.arrived.get(agent))
+
+        return requests_of(judge_entries(Evidence(config, self._recorded), known, heard), now)
+
+
+def _named(known: Iterable[Entry], names: Set[str]) -> list[Entry]:
+    """The facts of kinds with these names."""
+    return [entry for entry in known if entry.read.kind is not None and entry.read.name in names]
+
+
+def view_of(
+    snapshot: Snapshot,
+    *,
+    me: str,
+    now: datetime,
+    history: Iterable[Message] = (),
+    bodies: bool = True,
+    complete: bool = True,
+    lists: bool = True,
+) -> View:
+    """Make the view of one snapshot; arguments as for `Projection.update`."""
+    return Projection(me).update(snapshot, now, history, bodies=bodies, complete=complete, lists=lists)
