@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -21,7 +21,7 @@ DELETED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""
 _LOOK_BACK = 1 << 19
 """Bytes of the ledger's end that are believed; what older lines say is not looked at."""
-_SPAN = 1 << 20
+_SPAN = 1 << 21
 """Bytes at the end of each part of an archive in which messages are looked for."""
 _ASKED = 20
 """How many missing messages are looked for in whole files, one by one."""
@@ -36,63 +36,46 @@ class _Claim(Struct):
     """What must be in the archives of one agent.
 
     Attributes:
-        ids: Messages they hold; of those that are known, the ones near the end of a file.
+        ids: Messages they hold.
         size: Bytes the current file has at least; None when the ledger's end does not say.
-        start: Byte of the current file from which on `ids` are; 0 when some are in an earlier part.
-        end: Where the newest of `ids` in the part that older lines speak of begins.
     """
 
     ids: set[str] = field(default_factory=set)
     size: int | None = None
-    start: int = 0
-    end: int = 0
-
-    def add(self, message_id: str, at: int) -> None:
-        """Take a message that was appended at byte `at`; newest first."""
-        self.had(at)
-        if at > self.end:
-            self.start, self.end = 0, at
-        if self.end - at <= _SPAN:
-            self.start = min(self.start, at)
-            self.ids.add(message_id)
-
-    def had(self, size: int) -> None:
-        """Take what the newest line says of the current file."""
-        if self.size is None:
-            self.size = self.start = self.end = size
 
 
-class _Claims:
-    """What the lines of a ledger say of archives; taken newest first."""
+def _claims(lines: Iterable[Line]) -> dict[str, _Claim]:
+    """Collect what lines of the ledger, newest first, say of archives; what a deletion shortened ends it for an agent.
 
-    def __init__(self) -> None:
-        self.by_agent: dict[str, _Claim] = {}
-        self._shortened: set[str] = set()
-        self._undone: set[int] = set()
+    A line that was declared undone says nothing, and a deletion that does not say what it left ends all of it.
+    """
+    claims: dict[str, _Claim] = {}
+    undone: set[int] = set()
+    shortened: set[str] = set()
 
-    def take(self, line: Line) -> bool:
-        """Believe `line`; False when nothing older can be believed."""
-        self._undone.add(line.void)
-        if line.seq in self._undone:
-            return True
+    def claim(agent: str, size: int) -> _Claim:
+        found = claims.setdefault(agent, _Claim())
+        found.size = size if found.size is None else found.size
+        return found
+
+    for line in lines:
+        undone.add(line.void)
+        if line.seq in undone:
+            continue
         left = _left(line)
         if left is None:
-            return False
+            break
         for name, size in left.items():
-            self._shorten(name, size)
+            agent, number = archive_part(name) or ("", None)
+            if number is None and is_name(agent) and agent not in shortened:
+                claim(agent, size)
+            shortened.add(agent)
         sizes = {archive_part(Path(name).name): size for name, size in line.sizes.items()}
         for agent, message_id, _ in line.archived:
-            at = sizes.get((agent, None))
-            if at is not None and is_name(agent) and agent not in self._shortened:
-                self.by_agent.setdefault(agent, _Claim()).add(message_id, at)
-        return True
-
-    def _shorten(self, name: str, size: int) -> None:
-        """What older lines say of this agent is not so any more."""
-        agent, number = archive_part(name) or ("", None)
-        if number is None and is_name(agent) and agent not in self._shortened:
-            self.by_agent.setdefault(agent, _Claim()).had(size)
-        self._shortened.add(agent)
+            before = sizes.get((agent, None))
+            if before is not None and is_name(agent) and agent not in shortened:
+                claim(agent, before).ids.add(message_id)
+    return claims
 
 
 def past_problems(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
@@ -180,12 +163,9 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     lines = Ledger(disk, layout.audit).last(window=_LOOK_BACK)
     lost = audit_problem(disk, layout, lock_text, lines)
     finished = released.seq if released is not None else _finished_through(lines)
-    claims = _Claims()
-    for line in reversed(lines):
-        if line.seq <= finished and not claims.take(line):
-            break
+    claims = _claims(line for line in reversed(lines) if line.seq <= finished)
     archives = Archives(disk, layout)
-    checked = (_check(disk, layout, archives, agent, item) for agent, item in sorted(claims.by_agent.items()))
+    checked = (_check(disk, layout, archives, agent, item) for agent, item in sorted(claims.items()))
     return tuple(problem for problem in (lost, *checked) if problem is not None)
 
 
@@ -216,7 +196,7 @@ def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _C
     files = archives.files(agent)
     if not all(is_usable(disk, path) for path in files):
         return None
-    missing = _missing(disk, archives, agent, path, claim)
+    missing = _missing(disk, archives, agent, claim)
     size = max((found.size for path in files if (found := disk.stat(path)) is not None), default=0)
     least = claim.size or 0
     if not missing and size >= least:
@@ -232,15 +212,13 @@ def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _C
     return Problem(ARCHIVE_LOST, "error", place, f"{what} (told by {layout.audit.name})", _RESTORE)
 
 
-def _missing(disk: Disk, archives: Archives, agent: str, path: Path, claim: _Claim) -> set[str]:
-    """Those of the claimed ids that no file has, newest file and its end first, where they nearly always are."""
+def _missing(disk: Disk, archives: Archives, agent: str, claim: _Claim) -> set[str]:
+    """Find those of the claimed ids that no file has, newest file and its end first, where they nearly always are."""
     missing = set(claim.ids)
     for item in reversed(archives.files(agent)):
-        if missing:
-            found = disk.stat(item)
-            end = found.size if found is not None else 0
-            start = claim.start if item == path else max(0, end - 2 * _SPAN)
-            missing -= set(closed_ids(disk.read(item, start, max(0, end - start))[0]))
+        found = disk.stat(item)
+        if missing and found is not None:
+            missing -= set(closed_ids(disk.read(item, max(0, found.size - _SPAN))[0]))
     asked = sorted(missing)[:_ASKED]
     lost = {question for question in asked if not archives.holds(agent, question)}
     return missing if len(lost) == len(asked) else lost
