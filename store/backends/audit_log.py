@@ -88,6 +88,7 @@ class AuditReader:
             self._holds = False
             return
         is_trusted = self._sealed.holds(line.seal) and not (is_after_seal and line.seal is LineSeal.UNSEALED)
+        # guard: audit-chain
         self._holds = self._holds and is_trusted and line.follows
         self._lines.append((line, self._holds))
         self._record(line, is_trusted=is_trusted)

@@ -207,6 +207,7 @@ class Transaction(ABC):
         """Read these live messages at once, so that `get` and `named` cost no further look at the store."""
         return None
 
+    # guard: ids-stay-taken
     def known(self, message_id: str) -> Message | None:
         """The live or archived message with this id; tells a repeated send from a new one."""
         return self.get(message_id) or self.archived_message(message_id)
@@ -298,6 +299,7 @@ class Transaction(ABC):
         self.changes.archived.append((agent, message))
         mine.add(message)
 
+    # guard: archived-before-removed
     def is_archived(self, message: Message) -> bool:
         """Whether a provable archive copy of this message exists, this transaction's own included."""
         mine = self._archiving.get(message.message_id, {}).values()

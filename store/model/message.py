@@ -493,6 +493,7 @@ def digest(message: Message) -> str:
     return hashlib.sha256(_letter(message).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
+# guard: copies-count-once
 def distinct(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages without further copies, in order; of copies the one that is furthest on its way stays.
 

@@ -177,6 +177,7 @@ class RecordedFacts:
             self._messages[message_id] = _understood(fact.record)
         return self._messages[message_id]
 
+    # guard: trail-gives-words
     def differs(self, message: Message) -> bool:
         """Whether a recorded answer says something else now. Keeps nothing: it is asked of every answer."""
         fact = self.get(message.message_id)
@@ -189,6 +190,7 @@ class RecordedFacts:
         A clock that was ahead for a while moves nothing: no line counts as later than the lines after it.
         """
         known = self._facts.get(message_id)
+        # guard: trail-gives-order
         if known is None:
             return order[0], 1, 0, order[1]
         place, fact = known

@@ -64,6 +64,7 @@ def is_held(message: Message, now: datetime) -> bool:
     A claim longer than any that can be made is over: it was made by a clock that was ahead.
     """
     end = lease_end(message)
+    # guard: leases-bounded
     return message.status == Status.CLAIMED and end is not None and now < end <= now + MAX_LEASE
 
 

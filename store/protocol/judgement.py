@@ -931,6 +931,7 @@ def _succession(cases: Sequence[Case], *final: RequestState) -> list[Link]:
         replaceable = case.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final)
         found.append(Link(older.request_id if older and replaced else None, newer if replaceable else None))
         if case.state is not RequestState.WITHDRAWN:
+            # guard: superseding-request-kept
             newer = case.question
     return found[::-1]
 

@@ -188,6 +188,7 @@ def close_question(tx: Transaction, question: Message, *, actor: str) -> None:
         mark_as_read(tx, live, actor)
 
 
+# guard: first-answer-wins
 def refuse_decided(case: Case) -> None:
     """Refuse what has an answer that counts.
 

@@ -355,6 +355,7 @@ def _entry_start(data: bytes, end_line: int) -> int:
     return data.rfind(b"\n- ", 0, end_line) + 1
 
 
+# guard: archive-checksum
 def _crc_holds(data: bytes, end_line: int) -> bool:
     """Whether the entry closed by the line that begins at `end_line` has the checksum that line says."""
     match = _END.match(data, end_line)
@@ -448,6 +449,7 @@ class Archives:
         """The file that `agent` is archived in, whether or not it is there."""
         return self._layout.archive(word_for(agent, self.words()))
 
+    # guard: archives-searched-once
     def expect(self, ids: Iterable[str]) -> None:
         """Say which ids will be asked for: each file is then searched once for all of them, not once for each."""
         wanted = frozenset(ids)

@@ -303,9 +303,11 @@ class Write:
             self._disk, self._staged, text.blocks(), mode=old.mode, group=old.stat.group if old.stat else -1
         )
 
+    # guard: queue-checked-before-swap
     def _check_unchanged(self) -> None:
         """Refuse to go on under a lock that was taken away, or on a queue that somebody else wrote."""
         lock = self._disk.stat(self._layout.lock)
+        # guard: lock-file-checked
         if lock is None or lock.ino != self._team.lock.ino:
             raise TeamError(
                 Code.STORE_FAILED,
@@ -376,6 +378,7 @@ class Write:
             return False
         return True
 
+    # guard: taken-back-after-error
     def _take_back(self, line: Line, appends: list[Append]) -> None:
         """Undo the appends and the ledger line after an error that came before the swap."""
         try:

@@ -49,6 +49,7 @@ Mark = tuple[int, int, int]
 _WINDOW = 1 << 20
 LARGEST_FILE = 256 << 20
 """Bytes that are ever read at once; a file of which more would be needed was not made by us."""
+# guard: links-not-followed
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -248,6 +249,7 @@ def _create(path: Path, mode: int, group: int, flags: int) -> int:
             with contextlib.suppress(PermissionError):
                 os.fchown(fd, -1, group)
         if mode != 0o600:
+            # guard: queue-mode-kept
             os.fchmod(fd, mode)
     except BaseException:
         os.close(fd)

@@ -412,6 +412,7 @@ def _heal(wanted: Message, here: Message, last: Message | None, healing: Healing
         healing.change(here, changed_keys(here.record, wanted.record))
         healing.tell(HEALED_CUT, here, "was cut short by another program; it is whole again")
         return
+    # guard: answers-put-back
     if is_answer(wanted) and not is_same(here, wanted):
         _reword(wanted, here, healing)
         return

@@ -102,6 +102,7 @@ def forbidden(layout: Layout) -> str:
     return ""
 
 
+# guard: drop-folder-inside-team
 def leads_out(disk: Disk, layout: Layout, folder: Path) -> bool:
     """Whether `folder` is a symbolic link to somewhere outside the team; nothing there is ours to read or write."""
     found = disk.stat(folder)

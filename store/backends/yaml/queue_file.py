@@ -54,6 +54,7 @@ def load(disk: Disk, path: Path, known: Generation | None, *, patience: float = 
     Raises:
         TeamError: `STORE_UNREADABLE` with line and column; nothing may be written then.
     """
+    # guard: half-file-waited-out
     deadline = time.monotonic() + patience
     while True:
         try:

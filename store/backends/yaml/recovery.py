@@ -111,7 +111,9 @@ def plan_of(found: Found) -> Plan:
     line, mark = found.line, found.queue.mark
     if found.left is not None and mark is not None and mark == found.left.queue and not _was_written_late(found):
         return Plan(False, Ending.DONE)
+    # guard: recorded-commit-finished
     if found.left is None and not found.has_arrived and is_cut_short(line, found.queue, found.prev):
+        # guard: dead-receiver-undone
         return Plan(mark != line.base, Ending.UNDO if line.actions & UNDOABLE else Ending.COMPLETE)
     return Plan(mark != line.queue, Ending.MERGE if _has_displaced(found) else Ending.DONE)
 
@@ -139,6 +141,7 @@ def _is_visible(line: Line, text: QueueText) -> bool:
     return any(not places.of(handle) for handle in line.removed)
 
 
+# guard: late-writer-merged
 def _was_written_late(found: Found) -> bool:
     """Whether the generation before changed after it was replaced: an in-place writer had it open."""
     base, prev = found.line.base, found.prev
@@ -147,6 +150,7 @@ def _was_written_late(found: Found) -> bool:
     return prev.ino == base[0] and prev.mark != base
 
 
+# guard: displaced-queue-merged
 def _has_displaced(found: Found) -> bool:
     """Whether the generation before is not the one that our last transaction was built upon (case 29)."""
     prev = found.prev
@@ -202,6 +206,7 @@ def _clear_the_way(team: LockedTeam) -> Tip:
     return tip
 
 
+# guard: partial-line-set-aside
 def _set_aside_torn_line(team: LockedTeam, tip: Tip) -> Tip:
     path = team.layout.audit
     aside = set_aside(team.disk, path, tip.torn, tip.size, stamp=team.stamp())
@@ -226,6 +231,7 @@ def _clear(team: LockedTeam, line: Line | None, strays: Sequence[Path]) -> bool:
     return swapped
 
 
+# guard: stale-staging-removed
 def _strays(team: LockedTeam) -> list[Path]:
     """Staging files; nobody alive owns them while we hold the lock."""
     names = team.disk.names(team.layout.folder)
@@ -239,6 +245,7 @@ def _is_displaced(name: str, stat: Stat, now: Stat, line: Line) -> bool:
     return stat.mark == line.base or name in (line.staged, line.staged + KEPT)
 
 
+# guard: hard-links-refused
 def _with_one_name(team: LockedTeam, queue: Generation) -> Generation:
     """A queue with a second name would be torn apart by a swap; only our own `.prev` may be that name, and goes."""
     stat, layout = queue.stat, team.layout
@@ -339,6 +346,7 @@ def _account(team: LockedTeam, now: Standing, found: Found, plan: Plan) -> Expec
     return ExpectedQueue(team.disk, team.layout, now.known, found.line, trusted=trusted, without=plan.is_cut_short)
 
 
+# guard: rolled-back-status-healed
 def _healing(team: LockedTeam, now: Standing, account: ExpectedQueue, held: Held) -> Line | None:
     """What a program that does not lock lost or added since."""
     vanished = now.generation.stat is None
@@ -403,6 +411,7 @@ def _completion(team: LockedTeam, line: Line) -> Line:
     return replace(line, action="heal", facts=facts, also=(), noted=(), void=0, pushed=pushed)
 
 
+# guard: archives-cut-in-recovery
 def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: Held) -> None:
     """Take back what the transaction of `line` put at the ends of archives, whole or torn, where nothing else is."""
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):

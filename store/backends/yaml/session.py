@@ -132,6 +132,7 @@ class YamlTransaction(Transaction):
     def archived_thread(self, request_id: str) -> Iterable[Message]:
         return self._archives.thread(request_id)
 
+    # guard: archived-once-per-agent
     def archived_for(self, agent: str, message: Message) -> bool:
         self._look(message)
         return self._archives.keeps(message, agent)

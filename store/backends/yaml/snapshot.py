@@ -337,6 +337,7 @@ class SnapshotReader:
         hint = "Nothing to do: the next write finishes or undoes what it began."
         return [Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint)]
 
+    # guard: loss-told
     def _loss(self, generation: Generation, lock_text: bytes) -> Loss | None:
         """What somebody else did to the queue since one of us left it, told by its mark in the lock file."""
         released, mark = parse_released(lock_text), generation.mark

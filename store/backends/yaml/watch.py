@@ -12,6 +12,7 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 
+# guard: polled-beside-events
 POLL_SECONDS = 0.5
 """How often the files are looked at where there are no events."""
 POLL_SECONDS_LIVE = 1.0

@@ -145,6 +145,7 @@ class SimDisk(Disk):
         inode = self._open[fd]
         self._set(inode, inode.data[:size])
 
+    # guard: file-synced
     def sync(self, fd: int) -> None:
         self._step("fsync")
         inode = self._open[fd]
@@ -178,6 +179,7 @@ class SimDisk(Disk):
         self._inode(path)
         self._change(FolderStep("unlink", path, path))
 
+    # guard: folder-synced
     def sync_folder(self, folder: Path) -> None:
         self._step("fsync folder")
         for step in [item for item in self.pending if folder in (item.one.parent, item.other.parent)]:

@@ -343,4 +343,93 @@ GUARDS: Mapping[str, Guard] = {
     "carriage-returns-seen": guard(
         only_argument(0), "console/test_client_requests.py::test_no_field_of_a_request_steers_the_screen"
     ),
+    "file-synced": guard(
+        giving(None),
+        "proofs/crash/test_crash_states.py::test_a_power_cut_leaves_the_state_before_or_after_and_all_that_was_acknowledged[receive]",
+    ),
+    "folder-synced": guard(
+        giving(None),
+        "proofs/crash/test_crash_states.py::test_a_power_cut_leaves_the_state_before_or_after_and_all_that_was_acknowledged[receive]",
+    ),
+    "ids-stay-taken": guard(giving(None), "store/test_team_contract.py::test_an_archived_id_stays_taken[yaml]"),
+    "archived-once-per-agent": guard(
+        giving(False), "store/test_yaml_archive.py::test_the_same_message_is_archived_once_for_each_agent"
+    ),
+    "lock-file-checked": guard(never, "store/test_yaml_lock.py::test_a_lock_file_deleted_while_held_stops_the_commit"),
+    "queue-checked-before-swap": guard(
+        giving(None), "store/test_yaml_files.py::test_a_folder_moved_away_during_a_transaction_stops_the_commit"
+    ),
+    "displaced-queue-merged": guard(
+        giving(False), "store/test_yaml_foreign.py::test_a_write_that_slips_in_during_ours_is_merged"
+    ),
+    "late-writer-merged": guard(
+        giving(False),
+        "store/test_yaml_foreign.py::test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn",
+    ),
+    "rolled-back-status-healed": guard(
+        giving(None),
+        "store/test_yaml_foreign.py::test_a_rolled_back_status_is_healed_and_the_message_not_delivered_again",
+    ),
+    "loss-told": guard(giving(None), "store/test_yaml_losses.py::test_a_queue_emptied_by_another_program_is_in_doubt"),
+    "trail-gives-order": guard(
+        always, "views/test_request_index.py::test_a_forged_answer_with_an_earlier_date_comes_after_the_recorded_one"
+    ),
+    "trail-gives-words": guard(
+        giving(False), "views/test_request_index.py::test_an_edited_answer_is_told_as_an_error_with_its_place"
+    ),
+    "answers-put-back": guard(never, "store/test_yaml_recorded.py::test_a_flipped_answer_is_put_back_and_told"),
+    "superseding-request-kept": guard(
+        removed, "desk/test_ended_requests.py::test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor"
+    ),
+    "leases-bounded": guard(without(2), "desk/test_ended_requests.py::test_a_lease_of_a_clock_that_was_ahead_is_over"),
+    "dead-receiver-undone": guard(never, "proofs/crash/test_recovery.py::test_undoing_is_on_record_and_told"),
+    "recorded-commit-finished": guard(
+        never, "proofs/crash/test_recovery.py::test_an_answer_on_record_is_finished_whole"
+    ),
+    "archives-cut-in-recovery": guard(
+        giving(None), "proofs/crash/test_recovery.py::test_undoing_is_on_record_and_told"
+    ),
+    "taken-back-after-error": guard(
+        giving(None), "proofs/crash/test_crash_states.py::test_a_disk_error_at_any_step_is_reported_and_changes_nothing"
+    ),
+    "archive-checksum": guard(
+        giving(True), "store/test_yaml_archive.py::test_a_changed_byte_in_the_middle_is_told_and_later_records_are_read"
+    ),
+    "partial-line-set-aside": guard(
+        only_argument(1), "store/test_yaml_audit.py::test_a_torn_last_line_is_moved_aside_and_told"
+    ),
+    "audit-chain": guard(without(2), "store/test_yaml_audit.py::test_a_ledger_that_was_tampered_with_says_from_where"),
+    "stale-staging-removed": guard(
+        giving([]), "store/test_yaml_files.py::test_staging_files_of_dead_processes_are_removed_and_never_read"
+    ),
+    "links-not-followed": guard(
+        without(1), "store/test_yaml_files.py::test_a_planted_link_at_a_file_of_ours_is_never_followed"
+    ),
+    "hard-links-refused": guard(
+        only_argument(1),
+        "store/test_yaml_files.py::test_a_hard_linked_queue_is_refused_with_the_reason_and_nothing_changes",
+    ),
+    "half-file-waited-out": guard(
+        without(1), "store/test_yaml_files.py::test_a_reader_waits_out_a_writer_that_rewrites_in_place"
+    ),
+    "queue-mode-kept": guard(removed, "store/test_yaml_files.py::test_the_queue_keeps_its_mode"),
+    "names-checked": guard(only_argument(0), "store/test_yaml_files.py::test_a_name_never_leaves_its_folder"),
+    "archived-before-removed": guard(
+        giving(True), "store/test_yaml_archive.py::test_a_message_leaves_the_queue_only_when_an_archive_holds_it"
+    ),
+    "archives-searched-once": guard(
+        giving(None), "store/test_bulk_work.py::test_the_work_grows_with_the_number_of_messages[_deliver_and_clear]"
+    ),
+    "copies-count-once": guard(
+        only_argument(0), "store/test_shared_ids.py::test_copies_count_once_and_leave_with_the_first_change[yaml]"
+    ),
+    "drop-folder-inside-team": guard(
+        giving(False), "store/test_hostile_files.py::test_a_drop_folder_elsewhere_is_left_alone"
+    ),
+    "polled-beside-events": guard(
+        giving(3600.0), "store/test_yaml_watch.py::test_lost_events_are_made_up_for_by_looking"
+    ),
+    "first-answer-wins": guard(
+        giving(None), "desk/test_requests.py::test_the_first_answer_stands_and_the_second_is_told_who_and_when"
+    ),
 }

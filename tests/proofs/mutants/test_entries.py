@@ -6,7 +6,6 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.proofs.mutants.guards import marks, switched_off
-from tests.proofs.mutants.mutants import MUTANTS, Mutant
 from tests.proofs.mutants.table import GUARDS
 from tests.trust.test_forgeries import CASES
 
@@ -21,14 +20,8 @@ def test_a_marked_statement_can_be_switched_off(name: str) -> None:
     assert switched_off((ROOT / file).read_text(encoding="utf-8"), name, GUARDS[name].off)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
-def test_what_a_mutant_replaces_is_there(mutant: Mutant) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        mutant.patch(patch)
-
-
 def test_the_tests_that_are_to_notice_exist() -> None:
-    named = [entry.tests for entry in (*GUARDS.values(), *MUTANTS.values())]
+    named = [entry.tests for entry in GUARDS.values()]
     assert [test for tests in named for test in tests if not _exists(test)] == []
 
 
