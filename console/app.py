@@ -12,10 +12,7 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from rich.console import RenderableType
 from team_console.console.actions import configure_keys, usual_keys
-from team_console.console.canvas import Canvas
-from team_console.console.compositor import paint_now
 from team_console.console.drafts import Drafts, LastPlace
 from team_console.console.faults import Fault
 from team_console.console.following_app import FollowingApp
@@ -38,12 +35,10 @@ from team_console.store.service.waiting import announce_presence
 from team_console.store.views.rows import Flag, View
 from team_console.store.views.truth import is_in_the_way
 from team_console.widgets.later import later
-from team_console.widgets.scrolled import let_go_of_closed_widgets
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.css.stylesheet import Stylesheet
-from textual.screen import Screen
 from textual.timer import Timer
 
 
@@ -96,7 +91,6 @@ class ConsoleApp(FollowingApp[int]):
 
     def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
         super().__init__(team, feed or Feed(team, me), ansi_color=native_colours())
-        let_go_of_closed_widgets()
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load(usual_keys())
@@ -206,25 +200,14 @@ class ConsoleApp(FollowingApp[int]):
 
     def redraw(self) -> None:
         """Forget what the terminal shows, and look again."""
-        self._forget_shown()
+        self.canvas.forget()
         self.refresh(layout=True)
         self.look(back=True)
 
     def on_resize(self, event: events.Resize) -> None:
         """A terminal that was resized shows nothing that is known, even where it has the size again that it had."""
-        self._forget_shown()
-        if self._screen_stack and event.size == self.screen._compositor.size:
-            self.refresh()
-
-    def _forget_shown(self) -> None:
-        if isinstance(canvas := getattr(self._driver, "canvas", None), Canvas):
-            canvas.forget()
-
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        # A screen is told the new size of the terminal a little later. Lines of the old one would go over the edge,
-        # and what the canvas knew of them would be wrong for ever; with the new size all lines are painted.
-        if screen._compositor.size == self.size:
-            super()._display(screen, renderable)
+        self.canvas.forget()
+        self.refresh()
 
     @property
     def is_read(self) -> bool:
@@ -254,7 +237,6 @@ class ConsoleApp(FollowingApp[int]):
         self._look_when_one_ends(sight.view if sight.fresh else None, now)
         self._look_for_left_behind()
         self._tell_news(sight.view)
-        paint_now(self.main)
         if first:
             self.call_after_refresh(self.watch_store)
 

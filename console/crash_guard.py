@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from team_console.console.driver import sparing
+from rich.console import RenderableType
+from team_console.console.canvas import Canvas, CanvasDriver
 from team_console.console.faults import Fault, Faults
+from team_console.console.textual_fixes import mend_textual
 from team_console.widgets.guarded import defect_in
 from textual.app import App
 from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+from textual.screen import Screen
 from textual.worker import Worker, WorkerFailed, WorkerState
 
 ReturnT = TypeVar("ReturnT")
@@ -25,13 +29,21 @@ class ContainedApp(App[ReturnT]):
     """
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:
+        mend_textual()
         super().__init__(ansi_color=ansi_color)
-        self.faults = Faults()
+        self.faults, self.canvas = Faults(), Canvas()
         self._is_telling = False
 
     def get_driver_class(self) -> type[Driver]:
-        """A driver that writes only cells that changed."""
-        return sparing(super().get_driver_class())
+        """A driver that writes only cells that changed, where there is a terminal."""
+        found = super().get_driver_class()
+        return CanvasDriver if found is LinuxDriver else found
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        # A screen is told the new size of the terminal a little later. Lines of the old one would go over the edge,
+        # and what the canvas knew of them would be wrong for ever; with the new size all lines are painted.
+        if screen.outer_size == self.size:
+            super()._display(screen, renderable)
 
     async def _dispatch_message(self, message: Message) -> None:
         with self._contained():

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in, alone, shown_key
 from team_console.console.background import Background
-from team_console.console.compositor import SparingCompositor
 from team_console.console.decisions import Unwritten, Workspace
 from team_console.console.drafts import Drafts, Place
 from team_console.console.editor import edit_text
@@ -50,7 +49,6 @@ from team_console.widgets.bars import (
 )
 from team_console.widgets.form import Behind
 from team_console.widgets.guarded import Guarded
-from team_console.widgets.layered import Layered
 from team_console.widgets.team import TeamColumn, TeamStrip
 from textual import on
 from textual.app import ComposeResult
@@ -522,7 +520,7 @@ class Performer:
             handlers()[action.id](self._workspace, subject)
 
 
-class MainScreen(Guarded, Layered, Screen[None]):
+class MainScreen(Guarded, Screen[None]):
     """Everything the human sees; what it knows comes in through `show`, what it wants goes out through handlers."""
 
     HORIZONTAL_BREAKPOINTS = HORIZONTAL
@@ -544,7 +542,6 @@ class MainScreen(Guarded, Layered, Screen[None]):
         place: Place | None = None,
     ) -> None:
         super().__init__()
-        self._compositor = SparingCompositor()
         self.preferences, self._place = preferences or Preferences(), place or Place()
         self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look, self.redraw, self.report = outside.look, outside.redraw, outside.report

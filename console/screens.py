@@ -20,8 +20,6 @@ from team_console.widgets.bars import KeyBar, KeyHint
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import conversation_document, stopping_document
 from team_console.widgets.document import Document, Lines
-from team_console.widgets.guarded import Guarded
-from team_console.widgets.layered import Layered
 from team_console.widgets.overlay import Overlay
 from team_console.widgets.row_list import Drawing, RowList
 from team_console.widgets.text import Line
@@ -30,7 +28,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.worker import Worker, WorkerState
 
 
@@ -150,10 +148,6 @@ class StopsScreen(ReadingScreen):
 # Lets the human choose among the teams that were found.
 
 
-class PickerScreen(Guarded, Layered, Screen[None]):
-    """What the list stands on."""
-
-
 class PickerApp(ContainedApp[str | None]):
     """A list of locations; enter chooses."""
 
@@ -170,10 +164,6 @@ class PickerApp(ContainedApp[str | None]):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = first_theme(self.console.color_system)
-
-    def get_default_screen(self) -> Screen[Any]:
-        """A screen that comes to rest in a window that is dragged."""
-        return PickerScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """The list and its keys."""

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import accumulate
-from operator import eq
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.widgets.scrolled import PlainLine
 from team_console.widgets.text import DONE, Line, crop, fit, progress_bar, spread, width_of, wrap
 from team_console.widgets.tones import Inked
 from textual.events import Click, Resize
-from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -28,24 +25,14 @@ class OneLine(Inked, Widget):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._styles_cache = PlainLine()
         self._left: Line = ()
         self._right: Line = ()
         self._ends: tuple[tuple[int, str], ...] = ()
-        self._spread: tuple[Line, Line, int, Line] | None = None
-        self._measured: tuple[Size, int] | None = None
 
     @property
     def text(self) -> str:
         """What the line says."""
         return "".join(text for text, _ in (*self._left, *self._right))
-
-    @property
-    def room(self) -> int:
-        """Cells for the line: what Textual works out from its styles at each look, and is asked for often."""
-        if self._measured is None or self._measured[0] != self.outer_size:
-            self._measured = self.outer_size, self.size.width
-        return self._measured[1]
 
     def set_line(self, left: Line, right: Line = (), *, ends: Iterable[tuple[int, str]] = ()) -> None:
         """Show these parts; nothing is repainted when they are the same as before.
@@ -55,15 +42,8 @@ class OneLine(Inked, Widget):
         """
         self._ends = tuple(ends)
         if (left, right) != (self._left, self._right):
-            before, self._left, self._right = self._whole(), left, right
-            start, stop = changed_cells(before, self._whole())
-            changed = Region(start, 0, stop - start, 1)  # within the padding, which Textual adds by itself
-            self.refresh(*([changed] if changed else []))
-
-    def notify_style_update(self) -> None:
-        """Draw in other styles, and so with other sides."""
-        super().notify_style_update()
-        self._styles_cache.clear()
+            self._left, self._right = left, right
+            self.refresh()
 
     def under(self, event: Click) -> str:
         """The name of the part under the mouse; empty for none."""
@@ -72,29 +52,7 @@ class OneLine(Inked, Widget):
 
     def render_line(self, y: int) -> Strip:
         """The line, as wide as the widget."""
-        return self.strip(self._whole(), self.room)
-
-    def _whole(self) -> Line:
-        """The line in all its width; it is asked for when it changes and when it is painted."""
-        width = self.room
-        if self._spread is None or self._spread[:3] != (self._left, self._right, width):
-            self._spread = self._left, self._right, width, spread(self._left, self._right, width)
-        return self._spread[3]
-
-
-def changed_cells(before: Line, after: Line) -> tuple[int, int]:
-    """The first cell in which two lines differ, and the cell after the last one, as far as whole parts tell."""
-    first = _alike(before, after)
-    old, new = before[first:], after[first:]
-    last = _alike(old[::-1], new[::-1])
-    start = width_of(after[:first])
-    return start, start + max(width_of(old[: len(old) - last]), width_of(new[: len(new) - last]))
-
-
-def _alike(line: Line, other: Line) -> int:
-    """How many parts both begin with."""
-    same = list(map(eq, line, other))
-    return same.index(False) if False in same else len(same)
+        return self.strip(spread(self._left, self._right, self.size.width), self.size.width)
 
 
 def ends_of(pieces: Iterable[tuple[str, Line]], at: int = 0) -> list[tuple[int, str]]:
@@ -150,7 +108,7 @@ class StatusLine(OneLine):
         """Show `standing`; the place gives way first when there is little room."""
         left: Line = (("◆ ", "muted"), (standing.team, ""), (" · ", "faint"), (standing.me, ""))
         right = (*_busy(standing), *_badge(standing), *_pulse(standing.pulse))
-        room = self.room - width_of(left) - width_of(right) - 4
+        room = self.size.width - width_of(left) - width_of(right) - 4
         if room > 12 and standing.place:
             right = ((_tail(standing.place, room), "muted"), ("  ", ""), *right)
         self.set_line(left, (("  ", ""), *right))
@@ -210,7 +168,7 @@ class TabBar(OneLine):
     def show(self, tabs: tuple[Tab, ...], active: str) -> None:
         """Show `tabs` with the one named `active` set apart."""
         self._tabs, self._active = tabs, active
-        width = self.room
+        width = self.size.width
         for label in (_airy, _full, _short, _tight, _active_only):
             labels = [_measured(label, tab, tab.id == active) for tab in tabs]
             if sum([cells for _, cells in labels]) <= width:
@@ -313,7 +271,7 @@ class KeyBar(OneLine):
         hints, pinned = self._hints, self._pinned
         last = [(hint.key, _key_bar_piece(hint)) for hint in pinned]
         right = _line(last)
-        begin = self.room - width_of(right)
+        begin = self.size.width - width_of(right)
         room = begin - 1
         first: list[tuple[str, Line]] = []
         for hint in hints:
@@ -411,7 +369,7 @@ class TipBar(OneLine):
         self._choose()
 
     def _choose(self) -> None:
-        room = self.room - width_of(_CLOSE)
+        room = self.size.width - width_of(_CLOSE)
         fitting = (tip for tip in self._tips if width_of(tip) <= room)
         self.set_line(next(fitting, self._tips[-1]) if self._tips else (), _CLOSE if self._tips else ())
 

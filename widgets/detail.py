@@ -13,11 +13,13 @@ from team_console.store.protocol.seen import Seen
 from team_console.widgets.document import Document, Place, laid_out
 from team_console.widgets.guarded import CANNOT_BE_SHOWN
 from team_console.widgets.later import Told
-from team_console.widgets.scrolled import Scrolled, room_of
+from team_console.widgets.scrolled import room_of
 from team_console.widgets.text import Line, fit, marked_hits
+from team_console.widgets.tones import Inked
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.geometry import Size
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 _AHEAD = 40
@@ -63,7 +65,7 @@ class Painted(Struct):
         return f"{lines} {_ranges(self.text) or 'none'} of {self.text_lines:,}{beside}"
 
 
-class Detail(Scrolled, can_focus=True):
+class Detail(Inked, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:

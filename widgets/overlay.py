@@ -9,34 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from team_console.widgets.compositor import MovesCompositor
 from team_console.widgets.guarded import Guarded
-from team_console.widgets.layered import Layered
-from team_console.widgets.tones import kept_whole
 from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
 
 if TYPE_CHECKING:
-    from textual.geometry import Region
     from textual.screen import Screen
-    from textual.strip import Strip
 
     _Screen = Screen[Any]
 else:
     _Screen = object  # a mixin, as `Guarded` is
 
 
-class Overlay(Guarded, Layered, _Screen):
+class Overlay(Guarded, _Screen):
     """What screens over others are mixed with, in front of Textual's own class; their keys call `dismiss`."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._compositor = MovesCompositor()
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of the screen behind, which Textual makes anew; where this one begins no character is cut."""
-        return list(map(kept_whole, super().render_lines(crop)))
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
         """Close with the result, unless it is gone already or another screen lies over it."""

@@ -15,11 +15,13 @@ from msgspec import Struct
 from team_console.store.model.safe import safe_line
 from team_console.widgets.guarded import CANNOT_BE_SHOWN
 from team_console.widgets.later import Told
-from team_console.widgets.scrolled import Scrolled, room_of
+from team_console.widgets.scrolled import room_of
 from team_console.widgets.text import Line, ShortNames, age, fit, marked_hits, padded_name, width_of, wrap
+from team_console.widgets.tones import Inked
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 RowT = TypeVar("RowT")
@@ -407,7 +409,7 @@ _WIDE = 100
 """Columns of the screen from which on each row has one line."""
 
 
-class RowList(Scrolled, Generic[RowT], can_focus=True):
+class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     """Rows in, `Moved` and `Opened` out.
 
     Selection and marks belong to keys, so rows may come, go and change order under them.
@@ -443,19 +445,19 @@ class RowList(Scrolled, Generic[RowT], can_focus=True):
     HELP = "Move with the arrows or j and k, g and G, ctrl+d and ctrl+u. Space marks a row, enter opens it."
 
     @dataclass
-    class Moved(Told[Scrolled]):
+    class Moved(Told[ScrollView]):
         """The cursor is on another row, or its row changed; `by_user` says whose doing it was."""
 
         key: str | None
         by_user: bool
 
     @dataclass
-    class Opened(Told[Scrolled]):
+    class Opened(Told[ScrollView]):
         """Enter was pressed or the row clicked twice."""
 
         key: str
 
-    class Marked(Told[Scrolled]):
+    class Marked(Told[ScrollView]):
         """Marks changed."""
 
     def __init__(

@@ -371,7 +371,7 @@ class TeamStrip(OneLine):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        width = self.room
+        width = self.size.width
         least = width - _LEAST_TICKER if width >= 2 * _LEAST_TICKER and self._event is not None else width
         parts, ends = self._agents(least)
         if self._moved:

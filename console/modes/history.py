@@ -40,10 +40,6 @@ _PAUSE = 0.25
 class HistoryPane(ListPane[Message]):
     """Everything that was ever said, newest first; enter opens a message beside the list."""
 
-    DEFAULT_CSS = """
-    HistoryPane RowList { scrollbar-size-vertical: 0; }
-    """
-    # More is read at the end of the list, so a scrollbar would tell nothing, and cost a third of each new line.
     MODE: ClassVar[Mode] = Mode.HISTORY
     ROOMY: ClassVar[int] = 0
 

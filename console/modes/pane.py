@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, run
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.console.compositor import paint_now
 from team_console.console.evidence import Wish
 from team_console.console.preferences import Preferences
 from team_console.console.selection import Mode, Selection
@@ -425,7 +424,6 @@ class Cursor:
             self._prepare()
         self._resting = self._pane.set_timer(_REST, self._draw)
         self._pane.call_after_refresh(self._draw_if_ready)
-        paint_now(self._pane.screen)
 
     def stop(self) -> None:
         """What it is on is drawn now: wait no longer."""

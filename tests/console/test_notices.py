@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from team_console.console import notices as ways
-from team_console.console.canvas import Canvas
 from team_console.console.notices import APART, News, Notifier, is_quiet
 from team_console.console.preferences import Notices
 from team_console.store.views.projection import Projection
@@ -121,14 +120,6 @@ def test_nothing_an_agent_wrote_ends_the_sequence_it_stands_in(sequence: str) ->
     body = sequence.replace("\x1b\\", "").replace("\x1b]", "")
     assert body.isprintable()
     assert sequence.partition("777;")[2].count(";") in (0, 2), "a head and a text, however many semicolons are in them"
-
-
-def test_a_title_and_a_notice_do_not_make_the_screen_be_drawn_anew() -> None:
-    canvas = Canvas()
-    canvas.update("\x1b[1;1Hword")
-    assert canvas.update(ways.PUSH_TITLE + ways.title("(1) sprint-42")) == ways.PUSH_TITLE + ways.title("(1) sprint-42")
-    assert canvas.update(ways.desktop("team", "a plan")) == ways.desktop("team", "a plan")
-    assert "word" not in canvas.update("\x1b[1;1Hword")
 
 
 def test_the_users_program_gets_the_sentence_as_one_argument_and_no_shell(tmp_path: Path) -> None:

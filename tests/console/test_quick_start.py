@@ -35,7 +35,7 @@ async def test_the_styles_of_the_screen_are_parsed_once(team: MemoryTeam, monkey
     app = ConsoleApp(team, me=LEAD)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        assert sum(name.endswith("main.tcss") for name in parsed) == 1
+        assert sum(name.endswith("console.tcss") for name in parsed) == 1
         light = app.theme_variables["background"]
         app.theme = "paper"
         await pilot.pause()

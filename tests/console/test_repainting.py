@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -12,7 +11,6 @@ from typing import Any
 import pyte
 import pytest
 from team_console.console.app import ConsoleApp
-from team_console.console.compositor import paint_now
 from team_console.console.screens import PickerApp
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
@@ -24,7 +22,6 @@ from textual.events import Resize
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
-from textual.widgets._toast import Toast
 
 from tests import showcase
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_thread, opened
@@ -177,25 +174,9 @@ async def test_what_changes_in_a_form_while_something_changes_behind_it_is_paint
         line._repaint_required = False
         form._dirty_widgets.add(line)  # as where its word of that has just been heard
         bar.set_line(((f" changed {number}", ""),))
-        paint_now(behind.app.main)
+        behind.app.main._on_timer_update()
         await behind.until(_shows(terminal, f"because {number}"), "what is typed")
         await is_painted(behind, terminal)
-
-
-async def test_what_is_said_stands_there_however_closely_a_picture_follows(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        main = desk.app.main
-        bar = main.query_one(StatusLine)
-        main.toast("2 messages tried again")
-        while not main.query(Toast):
-            main._dirty_widgets.add(bar)
-            paint_now(main)
-            await asyncio.sleep(0)
-        for _ in range(50):  # the steps from its being there to its having a place
-            main._dirty_widgets.add(bar)
-            paint_now(main)
-            await asyncio.sleep(0)
-        await desk.until(lambda: "2 messages tried again" in desk.text, "what is said")
 
 
 @pytest.mark.parametrize("asks", [False, True], ids=["scrolled back", "somebody asked where things are"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from team_console.console.textual_fixes import mend_textual
 
 
 @pytest.fixture
@@ -17,3 +18,9 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def mended() -> None:
+    """Textual as the console has it."""
+    mend_textual()

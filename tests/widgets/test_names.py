@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_console.console.canvas import Canvas
 from team_console.store.views.rows import AgentState, RosterRow
 from team_console.widgets.row_list import Drawing
 from team_console.widgets.rows import roster_lines
@@ -40,14 +39,6 @@ def test_the_roster_shows_the_end_of_a_long_name(width: int) -> None:
 def test_wrapping_breaks_no_joined_emoji_apart() -> None:
     lines = wrap(((FAMILY * 10, ""),), 8)
     assert [text_of(line) for line in lines] == [FAMILY * 4, FAMILY * 4, FAMILY * 2]
-
-
-def test_what_follows_a_joined_emoji_is_placed_by_name() -> None:
-    """A terminal that does not join shows six cells where another shows two; the frame stands in both."""
-    canvas = Canvas()
-    canvas.update("\x1b[1;1H" + "." * 10)
-    out = canvas.update(f"\x1b[1;1H{FAMILY} done!!!│")
-    assert f"{FAMILY}\x1b[3G done!!!│" in out
 
 
 TEAM = short_names(("file-manager", "fix-manager", "knowledge-manager", "knowledge-researcher", "dev-runner-3-2"))

@@ -1,0 +1,224 @@
+"""Mend faults of Textual 8.2 that a user would notice. No other module uses private parts of Textual.
+
+Look at each again with a new version: what is mended upstream goes, with its test in test_textual_fixes.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import re
+import select
+import sys
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from rich.cells import cell_len, get_character_cell_size, split_graphemes
+from rich.segment import Segment
+from textual._ansi_sequences import SYNC_END as SYNC_END
+from textual._ansi_sequences import SYNC_START as SYNC_BEGIN
+from textual._compositor import Compositor
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Paste, Resize
+from textual.geometry import Size
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+
+__all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textual"]
+
+_ESC, _SUBSTITUTE = "\x1b", "\x1a"
+_STYLES = re.compile(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)")
+"""Sequences in a paste that colour it, move the cursor or name a link: no part of the text."""
+
+
+class PasteParser(XTermParser):
+    """A parser for which all between the marks of a paste is text.
+
+    Textual takes an unknown escape sequence in a paste for keys: a log with colours, pasted into a reason, hands it in
+    and decides what comes next.
+    """
+
+    _before = ""
+    _pasted: str | None = None
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Return the events that `data` completes; a mark may come in two pieces."""
+        while data:
+            if self._pasted is None:
+                seen = self._before + data
+                place = seen.find(BRACKETED_PASTE_START)
+                size = place + len(BRACKETED_PASTE_START) - len(self._before) if place >= 0 else len(data)
+                passed, data = data[:size], data[size:]
+                self._before, self._pasted = seen[1 - len(BRACKETED_PASTE_START) :], "" if place >= 0 else None
+            else:
+                pasted, end, data = (self._pasted + data).partition(BRACKETED_PASTE_END)
+                passed = pasted.replace(_ESC, _SUBSTITUTE) + end if end else ""
+                self._before, self._pasted = "", None if end else pasted
+            for message in super().feed(passed) if passed else ():
+                if isinstance(message, Paste):
+                    message.text = _STYLES.sub("", message.text).replace(_SUBSTITUTE, _ESC)
+                yield message
+
+
+class MendedDriver(LinuxDriver):
+    """The driver of a terminal, with its faults mended."""
+
+    _has_terminal = False
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Textual draws on standard error, which may be a file (`team-console 2>log`), and lets Python write \\u25c6
+        # where the encoding lacks a character, so that the rest of the line moves by five cells.
+        file = sys.__stdout__ if not os.isatty(2) and os.isatty(1) else sys.__stderr__
+        if file is not None:
+            self._file = open(file.fileno(), "w", encoding=file.encoding, errors=_CELLS, closefd=False)  # noqa: SIM115
+
+    def start_application_mode(self) -> None:
+        """Take the terminal."""
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self._has_terminal = True
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back."""
+        self._has_terminal = False
+        super().stop_application_mode()
+
+    def run_input_thread(self) -> None:
+        """Read what is typed until the driver ends or the terminal is gone.
+
+        Textual ends the console at a byte that is no UTF-8 and spins on a terminal that is gone.
+        """
+        parser, decoder = PasteParser(), getincrementaldecoder("utf-8")("replace")
+        while not self.exit_event.is_set():
+            if select.select([self.fileno], [], [], 0.1)[0]:
+                try:
+                    typed = os.read(self.fileno, 4096)
+                except OSError:
+                    return
+                if not typed:
+                    return
+                for event in parser.feed(decoder.decode(typed)):
+                    self.process_message(event)
+            for event in parser.tick():
+                self.process_message(event)
+
+    def _sigcont_application(self, *arguments: Any) -> None:
+        # Textual takes every SIGCONT for the end of a ctrl+z, also one after a stop from outside (kill -STOP), and
+        # would read the terminal with two threads.
+        if self._must_signal_resume:
+            super()._sigcont_application(*arguments)
+        elif self._has_terminal:
+            asyncio.get_running_loop().call_soon_threadsafe(self._take_again)
+
+    def _take_again(self) -> None:
+        """Whoever stopped us may have used the terminal: give it away and take it again."""
+        if self._has_terminal:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+            self.resume_application_mode()
+
+
+_CELLS = "team-console-cells"
+"""The way to encode what a terminal cannot show: in as many cells."""
+_ALIKE = {
+    character: plain
+    for plain, characters in {
+        "*": "●◉◆•■▣★",
+        "o": "○◌◇□◐",
+        "+": "✓✚",
+        "x": "✗✕×",
+        "!": "‼",
+        "@": "◷◔↻",
+        "^": "△▲↑",
+        "v": "↓▼",
+        ">": "→›▸",
+        "<": "←‹◂",
+        ".": "…·",
+        "-": "─━┅┄–—−",
+        "|": "│┃▏▎▍▌▋▊▐",
+        "#": "█▁▂▃▄▅▆▇▀",
+        '"': "“”„«»",
+        "'": "‘’",
+    }.items()
+    for character in characters
+}
+
+
+def _in_as_many_cells(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    return "".join(_ALIKE.get(each) or "?" * get_character_cell_size(each) for each in characters), error.end
+
+
+codecs.register_error(_CELLS, _in_as_many_cells)
+
+
+@cache
+def mend_textual() -> None:
+    """Put the functions below in place of Textual's own, once."""
+    Compositor.reflow, Compositor.reflow_visible = _reflow, _reflow_visible  # type: ignore[method-assign]
+    Screen._on_resize, Screen._compositor_refresh = _on_resize, _compositor_refresh  # type: ignore[method-assign]
+    Segment.split_cells = _split_cells  # type: ignore[method-assign]
+
+
+_textual_reflow, _textual_reflow_visible = Compositor.reflow, Compositor.reflow_visible
+_textual_on_resize, _textual_compositor_refresh = Screen._on_resize, Screen._compositor_refresh
+_rich_split_cells = Segment.split_cells
+
+
+def _reflow(self: Compositor, parent: Widget, size: Size) -> Any:
+    # Textual compares with where widgets were when somebody last asked. What moved before that question stays painted
+    # at its old place, and a widget that was new in it never hears its size.
+    self._full_map = getattr(self, "placed", self._full_map)
+    result = _textual_reflow(self, parent, size)
+    self.placed = self._full_map  # type: ignore[attr-defined]
+    return result
+
+
+def _reflow_visible(self: Compositor, parent: Widget, size: Size) -> set[Widget]:
+    exposed = _textual_reflow_visible(self, parent, size)
+    self.placed = {**getattr(self, "placed", {}), **(self._visible_map or {})}  # type: ignore[attr-defined]
+    return exposed
+
+
+async def _on_resize(self: Screen[Any], event: Resize) -> None:
+    # A layout tells its screen the size it was made for. Of two sizes that come while one picture is made each would be
+    # told again after the other, without end: a window that is dragged hangs.
+    if event.size == self.app.size:
+        await _textual_on_resize(self, event)
+
+
+def _compositor_refresh(self: Screen[Any]) -> None:
+    # Where a screen shows through, Textual marks the one in front as a whole, which then forgets which of its widgets
+    # changed: what is typed in a form while a message comes in behind it is not painted.
+    front, dirty = self.app.screen, self._compositor._dirty_regions
+    if self is front or not dirty or self not in self.app._background_screens:
+        _textual_compositor_refresh(self)
+        return
+    front._set_dirty(*dirty)
+    front._dirty_widgets.add(front)
+    front.check_idle()
+    dirty.clear()
+    self._dirty_widgets.clear()
+
+
+def _split_cells(self: Segment, cut: int) -> tuple[Segment, Segment]:
+    """Split a segment; a character of several parts is blank on both sides of a cut in its middle, never in pieces."""
+    text, style, control = self
+    if text.isascii() or not 0 < cut < cell_len(text):
+        return _rich_split_cells(self, cut)
+    room = 0
+    for start, stop, width in split_graphemes(text)[0]:
+        if room + width > cut or (room == cut and width):
+            before, after = text[:start] + " " * (cut - room), text[start:]
+            if room < cut:
+                after = " " * (room + width - cut) + text[stop:]
+            return Segment(before, style, control), Segment(after, style, control)
+        room += width
+    return self, Segment("", style, control)
