@@ -29,13 +29,15 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
 from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import digest_of
 from team_console.store.service.handing_on import Trust, marked, trust_in
 from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
 from team_console.store.views.findings import trail_findings
-from team_console.store.views.history import past
+from team_console.store.views.history import HistoryPage, past
+from team_console.store.views.inboxes import halves_of
 from team_console.store.views.projection import view_of
 from team_console.store.views.proofs import Proof, proofs
 from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
@@ -66,7 +68,12 @@ def do_show(call: Call) -> int:
     if thread is None:
         hint = "List ids with: team-console requests, team-console inbox AGENT, or team-console history."
         raise TeamError(Code.INVALID_FIELD, f"there is no message and no request {word}", hint)
-    view = _view(call, snapshot, thread)
+    known = past(call.team, limit=ARCHIVED)
+    everything = {message.message_id: message for message in (*known.messages, *snapshot.messages)}
+    halves = [half for half in halves_of(thread.message, everything.values()) if half not in thread.messages]
+    said = sorted((*thread.messages, *halves), key=lambda message: message.created_at or EARLIEST)
+    thread = replace(thread, messages=tuple(said))
+    view = _view(call, snapshot, thread, known)
     if call.out.as_json:
         call.out.json(_as_json(thread, view, trust_in(call.team, thread.messages)))
     else:
@@ -76,9 +83,8 @@ def do_show(call: Call) -> int:
     return 0
 
 
-def _view(call: Call, snapshot: Snapshot, thread: Thread) -> View:
+def _view(call: Call, snapshot: Snapshot, thread: Thread, known: HistoryPage) -> View:
     """The view with this thread in it, however old it is."""
-    known = past(call.team, limit=ARCHIVED)
     ids = {message.message_id for message in known.messages}
     older = [message for message in thread.messages if message.message_id not in ids]
     history = (*known.messages, *reversed(older))

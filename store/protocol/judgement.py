@@ -24,6 +24,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import text_of
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.seen import digest_of, given_on
+from team_console.store.protocol.sprint_plans import COMPLETE, DISPATCH, dispatched_name
 from team_console.store.protocol.verdicts import is_verdict, objection
 from team_console.store.settings.team_config import TeamConfig
 
@@ -33,8 +34,8 @@ Pool = tuple[RequestKind, str, str]
 """Kind, asker, and the agent type, agent, story or source id that question and answer share."""
 Group = Thread | Pool
 Chain = tuple[str, str]
-"""What links requests: the kind and its author, or `stop` and the agent whose end is asked for."""
-_STOP = "stop"
+"""What links requests: the kind and its author, or `stop` or `dispatch` and the agent that it is about."""
+_STOP, _DISPATCH = "stop", "dispatch"
 _BY_SUBJECT = frozenset({RequestKind.CREATE, RequestKind.DESTROY, RequestKind.RESEARCH})
 _BY_SOURCE_ID = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
 _TALK = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION})
@@ -230,7 +231,12 @@ def judge_entries(
         heard: When an agent last said that it is alive; None where nobody asks whether it fell silent.
         twins: Judge the questions under the id of another too.
     """
+    entries = tuple(entries)
     groups = Groups(entries)
+    reports: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.read.name == COMPLETE:
+            reports.setdefault(entry.message.sender, []).append(entry)
     pairings = {key: pairing_of(evidence, groups, key) for key in groups.keys if not isinstance(key, str)}
     orphans = [entry for pairing in pairings.values() if pairing is not None for entry in pairing.orphans]
     chains: dict[Chain, list[Case]] = {}
@@ -255,6 +261,7 @@ def judge_entries(
                 chains.setdefault(chain, []).append(case)
     for chain, members in chains.items():
         known = heard(chain[1]) if heard is not None else Heard()
+        known = replace(known, reports=reports.get(chain[1], ()))
         cases += [linked(case, link) for case, link in links(evidence, chain, members, known).values()]
     stops = [case for case in cases if case.kind is RequestKind.SHUTDOWN]
     cases += [linked(twin, approved_by(evidence, twin, stops)) for twin in late_cases]
@@ -271,7 +278,9 @@ def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]
     asked = {thread_of(entry) for entry in entries if not keys.isdisjoint(_shared_keys(entry))}
     wanted = set(map(id, thread))
     for entry in entries:
-        if pool_of_answer(entry) in keys or (thread_of(entry) if entry.read.opens else entry.read.request_id) in asked:
+        report = (_DISPATCH, entry.message.sender) if entry.read.name == COMPLETE else None
+        thread_id = thread_of(entry) if entry.read.opens else entry.read.request_id
+        if report in keys or pool_of_answer(entry) in keys or thread_id in asked:
             wanted.add(id(entry.message))
     here = set(map(id, everything))
     past = [message for message in thread if id(message) not in here]
@@ -778,10 +787,11 @@ class Link(Struct, frozen=True):
 
 
 class Heard(Struct, frozen=True):
-    """When an agent last said that it is alive, and when its creation was announced."""
+    """When an agent last said that it is alive, when its creation was announced, and its reports of finished work."""
 
     spoke: Order | None = None
     arrived: Order | None = None
+    reports: Sequence[Entry] = ()
 
 
 LinkedCases = dict[str, tuple[Case, Link]]
@@ -798,6 +808,8 @@ def _chain(kind: RequestKind, question: Entry) -> Chain | None:
         return plan_chain(question.message.sender)
     if kind is RequestKind.SHUTDOWN:
         return stop_chain(question.message.recipients[0])
+    if question.read.name == DISPATCH:
+        return _DISPATCH, dispatched_name(question.read)
     subject = question.read.subject if kind is RequestKind.DESTROY else None
     return stop_chain(subject) if subject is not None else None
 
@@ -823,7 +835,10 @@ def stop_chain(agent: str) -> Chain:
 def links(evidence: Evidence, chain: Chain, cases: Iterable[Case], heard: Heard) -> LinkedCases:
     """The cases of one chain, each with its link."""
     ordered = sorted(cases, key=lambda case: case.order)
-    made = _stops(evidence, ordered, heard) if chain[0] == _STOP else _succession(ordered)
+    if chain[0] == _DISPATCH:
+        made = [_dispatched(evidence, case, heard) for case in ordered]
+    else:
+        made = _stops(evidence, ordered, heard) if chain[0] == _STOP else _succession(ordered)
     return {case.key: (case, link) for case, link in zip(ordered, made, strict=True)}
 
 
@@ -836,7 +851,8 @@ def linked(case: Case, link: Link) -> Case:
     if case.state is RequestState.OPEN and link.superseded_by is not None:
         return replace(case, state=RequestState.SUPERSEDED, flags=(*case.flags, Flag.SUPERSEDED))
     if case.state is RequestState.OPEN and link.over is not None:
-        gone, reason = link.over.moment, f"{case.stops} has ended"
+        who, is_dispatch = link.over.message.sender, case.kind is RequestKind.CREATE
+        gone, reason = link.over.moment, f"{who} did its work" if is_dispatch else f"{case.stops} has ended"
         return replace(case, state=RequestState.WITHDRAWN, withdrawn_at=gone, reason=reason)
     return case
 
@@ -883,6 +899,12 @@ def _stops(evidence: Evidence, cases: Sequence[Case], heard: Heard) -> list[Link
         if case.state is RequestState.OPEN and over is not None:
             made[case.key] = replace(made[case.key], over=over)
     return [made[case.key] for case in cases]
+
+
+def _dispatched(evidence: Evidence, case: Case, heard: Heard) -> Link:
+    """An agent that was asked for with its task, and reports it done, was created: nobody announces it (r3)."""
+    after = [entry for entry in heard.reports if evidence.when(entry) > case.order]
+    return Link(over=min(after, key=evidence.when, default=None))
 
 
 def approved_by(evidence: Evidence, case: Case, stops: Iterable[Case]) -> Link:

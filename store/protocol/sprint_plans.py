@@ -8,7 +8,7 @@ from typing import Any
 from team_console.store.protocol.parsing import ParsedMessage
 
 PLAN, CORRECTION, BATCH_REPORT = "BATCH_PLAN_READY", "COURSE_CORRECTION", "SLAVE_BATCH_COMPLETE"
-DISPATCH = "AGENT_DISPATCH_REQUEST"
+DISPATCH, COMPLETE = "AGENT_DISPATCH_REQUEST", "AGENT_COMPLETE"
 """Asks for an agent together with its task: it stands for the first five steps, and the residents are told nothing."""
 Plan = tuple[tuple[str, tuple[str, ...]], ...]
 """Batch id and stories of each batch of a session."""

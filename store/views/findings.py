@@ -114,6 +114,7 @@ def findings(facts: Facts, roster: Sequence[RosterRow], odd: Violations) -> tupl
         *_changed(facts),
         *_strangers(facts, roster),
         *_look_alikes(roster),
+        *_case_twins(roster),
         *_requests(facts),
         *_orphans(facts),
         *facts.drift,
@@ -192,6 +193,18 @@ def _look_alikes(roster: Sequence[RosterRow]) -> Iterator[Problem]:
             text = f"{row.name} looks like {row.looks_like} and is another name, written with other letters"
             hint = "Find out who uses it before you trust what it says or write to it."
             yield Problem("LOOK_ALIKE", "warning", row.name, text, hint)
+
+
+def _case_twins(roster: Sequence[RosterRow]) -> Iterator[Problem]:
+    """Names that only case tells apart: file systems and people take them for one."""
+    alike: dict[str, list[str]] = {}
+    for row in roster:
+        alike.setdefault(row.name.casefold(), []).append(row.name)
+    for names in alike.values():
+        if len(names) > 1:
+            text = f"{' and '.join(sorted(names))} are names of several that differ in upper and lower case only"
+            hint = "Have all but one of them take another name: mail may wait for whoever nobody meant."
+            yield Problem("CASE_TWIN", "warning", min(names), text, hint)
 
 
 def _requests(facts: Facts) -> Iterator[Problem]:

@@ -85,22 +85,37 @@ def unanswered(live: Iterable[Entry]) -> dict[str, tuple[Message, ...]]:
             between.setdefault(pair, []).append(entry)
     owed: dict[str, list[Message]] = {}
     for pair, entries in sorted(between.items()):
-        for entry in _left_open(pair, entries):
-            owed.setdefault(entry.message.recipients[0], []).append(entry.message)
+        for entry, answer in _talk(pair, entries):
+            if answer is None and _is_read(entry):
+                owed.setdefault(entry.message.recipients[0], []).append(entry.message)
     return {name: tuple(messages) for name, messages in sorted(owed.items())}
 
 
-def _left_open(pair: _Pair, entries: Sequence[Entry]) -> Iterator[Entry]:
-    """What was read and not answered; a message to somebody who waits for one is the answer, and asks nothing."""
+def halves_of(message: Message, among: Iterable[Message]) -> list[Message]:
+    """Find what a message answers without quoting it, and what answers it so."""
+    pairs = set(_pairs(Entry.of(message, 0)))
+    entries = [Entry.of(other, place) for place, other in enumerate(among)]
+    found: list[Message] = []
+    for pair in pairs:
+        between = sorted((entry for entry in entries if pair in _pairs(entry)), key=lambda entry: entry.order)
+        for asked, answer in _talk(pair, between):
+            if answer is not None and not _quotes(answer.message):
+                found += [answer.message] if asked.message == message else []
+                found += [asked.message] if answer.message == message else []
+    return found
+
+
+def _talk(pair: _Pair, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
+    """Each message that asks something, with its answer; a message to somebody who waits for one asks nothing."""
     waiting: dict[str, list[Entry]] = {name: [] for name in pair}
     for entry in entries:
         sender = entry.message.sender
         other = pair[1] if sender == pair[0] else pair[0]
-        is_answer = bool(waiting[other])
-        waiting[other].clear()
-        if not is_answer and _asks(entry):
+        answered, waiting[other] = waiting[other], []
+        yield from ((asked, entry) for asked in answered)
+        if not answered and _asks(entry):
             waiting[sender].append(entry)
-    return (entry for asked in waiting.values() for entry in asked if _is_read(entry))
+    yield from ((asked, None) for left in waiting.values() for asked in left)
 
 
 def _pairs(entry: Entry) -> Iterator[_Pair]:
@@ -121,7 +136,9 @@ def _asks(entry: Entry) -> bool:
         return False
     if entry.read.name != message.type:
         return False
-    if message.is_letter:
-        return True
-    payload = message.payload
-    return payload.get("in_reply_to") is None and payload.get("request_id") is None
+    return not _quotes(message)
+
+
+def _quotes(message: Message) -> bool:
+    payload = {} if message.is_letter else message.payload
+    return payload.get("in_reply_to") is not None or payload.get("request_id") is not None

@@ -113,3 +113,17 @@ def test_a_sql_team_shows_what_it_archived(team: CommandLine) -> None:
     team.ok("clear", "--older-than-days", "0", "--yes")
     team.ok("migrate", ".", "copy.db")
     assert team.ok("show", request, "--json", "-t", "copy.db").json["request"]["state"] == "approved"
+
+
+def test_a_question_and_a_reply_that_does_not_quote_it_are_shown_together(team: CommandLine) -> None:
+    """The exchange of seed 001, section 3.1, as its text has it."""
+    talk = (("a", "b", "Which folder?"), ("b", "a", "The second one."), ("a", "b", "Thanks."))
+    names = {"a": "task-manager", "b": "file-manager"}
+    asked, said, more = [
+        team.ok("send", "--as", names[a], "--to", names[b], "--summary", SUMMARY, "--content", text, "--json").json
+        for a, b, text in talk
+    ]
+    for sent in (asked, said):
+        thread = team.ok("show", sent["message_id"], "--json").json["thread"]
+        assert [message["payload"]["content"] for message in thread] == ["Which folder?", "The second one."]
+    assert len(team.ok("show", more["message_id"], "--json").json["thread"]) == 1

@@ -58,6 +58,8 @@ def findings(team: MemoryTeam) -> list[str]:
     return [problem.message for problem in view_of(snapshot, me="ceo", now=snapshot.taken_at).findings]
 
 
+BATCH = {"batch_id": 1, "stories": ["3-1"]}
+CIRCLE = {"3-1": {"depends_on": ["3-2"]}, "3-2": {"depends_on": ["3-1"]}}
 CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1"}
 
 
@@ -92,6 +94,8 @@ CONTACTS = {"resident_contacts": {"debugger": "debugger"}, "report_to": "slave-1
             {"dependency_graph": {"3-1": {"depends_on": ["9-9"]}}},
             "9-9 is in no",
         ),
+        ("scrum-master", "ceo", "BATCH_PLAN_READY", {"batches": [BATCH, BATCH]}, "1 is the id of several batches"),
+        ("scrum-master", "ceo", "BATCH_PLAN_READY", {"dependency_graph": CIRCLE}, "they wait for each other"),
         ("slave-1", "dev-1", "TASK_ASSIGNMENT", {"report_to": "ceo"}, "ceo is no slave"),
         ("slave-1", "dev-1", "TASK_ASSIGNMENT", {"report_to": "ghost"}, "ghost is on no roster"),
         ("dev-1", "e2e-live", "BROWSER_REQUEST", {"screenshot_path": "../../x.png"}, "is not below .sprint-session"),

@@ -262,6 +262,20 @@ def test_a_dispatch_stands_for_the_first_five_steps_and_is_a_request() -> None:
     assert {finding.code for finding in view.findings} <= {"STRANGER"}
 
 
+def test_the_report_of_a_dispatched_agent_closes_the_request_for_it() -> None:
+    story = Chronicle()
+    body = {"type": "AGENT_DISPATCH_REQUEST", "agent_type": "dev-runner", **task("3-1")}
+    story.say(SLAVE, LEAD, content=f"AGENT_DISPATCH_REQUEST: {json.dumps(body)}", summary="Start an agent")
+    _report(story, "dev-runner-9-9", "success")
+    assert [str(row.state) for row in story.view(after=9000).requests] == ["overdue"]
+    _report(story, "dev-runner-3-1", "success")
+    (request,) = story.view(after=9000).requests
+    assert (str(request.state), request.reason) == ("withdrawn", "dev-runner-3-1 did its work")
+    again = Chronicle(messages=story.messages, now=story.now)
+    again.say(SLAVE, LEAD, content=f"AGENT_DISPATCH_REQUEST: {json.dumps(body)}", summary="Start it again")
+    assert [str(row.state) for row in again.view(after=9000).requests] == ["overdue", "withdrawn"]
+
+
 def test_whole_seconds_are_ordered_by_their_place() -> None:
     story = Chronicle()
     creation(story, upto=5)
