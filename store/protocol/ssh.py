@@ -6,17 +6,12 @@ import base64
 import binascii
 import hashlib
 import os
-import select
-import selectors
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from time import monotonic
-from typing import IO
 
 from msgspec import Struct
 from team_console.store.model.errors import Code, TeamError
@@ -144,7 +139,6 @@ class Parts:
 PATIENCE = 60.0
 """Seconds for a passphrase, a touch or a confirmation; then the verdict is given up."""
 _SHORT = 5.0
-_WHOLE = b"-----END SSH SIGNATURE-----\n"
 _NEXT = "The request is still open."
 _waiting: set[subprocess.Popen[bytes]] = set()
 """Programs that wait for a human, in whichever thread."""
@@ -160,35 +154,39 @@ def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
     Raises:
         TeamError: `SIGNATURE_FAILED`: there is no key here, or it was not unlocked, touched or confirmed in time.
     """
-    with signing(human, namespace=namespace, on_terminal=on_terminal) as signed:
-        return signed(text)
-
-
-@contextmanager
-def signing(human: Human, *, namespace: str, on_terminal: bool) -> Iterator[Callable[[str], str]]:
-    """What signs one text within the block, as `sign` does.
-
-    With a key in the agent the program is started at once, so that it is there when the text is made. With a key in a
-    file it would ask for the passphrase before anybody knows that there is something to sign.
-    """
-    start = partial(_started, namespace=namespace, on_terminal=on_terminal)
     with ExitStack() as stack:
-        public = ready = None
-        if signing_key(human) is None:
-            with suppress(TeamError):  # said when there is something to sign
-                public = stack.enter_context(_public_half(human))
-                ready = stack.enter_context(start(public))
-                stack.callback(_end, ready)
-
-        def signed(text: str) -> str:
-            if ready is not None and public is not None:
-                return _signed(text, public, ready)
-            path = signing_key(human) or stack.enter_context(_public_half(human))
-            process = stack.enter_context(start(path))
-            stack.callback(_end, process)
-            return _signed(text, path, process)
-
-        yield signed
+        path = signing_key(human) or stack.enter_context(_public_half(human))
+        try:
+            process = subprocess.Popen(
+                ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=None if on_terminal else subprocess.PIPE,
+                # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
+                start_new_session=not on_terminal,
+            )
+        except OSError as error:
+            hint = f"Install OpenSSH: verdicts are signed by its ssh-keygen. {_NEXT}"
+            raise TeamError(Code.SIGNATURE_FAILED, f"ssh-keygen: {error.strerror}", hint) from error
+        stack.enter_context(process)
+        _waiting.add(process)
+        try:
+            out, complaint = process.communicate(text.encode("ascii"), PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
+            raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
+        finally:
+            _waiting.discard(process)
+            process.kill()
+    signature = armoured(out.decode("ascii", "replace"))
+    if signature and not process.returncode:
+        return signature
+    if process.returncode == -signal.SIGKILL:
+        raise TeamError(Code.SIGNATURE_FAILED, "nothing was signed: you gave it up", _NEXT)
+    said = (complaint or b"").decode("utf-8", "replace").strip().splitlines()
+    why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"
+    hint = f"Unlock the key with ssh-add, or name its file with sign_with in the settings. {_NEXT}"
+    raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
 
 
 def give_up() -> None:
@@ -277,86 +275,3 @@ def _key_in(path: Path) -> bytes:
         return key_bytes(path.read_text(encoding="utf-8", errors="replace"))
     except (OSError, ValueError):
         return b""
-
-
-def _started(path: Path, *, namespace: str, on_terminal: bool) -> subprocess.Popen[bytes]:
-    # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
-    try:
-        return subprocess.Popen(
-            ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=None if on_terminal else subprocess.PIPE,
-            start_new_session=not on_terminal,
-        )
-    except OSError as error:
-        hint = f"Install OpenSSH: verdicts are signed by its ssh-keygen. {_NEXT}"
-        raise TeamError(Code.SIGNATURE_FAILED, f"ssh-keygen: {error.strerror}", hint) from error
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.kill()
-
-
-def _signed(text: str, path: Path, process: subprocess.Popen[bytes]) -> str:
-    _waiting.add(process)
-    try:
-        out, complaint = _heard(process, text.encode("ascii"))
-    except subprocess.TimeoutExpired as error:
-        why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
-        raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
-    finally:
-        _waiting.discard(process)
-    signature = armoured(out.decode("ascii", "replace"))
-    if signature and not process.returncode:
-        return signature
-    if process.returncode == -signal.SIGKILL:
-        raise TeamError(Code.SIGNATURE_FAILED, "nothing was signed: you gave it up", _NEXT)
-    said = complaint.decode("utf-8", "replace").strip().splitlines()
-    why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"
-    hint = f"Unlock the key with ssh-add, or name its file with sign_with in the settings. {_NEXT}"
-    raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
-
-
-def _heard(process: subprocess.Popen[bytes], text: bytes) -> tuple[bytes, bytes]:
-    """What the program signs and says, until the signature is whole; how it then ends is not waited for.
-
-    Raises:
-        subprocess.TimeoutExpired: There is none after `PATIENCE`.
-    """
-    end, out, complaint = monotonic() + PATIENCE, bytearray(), bytearray()
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with selectors.DefaultSelector() as streams:
-        streams.register(process.stdin, selectors.EVENT_WRITE)
-        streams.register(process.stdout, selectors.EVENT_READ, out)
-        if process.stderr is not None:
-            streams.register(process.stderr, selectors.EVENT_READ, complaint)
-        while streams.get_map():
-            ready = streams.select(max(0.0, end - monotonic()))
-            if not ready:
-                raise subprocess.TimeoutExpired(process.args, PATIENCE)
-            for key, _ in ready:
-                if key.data is None:
-                    text = _told(streams, process.stdin, text)
-                elif not (heard := os.read(key.fd, select.PIPE_BUF)):
-                    streams.unregister(key.fileobj)
-                else:
-                    key.data.extend(heard)
-            if out.endswith(_WHOLE):
-                return bytes(out), b""
-    process.wait(max(0.0, end - monotonic()))
-    return bytes(out), bytes(complaint)
-
-
-def _told(streams: selectors.BaseSelector, stream: IO[bytes], text: bytes) -> bytes:
-    """What is left of a text when as much of it as fits was written; then nothing more comes."""
-    try:
-        text = text[os.write(stream.fileno(), text[: select.PIPE_BUF]) :]
-    except BrokenPipeError:
-        text = b""
-    if not text:
-        streams.unregister(stream)
-        stream.close()
-    return text

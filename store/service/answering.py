@@ -43,7 +43,7 @@ from team_console.store.service.questions import (
     words_as_answer,
 )
 from team_console.store.service.sessions import refuse_orphaned
-from team_console.store.service.signing import Made, put_signed, signer
+from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -83,14 +83,13 @@ def answer_request(
         TeamError: As for `requests.approve`.
     """
     wish = _Wish(request_id, verdict, seen, agent_name)
-    with signer(caller, action=verdict.action) as sign:
-        snapshot = caller.team.snapshot()
-        refuse_damaged(snapshot, request_id)
-        refuse_orphaned(caller, snapshot, request_id)
-        finish_due(caller, snapshot)
-        signed = sign(partial(_made, caller, wish), wish.shown)
-        wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
-        answered, notices = _answer(caller, wish)
+    snapshot = caller.team.snapshot()
+    refuse_damaged(snapshot, request_id)
+    refuse_orphaned(caller, snapshot, request_id)
+    finish_due(caller, snapshot)
+    signed = signed_record(caller, partial(_made, caller, wish), action=verdict.action, shown=wish.shown)
+    wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
+    answered, notices = _answer(caller, wish)
     return Receipt(
         verdict.action,
         tuple(answered.messages),

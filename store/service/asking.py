@@ -24,7 +24,7 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import confirm_ends, tidy
 from team_console.store.service.drafting import Draft, advise, check_known, new_request_id, not_listening, write
 from team_console.store.service.questions import find_question, refuse_decided
-from team_console.store.service.signing import Made, put_signed, signer
+from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.settings.team_config import TeamConfig
 
 LARGEST_BEFORE = 262_144
@@ -193,7 +193,7 @@ def put_request(
         messages, _ = write(tx, Draft(type, caller.actor, (to,), body, message_id=message_id), [to])
         return messages[0], older
 
-    signed = _signed(caller, action, put) if type == ORDER else None
+    signed = signed_record(caller, lambda tx: Made(put(tx)[0]), action=action) if type == ORDER else None
     config = caller.team.config()
     told = {key: value for key, value in payload.items() if key not in unchecked}
     warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}, message_id=message_id).check(config)
@@ -208,14 +208,6 @@ def put_request(
         confirm_ends(tx)
     notes = (f"it supersedes {older.request_id}, which {to} has not answered",) if older is not None else ()
     return Receipt(action, (message,), tuple(warnings), request_id, notices=tuple(tx.notices), notes=notes)
-
-
-def _signed(
-    caller: Caller, action: str, put: Callable[[Transaction], tuple[Message, Message | None]]
-) -> Message | None:
-    """An order as its signature makes it, where verdicts are signed."""
-    with signer(caller, action=action) as sign:
-        return sign(lambda tx: Made(put(tx)[0]))
 
 
 def refuse_lead(caller: Caller, config: TeamConfig, what: str) -> None:

@@ -7,12 +7,10 @@ very record that was signed; if the request or anything else that it rests on ch
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.transaction import Transaction
@@ -24,7 +22,7 @@ from team_console.store.protocol.verdicts import NAMESPACE, ORDER, SIGNATURE, hu
 from team_console.store.service.caller import Caller
 from team_console.store.service.drafting import sealed
 from team_console.store.settings.settings_file import parse
-from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
+from team_console.store.settings.team_config import TeamConfig, key_bytes
 
 _NOWHERE = Path("/nonexistent/messenger-config.yaml")
 """No key and no place of the queue is looked for while a text is tried."""
@@ -45,20 +43,6 @@ class Made(Struct, frozen=True):
 Make = Callable[[Transaction], Made]
 
 
-class Signer(Protocol):
-    """Signs a verdict."""
-
-    def __call__(self, make: Make, shown: Mapping[str, Any] = ...) -> Message | None:
-        """The signed record of what `make` would write; None where the actor's word counts without a signature.
-
-        Args:
-            shown: What the verdict keeps of all that the human was shown, its digest among it.
-
-        Raises:
-            TeamError: `SIGNATURE_FAILED`, or what `make` raises.
-        """
-
-
 class _NotWrittenError(Exception):
     """Ends the transaction in which a verdict was made only to be signed."""
 
@@ -67,43 +51,44 @@ class _NotWrittenError(Exception):
         self.made = made
 
 
-@contextmanager
-def signer(caller: Caller, *, action: str) -> Iterator[Signer]:
-    """What makes the signed record of a verdict, within the block; without a signature where the actor's word counts.
+def signed_record(
+    caller: Caller, make: Make, *, action: str, shown: Mapping[str, Any] = MappingProxyType({})
+) -> Message | None:
+    """Make a verdict without writing it and sign its record; None where the actor's word counts without a signature.
 
-    Enter it before anything is looked at: the program that signs then starts meanwhile.
+    Args:
+        shown: What the verdict keeps of all that the human was shown, its digest among it.
 
     Raises:
-        TeamError: `NOT_PERMITTED` for a human without a key.
+        TeamError: `NOT_PERMITTED` for a human without a key, `SIGNATURE_FAILED`, or what `make` raises.
     """
+    from team_console.store.protocol.ssh import give_up, sign
+
     config = caller.team.config()
     if not must_be_signed(config, caller.actor):
-        yield _unsigned
-        return
-    human = _refuse_without_key(config, caller.actor)
+        return None
+    human = human_of(config, caller.actor)
+    if not human.keys:
+        text = f"verdicts of this team are signed, and {caller.actor} has no key in its settings"
+        hint = f"Add the line of a file such as ~/.ssh/id_ed25519.pub under humans.{caller.actor}.keys, or set"
+        raise TeamError(Code.NOT_PERMITTED, text, f"{hint} verdicts: open.")
     config = config if config.team_id else _with_identity(caller)
-    from team_console.store.protocol.ssh import signing
-
-    with signing(human, namespace=NAMESPACE, on_terminal=caller.on_terminal) as sign:
-        yield partial(_made_and_signed, caller, action, partial(_signed, caller, config, human, sign))
-
-
-def _unsigned(make: Make, shown: Mapping[str, Any] = MappingProxyType({})) -> Message | None:
-    return None
-
-
-def _made_and_signed(
-    caller: Caller,
-    action: str,
-    sign: Callable[[Made, Mapping[str, Any]], Message],
-    make: Make,
-    shown: Mapping[str, Any] = MappingProxyType({}),
-) -> Message | None:
     try:
         with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
             raise _NotWrittenError(make(tx))
-    except _NotWrittenError as rehearsal:
-        return sign(rehearsal.made, shown)
+    except _NotWrittenError as dry_run:
+        made = dry_run.made
+    digest = {} if made.question is None else {REQUEST: digest_of(made.question)}
+    unsigned = _with_payload(made.message, **shown, **digest)
+    caller.tell(f"waiting for your key ({human.name})", give_up)
+    text = statement(config.team_id, unsigned)
+    signature = sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)
+    # guard: signing-key-is-the-humans
+    if read_signature(signature).key not in {key_bytes(key) for key in human.keys}:
+        # It would count as forged: `sign_with` may name the file of any key.
+        text = f"nothing was written: the key that signed is none of humans.{human.name}.keys in the settings"
+        raise TeamError(Code.SIGNATURE_FAILED, text, f"Name the file of one of them in humans.{human.name}.sign_with.")
+    return _with_payload(unsigned, **{SIGNATURE: signature})
 
 
 def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
@@ -122,28 +107,6 @@ def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
     return whole
 
 
-def _signed(
-    caller: Caller, config: TeamConfig, human: Human, sign: Callable[[str], str], made: Made, shown: Mapping[str, Any]
-) -> Message:
-    from team_console.store.protocol.ssh import give_up
-
-    digest = {} if made.question is None else {REQUEST: digest_of(made.question)}
-    unsigned = _with_payload(made.message, **shown, **digest)
-    caller.tell(f"waiting for your key ({human.name})", give_up)
-    signature = sign(statement(config.team_id, unsigned))
-    # guard: signing-key-is-the-humans
-    _refuse_other_key(signature, human)
-    return _with_payload(unsigned, **{SIGNATURE: signature})
-
-
-def _refuse_other_key(signature: str, human: Human) -> None:
-    """Refuse a verdict that would count as forged: `sign_with` may name the file of any key."""
-    if read_signature(signature).key in {key_bytes(key) for key in human.keys}:
-        return
-    text = f"nothing was written: the key that signed is none of humans.{human.name}.keys in the settings"
-    raise TeamError(Code.SIGNATURE_FAILED, text, f"Name the file of one of them in humans.{human.name}.sign_with.")
-
-
 def _with_payload(message: Message, **more: Any) -> Message:
     return from_record({**message.record, "payload": {**message.payload, **more}})
 
@@ -153,15 +116,6 @@ def _said(message: Message) -> tuple[Any, ...]:
     made_anew = {SIGNATURE, REQUEST, SHOWN, EVIDENCE, SHOWN_BY, *(("request_id",) if message.type == ORDER else ())}
     payload = {key: value for key, value in message.payload.items() if key not in made_anew}
     return message.type, message.sender, message.recipients, message.priority, payload
-
-
-def _refuse_without_key(config: TeamConfig, name: str) -> Human:
-    human = human_of(config, name)
-    if human.keys:
-        return human
-    text = f"verdicts of this team are signed, and {name} has no key in its settings"
-    hint = f"Add the line of a file such as ~/.ssh/id_ed25519.pub under humans.{name}.keys, or set verdicts: open."
-    raise TeamError(Code.NOT_PERMITTED, text, hint)
 
 
 def _with_identity(caller: Caller) -> TeamConfig:

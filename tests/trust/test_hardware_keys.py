@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 from team_console.store.backends.open import open_team
@@ -174,12 +173,11 @@ def test_a_team_whose_human_has_such_a_key_decides_with_it(
     with (team.folder / "messenger-config.yaml").open("a") as settings:
         settings.write(f"team_id: 0123456789abcdef\nhumans:\n  ceo:\n    keys:\n    - {token.line}\n")
 
-    @contextmanager
-    def touch(human: Human, *, namespace: str, on_terminal: bool) -> Iterator[Callable[[str], str]]:
+    def touch(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
         assert key_bytes(human.keys[0]) == token.key
-        yield token.sign
+        return token.sign(text)
 
-    monkeypatch.setattr(ssh, "signing", touch)
+    monkeypatch.setattr(ssh, "sign", touch)
     opened = open_team(str(team.folder))
     request = requests.submit_plan(Caller(opened, "task-manager"), content="1. Go").request_id or ""
     requests.approve(Caller(opened, "ceo"), request_id=request)
