@@ -10,12 +10,7 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
-import anyio
-import anyio.lowlevel
 import pytest
-from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCRequest, JSONRPCResponse
-from team_console.console.mcp.server import AnsweredFrames, NotedAnswers
 from team_console.store.service import requests
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line
@@ -124,79 +119,35 @@ def test_without_the_package_it_names_the_command_that_installs_it(place: Place,
     assert json.loads(result.out)["hint"] == "Install it with: pip install 'team-console[mcp]'"
 
 
-def test_nothing_but_the_protocol_reaches_standard_output(place: Place) -> None:
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    lines = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, {"not": "a message"}]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    result = place.command_line("-t", place.location, "mcp", stdin=text, env={"TEAM_CONSOLE_AS": AGENT})
-    assert result.status == 0
-    assert [json.loads(line)["jsonrpc"] for line in result.out.splitlines()]
-    assert "Traceback" not in result.err
+BAD = (
+    "{bad",
+    "[" * 100_000,
+    r'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "a", "arguments": {"a": "\ud800"}}}',
+    r'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}',
+    '[{"jsonrpc": "2.0", "id": "a", "method": "ping"}]',
+    '{"not": "a message"}',
+    "5",
+    " ",
+    '{"jsonrpc": "2.0", "id": 1, "result": 5}',
+)
+"""Lines that are no message of the protocol."""
 
 
-BAD: dict[str, tuple[str, list[tuple[object, int]]]] = {
-    "no JSON": ("{bad", [(None, -32700)]),
-    "too deep": ("[" * 100_000, [(None, -32700)]),
-    "half a character": (
-        r'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "a", "arguments": {"a": "\ud800"}}}',
-        [(7, -32700)],
-    ),
-    "half a character in the id": (r'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}', [(None, -32700)]),
-    "batch": (
-        '[{"jsonrpc": "2.0", "id": "a", "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]',
-        [("a", -32600), (2, -32600)],
-    ),
-    "empty batch": ("[]", [(None, -32600)]),
-    "list of parameters": ('{"jsonrpc": "2.0", "id": 3, "method": "ping", "params": [1]}', [(3, -32600)]),
-    "no version": ('{"id": 4, "method": "ping"}', [(4, -32600)]),
-    "number": ("5", [(None, -32600)]),
-    "id true": ('{"id": true, "method": "ping"}', [(None, -32600)]),
-    "blank line": (" ", []),
-    "answer of no form": ('{"jsonrpc": "2.0", "id": 1, "result": 5}', []),
-    "answer with half a character": (r'{"jsonrpc": "2.0", "id": 1, "result": {"a": "\ud800"}}', []),
-}
-
-
-def test_a_frame_that_is_no_message_is_answered_and_the_server_goes_on(place: Place) -> None:
+def test_what_is_no_message_ends_no_server_and_nothing_but_the_protocol_is_written(place: Place) -> None:
     ping = json.dumps({"jsonrpc": "2.0", "id": "last", "method": "ping"})
-    lines = [*(line for line, _ in BAD.values()), ping]
-    text = "".join(f"{line}\n" for line in lines)
-    result = place.command_line("-t", place.location, "mcp", stdin=text, env={"TEAM_CONSOLE_AS": AGENT})
-    answers = [json.loads(line) for line in result.out.splitlines()]
-    told = [(answer["id"], answer["error"]["code"]) for answer in answers if answer["id"] != "last"]
-    assert (told, result.status) == ([answer for _, known in BAD.values() for answer in known], 0)
-    assert "last" in [answer["id"] for answer in answers]
-
-
-def test_what_was_asked_before_the_client_closed_its_end_is_answered() -> None:
-    """A slow answer: the SDK would drop it with the end of the stream."""
-
-    async def run() -> list[object]:
-        to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](9)
-        outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](9)
-        frames = AnsweredFrames(incoming, outgoing)
-        answers = NotedAnswers(outgoing, frames)
-        for number, method in ((1, "ping"), (2, "tools/call")):
-            await to_server.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=number, method=method)))
-        to_server.close()
-        seen: list[object] = [(await frames.receive()).message.id for _ in range(2)]  # type: ignore[union-attr]
-        async with anyio.create_task_group() as group:
-            group.start_soon(_answer_later, answers, seen)
-            with pytest.raises(anyio.EndOfStream):
-                await frames.receive()
-            seen.append("end")
-        for stream in (incoming, outgoing, from_server):
-            stream.close()
-        return seen
-
-    assert anyio.run(run) == [1, 2, "answered", "end"]
-
-
-async def _answer_later(answers: NotedAnswers, seen: list[object]) -> None:
-    for _ in range(20):
-        await anyio.lowlevel.checkpoint()
-    seen.append("answered")
-    await answers.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=1, result={})))
+    environment = clean_environment(TEAM_CONSOLE_AS=AGENT)
+    command = [*COMMAND, "-t", place.location, "mcp"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as server:
+        assert server.stdin is not None
+        server.stdin.write("".join(f"{line}\n" for line in (*BAD, ping)).encode())
+        server.stdin.flush()
+        while (answer := json.loads(next_line(server.stdout)))["id"] != "last":
+            assert answer["jsonrpc"] == "2.0"
+        rest, errors = server.communicate(timeout=60)
+    assert (server.returncode, rest) == (0, b"")
+    assert b"Traceback" not in errors
 
 
 def test_half_a_character_in_a_database_ends_no_server(tmp_path: Path) -> None:
