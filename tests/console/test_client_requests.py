@@ -414,6 +414,8 @@ async def test_what_was_answered_in_the_session_leaves_the_list_and_is_not_appro
     async with opened(team) as desk:
         assert len(desk.rows) == 1
         asking.withdraw(Caller(team, AUTHOR), request_id=request_id, reason="answered in the session")
+        await desk.until(lambda: "answered in the session · n next" in desk.detail, "how it ended, to be read")
+        await desk.press("n")
         await desk.until(lambda: desk.rows == [], "an empty list")
         await desk.press("3")
         await desk.until(lambda: "withdrawn" in desk.detail, "how it ended")
@@ -437,6 +439,8 @@ async def test_what_expires_leaves_the_list_without_a_change_of_the_store(team: 
     async with opened(team) as desk:
         assert len(desk.rows) == 1
         clock.advance(1)
+        await desk.until(lambda: "timed out · n next" in desk.detail, "that it ended")
+        await desk.press("n")
         await desk.until(lambda: desk.rows == [], "an empty list")
 
 

@@ -14,8 +14,6 @@ pytestmark = pytest.mark.slow
 
 BASH = "claude: PermissionRequest"
 SHOWN = "touch plug-was-here"
-LEAVES = 2.0
-"""Seconds in which a request that needs no answer any more leaves the list; more are given to a busy machine."""
 
 
 @pytest.fixture
@@ -31,7 +29,7 @@ def test_a_console_is_a_human_who_is_there(screen: Terminal, client: Client, hum
     screen.wait_for(SHOWN)
     office.ok("approve", human.asked()[0]["request_id"])
     assert client.end(hook).decision == {"behavior": "allow"}
-    screen.wait_gone(SHOWN)
+    _left_behind(screen, "✓ approved by ceo")
     screen.send("q")
     screen.wait_exit()
     assert client.tell(BASH) == Heard(0, "")
@@ -41,7 +39,7 @@ def test_what_was_answered_in_the_terminal_leaves_the_list(screen: Terminal, cli
     hook = client.begin(BASH)
     screen.wait_for(SHOWN)
     client.tell("claude: PostToolUse Bash", tool_input=client.event(BASH)["tool_input"])
-    screen.wait_gone(SHOWN, LEAVES * 5)
+    _left_behind(screen, "answered in the session · n next")
     assert client.end(hook) == Heard(0, "")
     assert human.ended()["reason"] == "answered in the session"
 
@@ -51,8 +49,15 @@ def test_what_a_killed_hook_asked_leaves_the_list(screen: Terminal, client: Clie
     screen.wait_for(SHOWN)
     hook.kill()
     hook.wait()
-    screen.wait_gone(SHOWN, LEAVES * 5)
+    _left_behind(screen, "session ended · n next")
     assert (human.ended()["state"], human.ended()["reason"]) == ("withdrawn", "session ended")
+
+
+def _left_behind(screen: Terminal, words: str) -> None:
+    """What is being read stays with `words` of how it ended, and goes when the next is read."""
+    screen.wait_for(words, SHOWN)
+    screen.send("n")
+    screen.wait_gone(SHOWN)
 
 
 @pytest.mark.parametrize("flags", [("--read-only",), ("--as", "ben")])
