@@ -141,7 +141,7 @@ def test_a_failed_commit_puts_the_settings_back(team: CommandLine, monkeypatch: 
     def fails(*_: object, **__: object) -> None:
         raise TeamError(Code.STORE_FAILED, "the disk is full")
 
-    monkeypatch.setattr(session.Turn, "write", fails)
+    monkeypatch.setattr(session.LockedSession, "write", fails)
     path = team.folder / "messenger-config.yaml"
     before = path.read_bytes()
     with pytest.raises(TeamError, match="the disk is full"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from team_console.store.backends.yaml import healing, recovery
-from team_console.store.backends.yaml.healing import remnants
+from team_console.store.backends.yaml.healing import partial_writes
 from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
@@ -86,7 +86,7 @@ def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(torn: Path, monkey
     """As an earlier version left it: the message is there again, and what was torn is still beside it."""
     with monkeypatch.context() as earlier:
         for module in (healing, recovery):
-            earlier.setattr(module, "remnants", lambda *_: [])
+            earlier.setattr(module, "partial_writes", lambda *_: [])
         put(open_yaml(torn), make_message(4))
     put(open_yaml(torn), make_message(5))
     assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(torn).snapshot().problems}
@@ -113,7 +113,7 @@ def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(torn: Path, monkey
     ],
 )
 def test_only_the_beginning_of_what_is_known_is_a_remnant(piece: bytes, is_one: bool) -> None:
-    assert (remnants([piece], [make_message(1)]) == [piece]) is is_one
+    assert (partial_writes([piece], [make_message(1)]) == [piece]) is is_one
 
 
 def test_the_torn_copy_of_a_message_that_left_the_queue_long_ago_goes_again(tmp_path: Path) -> None:
@@ -142,5 +142,7 @@ def test_many_broken_pieces_are_not_each_held_against_each_message_anew(monkeypa
     monkeypatch.setattr(healing, "_written", counted)
     broken, messages = [b"- [broken %d" % number for number in range(40)], [make_message(1), make_message(2)]
 
-    assert remnants([*broken, b"- message_id: MSG-20260224-0000"], messages) == [b"- message_id: MSG-20260224-0000"]
+    assert partial_writes([*broken, b"- message_id: MSG-20260224-0000"], messages) == [
+        b"- message_id: MSG-20260224-0000"
+    ]
     assert len(written) == len(messages)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.backends.yaml.commit import Write
+from team_console.store.backends.yaml.commit import Commit
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import TeamError
 
@@ -127,23 +127,23 @@ def test_a_write_that_slips_in_during_ours_is_merged(
     team = open_yaml(tmp_path)
     put(team, make_message(1))
     theirs = queue_of(make_message(1), make_message(7))
-    swap, stage = Write._swap, Write._stage
+    swap, stage = Commit._swap, Commit._stage
     if step == "exchange":
 
-        def slip(self: Write) -> Path | None:
+        def slip(self: Commit) -> Path | None:
             monkeypatch.undo()
             replace_by_rename(tmp_path / QUEUE, theirs)
             return swap(self)
 
-        monkeypatch.setattr(Write, "_swap", slip)
+        monkeypatch.setattr(Commit, "_swap", slip)
     else:
 
-        def slip_early(self: Write, *arguments: object) -> object:
+        def slip_early(self: Commit, *arguments: object) -> object:
             monkeypatch.undo()
             replace_by_rename(tmp_path / QUEUE, theirs)
             return stage(self, *arguments)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(Write, "_stage", slip_early)
+        monkeypatch.setattr(Commit, "_stage", slip_early)
     put(team, make_message(2))
     assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending", "07": "pending"}
     assert all(line.intact for line in team.audit())
@@ -165,16 +165,16 @@ def test_writes_before_and_after_the_swap_of_a_repair_are_both_merged(
     team = open_yaml(tmp_path)
     put(team, make_message(1))
     replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7)))
-    swap = Write._swap
+    swap = Commit._swap
 
-    def slip(self: Write) -> Path | None:
+    def slip(self: Commit) -> Path | None:
         monkeypatch.undo()
         replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7), make_message(8)))
         displaced = swap(self)
         replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7), make_message(9)))
         return displaced
 
-    monkeypatch.setattr(Write, "_swap", slip)
+    monkeypatch.setattr(Commit, "_swap", slip)
     put(team, make_message(2))
     expected = dict.fromkeys(("01", "02", "07", "08", "09"), "pending")
     assert states(open_yaml(tmp_path)) == expected

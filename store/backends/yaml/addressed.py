@@ -101,9 +101,9 @@ class Addressees:
         names = self._disk.names(self._layout.drop)
         if not names:
             return False
-        from team_console.store.backends.yaml.drop import is_offered
+        from team_console.store.backends.yaml.drop import is_drop_file
 
-        return any(map(is_offered, names))
+        return any(map(is_drop_file, names))
 
     def _mark(self) -> Mark | None:
         found = self._disk.stat(self._layout.queue)

@@ -199,7 +199,7 @@ class Ledger:
         """Extend the chain by `line`, durable: from here on the transaction is committed.
 
         Raises:
-            OutcomeUnknown: The line may or may not be there.
+            PartialAppendError: The line may or may not be there.
             OSError: The line is not there.
         """
         data = line.encode(tip.digest, self._key)

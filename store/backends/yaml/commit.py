@@ -1,4 +1,4 @@
-"""Makes one unit of work durable, all of it or nothing: stage, ledger line, archives, swap, folder.
+"""Make one transaction durable, all of it or nothing: stage, ledger line, archives, swap, folder.
 
 The ledger line is the commit point. What follows it can be done again from the line, so a crash at any
 place leaves a state that the next lock holder finishes or takes back.
@@ -25,7 +25,7 @@ from team_console.store.backends.yaml.disk import (
     LARGEST_FILE,
     NOT_PLAIN,
     Disk,
-    OutcomeUnknown,
+    PartialAppendError,
     Stat,
     append,
     cut,
@@ -36,7 +36,7 @@ from team_console.store.backends.yaml.layout import refuse_way_out
 from team_console.store.backends.yaml.lock import not_writable
 from team_console.store.backends.yaml.queue_edit import apply, archive_entry
 from team_console.store.backends.yaml.queue_file import Generation
-from team_console.store.backends.yaml.queue_state import LockedTeam, Standing
+from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
 from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -197,23 +197,23 @@ _BLOCKED = frozenset({errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST, errno.EPERM, 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-class Slipped(Exception):
-    """Somebody wrote the queue since it was read; nothing of ours is there yet."""
+class ConcurrentWriteError(Exception):
+    """Another program wrote the queue since it was read; nothing of ours is there yet."""
 
 
-class Uncertain(Exception):
+class OutcomeUnknownError(Exception):
     """Writing failed at a point where the outcome cannot be told; the next lock holder finishes it."""
 
 
-class Write:
-    """One line on its way into ledger, archives and queue.
+class Commit:
+    """Write one line into ledger, archives and queue.
 
     Attributes:
-        stands: How things stand as far as it came; as before where nothing is left of a write that failed.
+        state: Of the queue, as far as the commit came; as before where nothing is left of one that failed.
     """
 
-    def __init__(self, team: LockedTeam, stands: Standing, *, patient: bool, settings: bytes | None = None) -> None:
-        """Begin where things stand.
+    def __init__(self, team: LockedTeam, state: QueueState, *, patient: bool, settings: bytes | None = None) -> None:
+        """Begin with the state of the queue.
 
         Args:
             patient: Whether to give way to somebody who wrote since the queue was read. Else we swap all the same,
@@ -221,17 +221,17 @@ class Write:
             settings: Text of the settings in force, None while that is not known: what the ledger says goes on.
         """
         self._team, self._disk, self._layout = team, team.disk, team.layout
-        self._before = self.stands = stands
+        self._before = self.state = state
         self._patient = patient
         self._settings = settings
         self._staged = team.layout.stage()
 
-    def commit(self, line: Line, attachments: Mapping[str, bytes]) -> None:
+    def write(self, line: Line, attachments: Mapping[str, bytes]) -> None:
         """Make `line` durable. Everything agrees afterwards, unless somebody else wrote at the same moment.
 
         Raises:
-            Slipped: The queue is no longer what it was when it was read; recover and try again.
-            Uncertain: The outcome is unknown.
+            ConcurrentWriteError: The queue is no longer what it was when it was read; recover and try again.
+            OutcomeUnknownError: The outcome is unknown.
             TeamError: Nothing was changed: `INVALID_FIELD` for text that YAML cannot hold, `READ_ONLY` when permissions
                 forbid it, else `STORE_FAILED`.
         """
@@ -249,7 +249,7 @@ class Write:
 
     def record(self, line: Line) -> None:
         """Put a line on record that changes no file but the ledger."""
-        mark = self.stands.generation.mark
+        mark = self.state.generation.mark
         self._append_line(self._numbered(line, base=mark, queue=mark))
 
     def _stage_and_swap(
@@ -260,19 +260,21 @@ class Write:
         try:
             self._attach(attachments, made)
             staged = self._stage(text)
+            # As late as can be, and yet a writer without the lock may come between this look and the swap: the swap
+            # keeps what it displaces, and `_finish` sees that it was not the queue we read.
             self._check_unchanged()
-            self.stands = before.doubted()
+            self.state = before.doubted()
             sizes = {str(item.path).removeprefix(f"{self._layout.folder}/"): item.size for item in appends}
             marks = {"base": before.generation.mark, "queue": staged.mark}
             line = self._numbered(line, sizes=sizes, staged=self._staged.name, **marks)
             displaced = self._record_and_swap(line, appends, staged)
-        except (OSError, TeamError, Slipped):
-            if self.stands.tip is before.tip:
+        except (OSError, TeamError, ConcurrentWriteError):
+            if self.state.tip is before.tip:
                 self._remove(self._staged, *made)
-                self.stands = before
+                self.state = before
             raise
         except BaseException:
-            if self.stands.tip is before.tip:
+            if self.state.tip is before.tip:
                 self._remove(self._staged)
             raise
         self._finish(Generation(text, staged), appends, displaced)
@@ -316,25 +318,27 @@ class Write:
             )
         found = self._disk.stat(self._layout.queue)
         if (found.mark if found else None) != self._before.generation.mark and self._patient:
-            raise Slipped
+            raise ConcurrentWriteError
 
     def _numbered(self, line: Line, **facts: Any) -> Line:
         """The line with its place in the chain and what recovery needs to tell how far it came."""
-        seq, at = self.stands.tip.seq + 1, to_text(self._team.clock())
-        lost = {} if self.stands.lost is None else {TRAIL_LOST: list(self.stands.lost)}
+        seq, at = self.state.tip.seq + 1, to_text(self._team.clock())
+        lost = {} if self.state.lost is None else {TRAIL_LOST: list(self.state.lost)}
         # guard: lost-trail-on-record
         said = {**line.facts, **lost}
         return replace(line, seq=seq, at=at, facts=said, settings=self._recorded_settings(), **facts)
 
     def _recorded_settings(self) -> dict[str, object]:
         """The text once, whenever it changed; after that each line says where it stands."""
-        known = self.stands.tip.settings
+        known = self.state.tip.settings
         if self._settings is None or known.get("sha256") == digest(self._settings):
             return known
         return on_record(self._settings)
 
     def _record_and_swap(self, line: Line, appends: list[Append], staged: Stat) -> Path | None:
-        """From the ledger line to the swap; an error takes back what was done of it."""
+        """Write the ledger line and the appends, then swap; an error takes back what was done of it."""
+        # The line is durable (fsync) before anything else is touched: from here on a crash is finished from it. The
+        # other way round, a crash would leave archived copies that nobody can tell from real ones.
         self._append_line(line)
         try:
             for item in appends:
@@ -342,27 +346,32 @@ class Write:
             return self._swap()
         except BaseException as error:
             found = self._disk.stat(self._layout.queue)
+            # An error of the swap does not say whether it happened; the inode in the queue's place does.
             if found is None or found.ino != staged.ino:
                 self._take_back(line, appends)
             elif isinstance(error, OSError):
-                raise Uncertain("writing failed after the queue was replaced") from error
+                raise OutcomeUnknownError("writing failed after the queue was replaced") from error
             raise
 
     def _append_line(self, line: Line) -> None:
         mode = self._before.generation.mode_beside
         try:
-            self.stands = self.stands.recorded(self._team.ledger.append(line, self.stands.tip, mode=mode))
-        except OutcomeUnknown as error:
-            raise Uncertain(f"the ledger could not be written: {error.strerror}") from error
+            self.state = self.state.recorded(self._team.ledger.append(line, self.state.tip, mode=mode))
+        except PartialAppendError as error:
+            raise OutcomeUnknownError(f"the ledger could not be written: {error.strerror}") from error
 
     def _swap(self) -> Path | None:
-        """Put the staged file in the queue's place; what it displaced keeps a name of its own, given back."""
+        """Put the staged file in the queue's place; returns the name that what it displaced has now."""
         staged, queue = self._staged, self._layout.queue
+        # A link fails where a file is: a queue that somebody made this moment is not written over.
         if self._before.generation.stat is None and self._link(staged, queue):
             self._disk.unlink(staged)
             return None
+        # An exchange loses nothing: what a foreign writer put there a moment ago is under the staging name then.
         if self._disk.stat(queue) is not None and self._disk.exchange(staged, queue):
             return staged
+        # Without it (network mounts, macOS) the old file gets a second name first. A file that is renamed into the
+        # queue's place between this link and the rename is lost; its messages are not ours to rebuild.
         kept = staged.with_name(staged.name + KEPT)
         is_kept = self._disk.stat(queue) is not None and self._link(queue, kept)
         self._disk.rename(staged, queue)
@@ -381,16 +390,17 @@ class Write:
     # guard: taken-back-after-error
     def _take_back(self, line: Line, appends: list[Append]) -> None:
         """Undo the appends and the ledger line after an error that came before the swap."""
+        # The appends first: as long as the line is there, a crash between the two is finished or undone from it.
         try:
             for item in appends:
                 now = self._disk.stat(item.path)
                 if now is not None and now.size > item.size:
                     cut(self._disk, item.path, item.size)
         except OSError as error:
-            raise Uncertain(f"writing failed and could not be taken back: {error.strerror}") from error
+            raise OutcomeUnknownError(f"writing failed and could not be taken back: {error.strerror}") from error
         try:
             self._team.ledger.take_back(self._before.tip)
-            self.stands = self._before.doubted()
+            self.state = self._before.doubted()
         except OSError as error:
             self._void(line, error)
 
@@ -398,8 +408,8 @@ class Write:
         """The ledger cannot be cut: declare its last line undone by another."""
         try:
             self.record(Line("system", "abort", {"aborted": line.seq, "error": cause.strerror}, void=line.seq))
-        except (OSError, Uncertain):
-            raise Uncertain(f"writing failed and could not be taken back: {cause.strerror}") from cause
+        except (OSError, OutcomeUnknownError):
+            raise OutcomeUnknownError(f"writing failed and could not be taken back: {cause.strerror}") from cause
 
     def _remove(self, *paths: Path) -> None:
         for path in paths:
@@ -408,21 +418,22 @@ class Write:
                     self._disk.unlink(path)
 
     def _finish(self, written: Generation, appends: list[Append], displaced: Path | None) -> None:
-        """After the swap: keep the old generation as `.prev`, make names durable; agree if it was the one we read."""
-        self.stands = self.stands.swapped(written)
+        """Keep the old generation as `.prev` and make all names durable; agree if it was the one that was read."""
+        self.state = self.state.swapped(written)
         archives = self._team.archives
         archives.forget()
         try:
             found = self._disk.stat(displaced) if displaced is not None else None
+            # Whoever had the old file open may still write into it: its mark is compared after the swap, not before.
             alone = found is None or found.mark == self._before.generation.mark
             if displaced is not None and found is not None:
                 keep_as_previous(self._team, displaced, ours=alone)
             else:
                 self._disk.sync_folder(self._layout.folder)
         except OSError as error:
-            raise Uncertain(f"the new queue may not be durable: {error.strerror}") from error
+            raise OutcomeUnknownError(f"the new queue may not be durable: {error.strerror}") from error
         if alone:
-            self.stands = self.stands.agreed()
+            self.state = self.state.agreed()
             for item in appends:
                 if item.ids:
                     archives.appended(item.path, item.size, item.size + len(item.data), item.ids)
@@ -451,7 +462,7 @@ def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
     team.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
 
 
-def outcome_unknown(queue: Path, error: Uncertain) -> TeamError:
+def outcome_unknown(queue: Path, error: OutcomeUnknownError) -> TeamError:
     """The error for a write of which nobody can tell yet whether it is done."""
     text = f"{queue}: {error}; the outcome is unknown"
     hint = "Repeat it with the same id: what was done is not done twice."

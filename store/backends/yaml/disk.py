@@ -359,7 +359,7 @@ def append(disk: Disk, path: Path, data: bytes | bytearray, *, mode: int) -> Non
     """Append `data`, durable, with the name of a file that was empty. On an error the file is as long as before.
 
     Raises:
-        OutcomeUnknown: The file could not be cut back after an error.
+        PartialAppendError: The file could not be cut back after an error.
         OSError: What the system said.
     """
     fd = disk.open_append(path, mode)
@@ -397,7 +397,7 @@ def set_aside(disk: Disk, path: Path, torn: bytes, size: int, *, stamp: str) -> 
     return aside
 
 
-class OutcomeUnknown(OSError):
+class PartialAppendError(OSError):
     """An append failed and could not be taken back, so a part of it may be there."""
 
 
@@ -413,4 +413,4 @@ def _take_back(disk: Disk, fd: int, size: int, cause: BaseException) -> None:
         disk.truncate(fd, size)
         disk.sync(fd)
     except OSError as error:
-        raise OutcomeUnknown(error.errno, error.strerror, error.filename) from cause
+        raise PartialAppendError(error.errno, error.strerror, error.filename) from cause

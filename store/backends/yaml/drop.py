@@ -69,7 +69,7 @@ class DropFolder:
         if leads_out(self._disk, self._layout, folder):
             text = "drop/ is a link that leads out of the team: nothing is taken from there"
             return self._tell(DROP_UNREADABLE, "drop", text, "Make it a folder of the team, or remove the link.")
-        names = [name for name in self._disk.names(folder) if is_offered(name)]
+        names = [name for name in self._disk.names(folder) if is_drop_file(name)]
         for start in range(0, len(names), _AT_ONCE):
             part = names[start : start + _AT_ONCE]
             self._take_in([folder / name for name in part])
@@ -93,7 +93,7 @@ class DropFolder:
     def _look(self, path: Path) -> Offer | None:
         """What the file offers; None for one that was rejected, or has to stay."""
         try:
-            offered = read_offered(self._disk, path)
+            offered = read_drop_file(self._disk, path)
             _refuse_verdicts(self._team.settings.config, offered)
             return Offer(path, tuple(offered))
         except (CodecError, TeamError, ValueError) as error:
@@ -177,7 +177,7 @@ class DropFolder:
         self._team.notices.append(Problem(code, "warning", place, text, hint))
 
 
-def is_offered(name: str) -> bool:
+def is_drop_file(name: str) -> bool:
     """Whether a file of this name in `drop/` is meant to be taken in; others are still being written."""
     return name.endswith((".yaml", ".yml", ".json")) and not name.startswith(".")
 
@@ -205,7 +205,7 @@ def _is_same(message: Message, known: Message) -> bool:
     return is_copy(message, known) or is_copy(message.with_changes(created=known.created), known)
 
 
-def read_offered(disk: Disk, path: Path) -> list[Message]:
+def read_drop_file(disk: Disk, path: Path) -> list[Message]:
     """The messages in one file of `drop/`. Raises `CodecError`, `ValueError` or `OSError` when it is none."""
     data, found = disk.read(path, 0, _MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:

@@ -54,7 +54,7 @@ _HALF_ESCAPE = re.compile(rb"\\(?:[xuU][0-9A-Fa-f]*)?\Z")
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
-def remnants(pieces: Iterable[bytes], messages: Iterable[Message]) -> list[bytes]:
+def partial_writes(pieces: Iterable[bytes], messages: Iterable[Message]) -> list[bytes]:
     """Those of the pieces that are the beginning of one of the messages, and nothing else."""
     small = [piece for piece in pieces if len(piece) <= _LARGEST]
     readings = [(number, *reading) for number, piece in enumerate(small) for reading in _readings(piece)]
@@ -394,7 +394,9 @@ def _admit(added: Iterable[Message], healing: Healing, is_out: Callable[[Message
 
 
 def _clear_torn(damaged: list[bytes], expected: Held, healing: Healing) -> None:
-    pieces = remnants(damaged, (message for messages in expected.values() for message in messages)) if damaged else []
+    pieces = (
+        partial_writes(damaged, (message for messages in expected.values() for message in messages)) if damaged else []
+    )
     healing.torn = [piece_name(piece) for piece in pieces]
     healing.problems += [torn_notice(len(pieces))] if pieces else []
 

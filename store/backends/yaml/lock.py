@@ -50,7 +50,7 @@ def holder_text(*, since: str, action: str) -> bytes:
 
 
 def left_text(before: bytes) -> bytes:
-    """The lock file's text after a turn that was given up: what it said `before`, as true as it was."""
+    """The lock file's text after a session that was given up: what it said `before`, as true as it was."""
     return before[:_WIDTH].rstrip().ljust(_WIDTH - 1) + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""How things stand: what one turn knows of ledger and queue at one moment. Each step gives the next."""
+"""How things stand: what one session knows of ledger and queue at one moment. Each step gives the next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.recorded import RecordedFacts
 
 
-class Standing(Struct, frozen=True):
+class QueueState(Struct, frozen=True):
     """What is known of ledger and queue. Only after the step `agreed` do they agree; every other step ends that.
 
     Attributes:
@@ -41,36 +41,36 @@ class Standing(Struct, frozen=True):
     lost: tuple[int, int] | None = None
     agrees: bool = False
 
-    def found(self, tip: Tip, generation: Generation) -> Standing:
+    def found(self, tip: Tip, generation: Generation) -> QueueState:
         """After a look at both files."""
         return replace(self, tip=tip, generation=generation, agrees=False)
 
-    def agreed(self) -> Standing:
+    def agreed(self) -> QueueState:
         """Everything agrees at this moment: what comes later is compared with it."""
         left = Released(self.tip.seq, self.generation.mark)
         return replace(self, left=left, known=self.generation, agrees=True)
 
-    def doubted(self) -> Standing:
+    def doubted(self) -> QueueState:
         """Somebody else wrote, or we are about to."""
         return replace(self, agrees=False)
 
-    def recorded(self, tip: Tip) -> Standing:
+    def recorded(self, tip: Tip) -> QueueState:
         """After a line was added to the ledger; it says what was lost before it."""
         return replace(self, tip=tip, lost=None, agrees=False)
 
-    def swapped(self, generation: Generation) -> Standing:
+    def swapped(self, generation: Generation) -> QueueState:
         """After what the last line says was brought into the queue."""
         return replace(self, generation=generation, reached=self.tip.seq, agrees=False)
 
 
-# The team while its lock is held: what stays the same for a whole turn.
+# The team while its lock is held: what stays the same for a whole session.
 
 
 class LockedTeam(Struct, frozen=True):
-    """What one turn works with.
+    """What one session works with.
 
     Attributes:
-        settings: As the turn found them; all that is done in it goes by them.
+        settings: As the session found them; all that is done in it goes by them.
         notices: What was repaired; each step adds to it what it did.
         recorded: Reads what the audit trail has of requests; None where it is another user's own.
     """

@@ -36,8 +36,8 @@ from team_console.store.backends.yaml.healing import (
     Held,
     contribution,
     is_other,
+    partial_writes,
     reconcile,
-    remnants,
     torn_notice,
     understood,
 )
@@ -52,7 +52,7 @@ from team_console.store.backends.yaml.queue_edit import (
     piece_name,
 )
 from team_console.store.backends.yaml.queue_file import Generation, load
-from team_console.store.backends.yaml.queue_state import LockedTeam, Standing
+from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
@@ -165,7 +165,7 @@ def _has_swapped(line: Line) -> bool:
 # Inspection: the first thing a lock holder does. It clears away what nobody alive owns, and reads the queue.
 
 
-def inspect(team: LockedTeam, before: Standing) -> tuple[Standing, Found | None]:
+def inspect(team: LockedTeam, before: QueueState) -> tuple[QueueState, Found | None]:
     """Load the queue and tell how things stand and what was found; None where no ledger is that it could differ from.
 
     Raises:
@@ -274,7 +274,7 @@ def _refuse_without_account(team: LockedTeam, queue: Generation, tip: Tip) -> No
         )
 
 
-def _with_loss(team: LockedTeam, before: Standing, tip: Tip) -> Standing:
+def _with_loss(team: LockedTeam, before: QueueState, tip: Tip) -> QueueState:
     """How things stand, with what the ledger lost: else the first write would make it forgotten, and with it which
     settings and keys were known.
     """
@@ -289,7 +289,7 @@ def _with_loss(team: LockedTeam, before: Standing, tip: Tip) -> Standing:
     return replace(before, lost=(tip.seq, seq))
 
 
-def recover(team: LockedTeam, before: Standing, *, thorough: bool) -> tuple[Standing, Line | None]:
+def recover(team: LockedTeam, before: QueueState, *, thorough: bool) -> tuple[QueueState, Line | None]:
     """Clear away what was left and load the queue: how things stand, and which line makes all agree; None when it does.
 
     Args:
@@ -308,7 +308,7 @@ def recover(team: LockedTeam, before: Standing, *, thorough: bool) -> tuple[Stan
     return now, remedy
 
 
-def _carry_out(team: LockedTeam, now: Standing, found: Found, plan: Plan) -> Line | None:
+def _carry_out(team: LockedTeam, now: QueueState, found: Found, plan: Plan) -> Line | None:
     line = found.line
     account = _account(team, now, found, plan) if plan.heals else None
     held = account.expected() if account is not None else {}
@@ -341,13 +341,13 @@ def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | N
     return merging.line(merged=True)
 
 
-def _account(team: LockedTeam, now: Standing, found: Found, plan: Plan) -> ExpectedQueue:
+def _account(team: LockedTeam, now: QueueState, found: Found, plan: Plan) -> ExpectedQueue:
     trusted = found.left.queue if found.left else None
     return ExpectedQueue(team.disk, team.layout, now.known, found.line, trusted=trusted, without=plan.is_cut_short)
 
 
 # guard: rolled-back-status-healed
-def _healing(team: LockedTeam, now: Standing, account: ExpectedQueue, held: Held) -> Line | None:
+def _healing(team: LockedTeam, now: QueueState, account: ExpectedQueue, held: Held) -> Line | None:
     """What a program that does not lock lost or added since."""
     vanished = now.generation.stat is None
     archived = (lambda _: False) if vanished else team.archives.keeps
@@ -382,12 +382,12 @@ def _without_others(line: Line, held: Held, text: QueueText) -> Line:
 
 
 def _old_pieces(team: LockedTeam, text: QueueText, going: Collection[str]) -> Line | None:
-    """What takes out torn pieces of messages that the ledger has, also those of an earlier turn; some go already."""
+    """What takes out torn pieces of messages that the ledger has, also those of an earlier session; some go already."""
     damaged = (entry.raw for entry in text.entries if entry.message is None)
     pieces = [raw for raw in damaged if piece_name(raw) not in going]
     lines = team.ledger.lines() if pieces else iter(())
     records = (record for line in lines for record in (*line.writes, *line.noted))
-    torn = remnants(pieces, understood(records))
+    torn = partial_writes(pieces, understood(records))
     if not torn:
         return None
     team.notices.append(torn_notice(len(torn)))
@@ -436,7 +436,7 @@ def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
     known = (archive_entry(text, message_id, record) for _, message_id, record in line.archived)
     messages = [entry[0] for entry in known if entry is not None]
     messages += [patch.on(old) for patch in line.changes for old in held.get(patch.handle[0], ())]
-    return HEADER.startswith(rest) or bool(remnants([rest], messages))
+    return HEADER.startswith(rest) or bool(partial_writes([rest], messages))
 
 
 def _was_pushed(team: LockedTeam, line: Line, agent: str, record: Record) -> bool:

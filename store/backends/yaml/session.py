@@ -14,9 +14,9 @@ from team_console.store.backends.yaml.audit_log import Ledger, Line
 from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.codec.word_search import is_written_plainly
 from team_console.store.backends.yaml.commit import (
-    Slipped,
-    Uncertain,
-    Write,
+    Commit,
+    ConcurrentWriteError,
+    OutcomeUnknownError,
     failure,
     outcome_unknown,
     replaced_settings,
@@ -35,7 +35,7 @@ from team_console.store.backends.yaml.lock import (
 )
 from team_console.store.backends.yaml.queue_edit import line_of, messages_named
 from team_console.store.backends.yaml.queue_file import Generation
-from team_console.store.backends.yaml.queue_state import LockedTeam, Standing
+from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.backends.yaml.settings import ReadSettings
 from team_console.store.contract.transaction import ChangedError, Transaction
@@ -162,7 +162,8 @@ class YamlTransaction(Transaction):
         super().remove(message)
 
 
-# One turn with the lock: take it, recover what was left, hand out a transaction, commit it, leave a clean mark.
+# One session with the lock. A send reads from `open_session` on: take the lock, recover what was left, hand out a
+# transaction, commit it (`commit.py`), leave a clean mark.
 
 HEAL = "heal"
 """The action of whoever asks for repair."""
@@ -173,20 +174,20 @@ _PATIENCE = 3
 displaced, so that a busy writer cannot keep us from ever finishing."""
 
 
-class Turn:
-    """What a holder of the lock does. `standing` changes here alone, to what a step gave back."""
+class LockedSession:
+    """Work on the queue while its lock is held. `state` changes here alone, to what a step gave back."""
 
-    def __init__(self, team: LockedTeam, standing: Standing) -> None:
+    def __init__(self, team: LockedTeam, state: QueueState) -> None:
         self.team = team
-        self.standing = standing
+        self.state = state
 
     @property
     def generation(self) -> Generation:
-        """The queue as last read or written."""
-        return self.standing.generation
+        """Give the queue as last read or written."""
+        return self.state.generation
 
     def enter(self, *, thorough: bool) -> None:
-        """Before anything is asked: everything agrees, and what was dropped is in the queue."""
+        """Recover what was left and take in `drop/`, before anything is asked."""
         self._agree_and(None, thorough=thorough)
         try:
             DropFolder(self.team, self.generation, self.write).take_in()
@@ -195,10 +196,10 @@ class Turn:
 
     @contextmanager
     def transaction(self, *, actor: str, in_force: bytes | None = None) -> Iterator[YamlTransaction]:
-        """A transaction on the queue as it is now; committed when the block ends without an exception.
+        """Open a transaction on the queue as it is now; it is committed when the block ends without an exception.
 
         Args:
-            in_force: Text of the settings that are put on record as those in force; else it is what the turn found.
+            in_force: Text of the settings that are put on record as those in force; else it is what the session found.
         """
         team, owner = self.team, os.getpid()
         if team.settings.error is not None:
@@ -227,7 +228,7 @@ class Turn:
         settings: bytes | None = None,
         rests_on: Sequence[Message] = (),
     ) -> None:
-        """Write `line`, and have everything agree again if somebody wrote at that very moment.
+        """Commit `line`, and have everything agree again if another program wrote at that very moment.
 
         Args:
             settings: Text of those in force, None while that is not known.
@@ -243,53 +244,53 @@ class Turn:
             self._commit(line, attachments or {}, patient=patient, settings=settings)
 
         self._agree_and(commit)
-        with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next turn.
+        with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next session.
             self._agree_and(None)
 
     def _agree_and(self, step: Callable[[bool], None] | None, *, thorough: bool = False) -> None:
-        """Have everything agree, then do `step`; both again as often as somebody who does not lock writes meanwhile.
+        """Recover, then do `step`; both again as often as a program that does not lock writes meanwhile.
 
         Raises:
-            TeamError: As `recover` and `Write.commit` do; `STORE_FAILED` when it never ends.
+            TeamError: As `recover` and `Commit.write` do; `STORE_FAILED` when it never ends.
         """
         for number in range(_TRIES):
             patient = number < _PATIENCE
             try:
-                if not self.standing.agrees:
+                if not self.state.agrees:
                     self._recover(patient, thorough=thorough)
-                if self.standing.agrees:
+                if self.state.agrees:
                     return step(patient) if step is not None else None
-            except Slipped:
-                self.standing = self.standing.doubted()
-            except Uncertain as error:
+            except ConcurrentWriteError:
+                self.state = self.state.doubted()
+            except OutcomeUnknownError as error:
                 raise outcome_unknown(self.team.layout.queue, error) from error
             except OSError as error:
                 raise failure(self.team.layout.queue, error) from error
         raise _too_busy(self.team.layout)
 
     def _recover(self, patient: bool, *, thorough: bool) -> None:
-        self.standing, remedy = recover(self.team, self.standing, thorough=thorough)
+        self.state, remedy = recover(self.team, self.state, thorough=thorough)
         if remedy is None:
-            self.standing = self.standing.agreed()
+            self.state = self.state.agreed()
         elif remedy.is_note:
-            write = Write(self.team, self.standing, patient=patient)
-            write.record(remedy)
-            self.standing = write.stands.agreed()
+            commit = Commit(self.team, self.state, patient=patient)
+            commit.record(remedy)
+            self.state = commit.state.agreed()
         else:
             self._commit(remedy, {}, patient=patient)
 
     def _commit(
         self, line: Line, attachments: Mapping[str, bytes], *, patient: bool, settings: bytes | None = None
     ) -> None:
-        write = Write(self.team, self.standing, patient=patient, settings=settings)
+        commit = Commit(self.team, self.state, patient=patient, settings=settings)
         try:
-            write.commit(line, attachments)
+            commit.write(line, attachments)
         finally:
-            self.standing = write.stands
+            self.state = commit.state
 
 
 @contextmanager
-def take_turn(
+def open_session(
     disk: Disk,
     layout: Layout,
     *,
@@ -300,12 +301,12 @@ def take_turn(
     archives: Archives,
     settings: Callable[[], ReadSettings],
     recorded: Callable[[], RecordedFacts | None],
-) -> Iterator[Turn]:
+) -> Iterator[LockedSession]:
     """Hold the lock over a queue that agrees with everything; leave it marked as clean when it does so at the end.
 
     Args:
-        archives: The team's; what was known of them in the turn before is forgotten.
-        settings: Reads the settings, once the lock is there; all that is done in this turn goes by them.
+        archives: The team's; what was known of them in the session before is forgotten.
+        settings: Reads the settings, once the lock is there; all that is done in this session goes by them.
         recorded: As in `LockedTeam`.
 
     Raises:
@@ -322,26 +323,26 @@ def take_turn(
         archives.forget()
         ledger = Ledger(disk, layout.audit, read.config.key)
         team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, [], recorded)
-        turn = Turn(team, Standing(seen, seen, left))
+        session = LockedSession(team, QueueState(seen, seen, left))
         begun: Mark | None = None
         try:
-            turn.enter(thorough=action == HEAL)
-            begun = turn.generation.mark
-            yield turn
+            session.enter(thorough=action == HEAL)
+            begun = session.generation.mark
+            yield session
         finally:
-            # Whoever comes after a turn that was given up must not take us for a holder that died in it.
+            # Whoever comes after a session that was given up must not take us for a holder that died in it.
             text = left_text(before)
-            stands = turn.standing
+            state = session.state
             # guard: lost-trail-kept-without-write
-            if stands.agrees and stands.left is not None and stands.lost is None:
-                text = released_text(replace(stands.left, damaged=_count_damaged(stands.generation, left, begun)))
+            if state.agrees and state.left is not None and state.lost is None:
+                text = released_text(replace(state.left, damaged=_count_damaged(state.generation, left, begun)))
             with contextlib.suppress(OSError):
                 lock.write(text)
 
 
 def _count_damaged(queue: Generation, left: Released | None, begun: Mark | None) -> int | None:
-    """Entries that cannot be read: as many as in the queue this turn began with, since a turn neither makes nor mends
-    any; else as many as this turn found out.
+    """Entries that cannot be read: as many as in the queue it began with, since a session neither makes nor mends
+    any; else as many as it found out.
     """
     if left is not None and left.damaged is not None and left.queue == begun is not None:
         return left.damaged

@@ -91,9 +91,9 @@ class SnapshotReader:
         self.generation: Generation | None = None
 
     @cached_property
-    def _beside(self) -> Beside:
+    def _beside(self) -> FolderHealth:
 
-        return Beside(self._disk, self._layout)
+        return FolderHealth(self._disk, self._layout)
 
     @cached_property
     def _foreign_appends(self) -> ForeignAppends:
@@ -102,9 +102,9 @@ class SnapshotReader:
         return ForeignAppends(self._disk, self._layout)
 
     @cached_property
-    def _offered(self) -> OfferedMessages:
+    def _offered(self) -> DroppedMessages:
 
-        return OfferedMessages(self._disk, self._layout)
+        return DroppedMessages(self._disk, self._layout)
 
     def recorded(self) -> RecordedFacts | None:
         """What the audit trail knows of requests and answers; None where it is another user's own."""
@@ -349,14 +349,14 @@ class SnapshotReader:
         return self._losses.look(generation, self._ours, lock_text)
 
 
-def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Offers, archives: int) -> str:
+def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Dropped, archives: int) -> str:
     """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, archives."""
     lost = "!" if settings.config.lost else ""
     appended = f"/{archives}" if archives else ""
     return f"{_words(mark)}/{_words(settings.mark)}{lost}/{condition}{_digest(offers)}{appended}"
 
 
-def _digest(offers: Offers) -> str:
+def _digest(offers: Dropped) -> str:
     """Part of a revision: nothing while `drop/` is empty, else another text whenever its files are others."""
     return f"/{hash(offers.marks):x}" if offers.marks else ""
 
@@ -376,7 +376,7 @@ _COUNTS = (
 )
 
 
-class Beside:
+class FolderHealth:
     """Looks at the other files of a team; at the ledger only when it changed."""
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
@@ -612,7 +612,7 @@ def _harmless(layout: Layout) -> Problem:
 # Messages in `drop/` that no lock holder took in yet, read without a lock and without touching them.
 
 
-class Offers(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """What `drop/` holds.
 
     Attributes:
@@ -626,10 +626,10 @@ class Offers(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-NOTHING = Offers()
+NOTHING = Dropped()
 
 
-class OfferedMessages:
+class DroppedMessages:
     """Looks into `drop/`; a file that did not change is read once."""
 
     def __init__(self, disk: Disk, layout: Layout) -> None:
@@ -637,7 +637,7 @@ class OfferedMessages:
         self._layout = layout
         self._seen: dict[tuple[str, Mark], tuple[Message, ...] | Problem] = {}
 
-    def look(self) -> Offers:
+    def look(self) -> Dropped:
         """What is there now; a file that is no message is told of, and left to whoever takes it in."""
         try:
             names = self._disk.names(self._layout.drop)
@@ -645,13 +645,13 @@ class OfferedMessages:
             return NOTHING
         if not names:
             return NOTHING
-        from team_console.store.backends.yaml.drop import is_offered
+        from team_console.store.backends.yaml.drop import is_drop_file
 
-        marks = [(name, mark) for name in names if is_offered(name) and (mark := self._mark(name)) is not None]
+        marks = [(name, mark) for name in names if is_drop_file(name) and (mark := self._mark(name)) is not None]
         self._seen = {key: self._seen[key] if key in self._seen else self._read(key[0]) for key in marks}
         found = [self._seen[key] for key in marks]
         messages = tuple(message for item in found if not isinstance(item, Problem) for message in item)
-        return Offers(messages, tuple(marks), tuple(item for item in found if isinstance(item, Problem)))
+        return Dropped(messages, tuple(marks), tuple(item for item in found if isinstance(item, Problem)))
 
     def _mark(self, name: str) -> Mark | None:
         try:
@@ -661,10 +661,10 @@ class OfferedMessages:
         return found.mark if found is not None else None
 
     def _read(self, name: str) -> tuple[Message, ...] | Problem:
-        from team_console.store.backends.yaml.drop import read_offered  # see above
+        from team_console.store.backends.yaml.drop import read_drop_file  # see above
 
         try:
-            return tuple(read_offered(self._disk, self._layout.drop / name))
+            return tuple(read_drop_file(self._disk, self._layout.drop / name))
         except (CodecError, TeamError, ValueError, OSError) as error:
             why = getattr(error, "message", None) or getattr(error, "strerror", None) or str(error)
             hint = "Correct it; as it is, the next write moves it to drop/rejected/, if it can."

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from team_console.store.backends.presence_folder import PresenceFolder
     from team_console.store.backends.yaml.addressed import Addressees
     from team_console.store.backends.yaml.archives import Archives, Whole
-    from team_console.store.backends.yaml.session import Turn
+    from team_console.store.backends.yaml.session import LockedSession
     from team_console.store.backends.yaml.snapshot import SnapshotReader
     from team_console.store.contract.transaction import Transaction
 
@@ -124,17 +124,17 @@ class YamlTeam(Team):
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
         """See `Team.transaction`."""
-        with self._turn(action, wait) as turn, turn.transaction(actor=actor) as tx:
+        with self._session(action, wait) as session, session.transaction(actor=actor) as tx:
             yield tx
 
     @contextmanager
-    def _turn(self, action: str, wait: float) -> Iterator[Turn]:
+    def _session(self, action: str, wait: float) -> Iterator[LockedSession]:
         """Hold the lock over a recovered queue, and remember what it ended with."""
-        from team_console.store.backends.yaml.session import take_turn
+        from team_console.store.backends.yaml.session import open_session
 
         self._check_writable()
         reader, clock, disk = self._reader, self.clock, self._disk
-        held = take_turn(
+        held = open_session(
             disk,
             self.layout,
             clock=clock,
@@ -213,15 +213,15 @@ class YamlTeam(Team):
         from team_console.store.backends.yaml.integrity import DELETED
         from team_console.store.backends.yaml.retention import carry_out, plan
 
-        with self._turn(DELETED, wait) as turn:
-            live = {message.message_id for message in turn.generation.text.messages()}
-            shortenings = plan(turn.team, before=before, keep=live)
+        with self._session(DELETED, wait) as session:
+            live = {message.message_id for message in session.generation.text.messages()}
+            shortenings = plan(session.team, before=before, keep=live)
             ids = frozenset[str]().union(*(shortening.ids for shortening in shortenings))
             if ids:
-                with turn.transaction(actor=actor) as tx:
+                with session.transaction(actor=actor) as tx:
                     left = {shortening.path.name: len(shortening.data or b"") for shortening in shortenings}
                     tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
-                carry_out(turn.team, shortenings, mode=turn.generation.mode_beside)
+                carry_out(session.team, shortenings, mode=session.generation.mode_beside)
         return len(ids)
 
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
@@ -230,12 +230,12 @@ class YamlTeam(Team):
 
         if not self._settings.look().config.lost:
             return None
-        with self._turn("restore_settings", wait) as turn:
-            lost = turn.team.settings
+        with self._session("restore_settings", wait) as session:
+            lost = session.team.settings
             if not lost.config.lost or lost.in_force is None:
                 return None
-            kept = put_back(turn.team, lost.in_force, mode=turn.generation.mode)
-            with turn.transaction(actor=actor, in_force=lost.in_force) as tx:
+            kept = put_back(session.team, lost.in_force, mode=session.generation.mode)
+            with session.transaction(actor=actor, in_force=lost.in_force) as tx:
                 tx.record("restore_settings", sha256=digest(lost.in_force), kept=kept)
         text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")
         return Problem("SETTINGS_RESTORED", "warning", self.layout.config.name, text)
@@ -244,14 +244,14 @@ class YamlTeam(Team):
         self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
     ) -> Problem | None:
         """See `Team.accept_settings`."""
-        with self._turn("accept_settings", wait) as turn:
-            found = turn.team.settings
+        with self._session("accept_settings", wait) as session:
+            found = session.team.settings
             if not found.config.lost and found.error is None:
                 return None
             refuse_unreadable(self.layout, found)
             in_force = found.text or b""
             refuse_other(in_force, signed)
-            with turn.transaction(actor=actor, in_force=in_force) as tx:
+            with session.transaction(actor=actor, in_force=in_force) as tx:
                 tx.record("accept_settings", **{"sha256": digest(in_force), **signed})
         return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
 

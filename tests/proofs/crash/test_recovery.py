@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from team_console.store.backends.yaml.audit_log import Ledger, Tip
-from team_console.store.backends.yaml.disk import Disk, OutcomeUnknown
+from team_console.store.backends.yaml.disk import Disk, PartialAppendError
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.model.errors import Code, TeamError
 
@@ -68,7 +68,7 @@ def test_an_undoing_of_which_nobody_can_tell_whether_it_is_on_record_is_an_error
     disk = _killed_before_the_swap(receive)
 
     def breaks(*_: object, **__: object) -> Tip:
-        raise OutcomeUnknown(errno.EIO, "Input/output error")
+        raise PartialAppendError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "append", breaks)

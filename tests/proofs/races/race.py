@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.yaml.commit import Write
+from team_console.store.backends.yaml.commit import Commit
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
@@ -199,9 +199,9 @@ class Races:
     @contextmanager
     def _within(self, step: str, mark: str, *, times: int) -> Iterator[None]:
         """A rewriting at one step of our own write, so often; then the plan rests and may be approved."""
-        real, left = getattr(Write, step), times
+        real, left = getattr(Commit, step), times
 
-        def beaten(write: Write, *arguments: Any) -> Any:
+        def beaten(write: Commit, *arguments: Any) -> Any:
             nonlocal left
             if left:
                 left -= 1
@@ -209,7 +209,7 @@ class Races:
             return real(write, *arguments)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Write, step, beaten)
+            patch.setattr(Commit, step, beaten)
             yield
 
 

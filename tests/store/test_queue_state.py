@@ -10,7 +10,7 @@ from team_console.store.backends.yaml.codec import QueueText
 from team_console.store.backends.yaml.disk import Stat
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.queue_file import Generation
-from team_console.store.backends.yaml.queue_state import Standing
+from team_console.store.backends.yaml.queue_state import QueueState
 
 _TIP = Tip(Line("ceo", "send", seq=7))
 
@@ -23,7 +23,7 @@ _OLD, _NEW = _generation(1), _generation(2)
 
 
 def test_what_agreed_is_what_comes_later_is_compared_with() -> None:
-    agreed = Standing(_OLD, _OLD, None).found(_TIP, _NEW).agreed()
+    agreed = QueueState(_OLD, _OLD, None).found(_TIP, _NEW).agreed()
     assert agreed.agrees
     assert (agreed.known, agreed.left) == (_NEW, Released(7, _NEW.mark))
 
@@ -31,19 +31,19 @@ def test_what_agreed_is_what_comes_later_is_compared_with() -> None:
 @pytest.mark.parametrize(
     "step",
     [
-        lambda standing: standing.doubted(),
-        lambda standing: standing.found(_TIP, _NEW),
-        lambda standing: standing.recorded(Tip(Line("ceo", "send", seq=8))),
-        lambda standing: standing.swapped(_NEW),
+        lambda state: state.doubted(),
+        lambda state: state.found(_TIP, _NEW),
+        lambda state: state.recorded(Tip(Line("ceo", "send", seq=8))),
+        lambda state: state.swapped(_NEW),
     ],
     ids=["doubted", "found", "recorded", "swapped"],
 )
-def test_every_other_step_ends_that_and_keeps_what_agreed_last(step: Callable[[Standing], Standing]) -> None:
-    agreed = Standing(_OLD, _OLD, None, _TIP).agreed()
+def test_every_other_step_ends_that_and_keeps_what_agreed_last(step: Callable[[QueueState], QueueState]) -> None:
+    agreed = QueueState(_OLD, _OLD, None, _TIP).agreed()
     after = step(agreed)
     assert not after.agrees
     assert (after.known, after.left) == (agreed.known, agreed.left)
 
 
 def test_a_line_brought_into_the_queue_is_known_to_have_arrived() -> None:
-    assert Standing(_OLD, _OLD, None, _TIP).swapped(_NEW).reached == 7
+    assert QueueState(_OLD, _OLD, None, _TIP).swapped(_NEW).reached == 7
