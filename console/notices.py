@@ -10,7 +10,6 @@ from threading import Thread
 
 from msgspec import Struct
 from team_console.console.preferences import Notices
-from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.rows import AttentionItem, Need, View
 
@@ -150,9 +149,6 @@ def _count_decisions(items: Sequence[AttentionItem]) -> int:
     return sum(map(is_decision, items))
 
 
-_decisions = LastResult(_count_decisions)
-
-
 class Notifier:
     """What is told, and when.
 
@@ -174,7 +170,7 @@ class Notifier:
             return
         self._news.take(view.attention)
         if self._notices.title:
-            self._show_title(_decisions(view.attention), team)
+            self._show_title(_count_decisions(view.attention), team)
 
     def seconds_left(self) -> float | None:
         """Seconds until `tell` has something to say; None when there is no news."""

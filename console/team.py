@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from operator import attrgetter, not_
@@ -10,15 +10,12 @@ from operator import attrgetter, not_
 from msgspec.structs import replace
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER
-from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import (
     AgentState,
     AttentionItem,
-    DeliveryRow,
-    RequestRow,
     RosterRow,
     StoryState,
     View,
@@ -70,25 +67,19 @@ def asked_title(view: View | None, message: Message) -> str:
     read = parse_message(message)
     if view is None or read.request_id is None or read.answers in (None, RequestKind.SHUTDOWN):
         return ""
-    return safe_line(_titles(view.requests).get(read.request_id, ""), 300)
+    return safe_line(next((row.title for row in view.requests if row.request_id == read.request_id), ""), 300)
 
 
-_titles = LastResult[tuple[RequestRow, ...], Mapping[str, str]](
-    lambda requests: {row.request_id: row.title for row in requests}
-)
-_asking = LastResult[Sequence[AttentionItem], frozenset[str]](
-    lambda items: frozenset(item.who for item in items if item.answerable)
-)
-"""Who waits for an answer; a large team has thousands of items, and few of its changes touch them."""
-
-
-_unreached = LastResult[Sequence[DeliveryRow], frozenset[str]](lambda rows: frozenset(row.recipient for row in rows))
+def _asking(items: Iterable[AttentionItem]) -> frozenset[str]:
+    """Who waits for an answer."""
+    return frozenset(item.who for item in items if item.answerable)
 
 
 def failing_agents(view: View) -> frozenset[str]:
     """Agents a message could not be delivered to, or whose story failed."""
     stories = (story for batch in view.batches for story in batch.stories)
-    return _unreached(view.failed).union(story.agent for story in stories if story.state is StoryState.FAILED)
+    unreached = frozenset(row.recipient for row in view.failed)
+    return unreached.union(story.agent for story in stories if story.state is StoryState.FAILED)
 
 
 @lru_cache(maxsize=512)

@@ -20,7 +20,6 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER, is_name
-from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import first_of, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.caller import Receipt
@@ -426,7 +425,7 @@ def _tab(number: int, mode: Mode, view: View | None) -> Tab:
 def _count(mode: Mode, view: View) -> tuple[str, str]:
     match mode:
         case Mode.NEEDS:
-            return _number(_to_do(view.attention)), "warn"
+            return _number(to_do(view.attention)), "warn"
         case Mode.INBOXES:
             return _number(sum(row.unread for row in view.roster)), "muted"
         case Mode.REQUESTS:
@@ -445,9 +444,6 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
             return (f"{errors:,}!", "bad") if errors else (_number(warnings), "warn")
         case _:
             return "", "muted"
-
-
-_to_do = LastResult(to_do)
 
 
 def _number(count: int) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from team_console.console.modes.pane import ListPane
 from team_console.console.selection import Mode, Selection
-from team_console.store.model.reuse import LastResult
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.widgets.details import delivery_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing
 from team_console.widgets.rows import delivery_lines
-
-_as_tuple = LastResult[Sequence[DeliveryRow], tuple[DeliveryRow, ...]](tuple)
 
 
 class DeliveriesPane(ListPane[DeliveryRow]):
@@ -38,7 +34,7 @@ class DeliveriesPane(ListPane[DeliveryRow]):
 
     def rows_of(self, view: View) -> tuple[DeliveryRow, ...]:
         """All of them."""
-        return _as_tuple(view.deliveries)
+        return tuple(view.deliveries)
 
     def words_of(self, row: DeliveryRow) -> str:
         """State, names, kind, summary and error."""

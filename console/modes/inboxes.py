@@ -14,7 +14,6 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.team import asked_title, names_of, signs_of
 from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, set_title
 from team_console.store.model.message import Message
-from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.rows import RequestRow, RosterRow, View
@@ -32,7 +31,6 @@ from textual.events import DescendantFocus
 
 _ROOM_FOR_BOTH = 26
 """Cells of the roster from which on its title says both how many agents there are and what is unread."""
-_as_tuple = LastResult[Sequence[Message], tuple[Message, ...]](tuple)
 
 
 class InboxesPane(ListPane[Message]):
@@ -110,7 +108,7 @@ class InboxesPane(ListPane[Message]):
     def rows_of(self, view: View) -> tuple[Message, ...]:
         """The inbox of the agent under the roster's cursor."""
         agent = self.roster.cursor_key
-        return _as_tuple(view.inboxes.get(agent, ())) if agent is not None else ()
+        return tuple(view.inboxes.get(agent, ())) if agent is not None else ()
 
     def words_of(self, row: Message) -> str:
         """Kind, names, summary and text."""

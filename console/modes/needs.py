@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -10,7 +9,6 @@ from msgspec.structs import replace
 from team_console.console.modes.pane import AttachmentCache, ListPane, beside, beside_report
 from team_console.console.selection import Mode, Selection
 from team_console.console.words import row_now, unwritten
-from team_console.store.model.reuse import LastResult
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.seen import digest_of
 from team_console.store.views.needs import Part, arranged, part_of, rank_of, to_do
@@ -34,8 +32,6 @@ class NeedsPane(ListPane[AttentionItem]):
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
-        self._arranged = LastResult(self._arrange)
-        self._to_do = LastResult[Sequence[AttentionItem], int](to_do)
 
     def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
@@ -64,7 +60,7 @@ class NeedsPane(ListPane[AttentionItem]):
         """How many are to be done, as the tab says, and how many are only to be known."""
         if shown != total:
             return super().title_of(shown, total)
-        known = total - self._to_do(self.rows.rows)
+        known = total - to_do(self.rows.rows)
         words = (f"{total - known:,}" if total > known or not known else "", f"{known:,} to know" if known else "")
         return " · ".join(filter(None, (self.MODE.label, *words)))
 
@@ -82,7 +78,7 @@ class NeedsPane(ListPane[AttentionItem]):
         items = view.attention
         if self._snoozed:
             items = tuple(item for item in items if item.key not in self._snoozed)
-        return self._arranged(items)
+        return self._arrange(items)
 
     def row_as_known(self, row: AttentionItem) -> AttentionItem:
         """See `ListPane.row_as_known`; its request is still known."""

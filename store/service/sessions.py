@@ -10,7 +10,6 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Priority, Status, new_message_id, new_record
-from team_console.store.model.reuse import LastResult
 from team_console.store.protocol.client_requests import asker_of, origin_of
 from team_console.store.protocol.judgement import Case, RequestState, judge
 from team_console.store.protocol.kinds import KINDS
@@ -93,7 +92,7 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
     """
     questions = {
         request_id: message
-        for request_id, message in _asked(snapshot.messages)
+        for request_id, message in _questions(snapshot.messages)
         if session is None or origin_of(message.payload).session == session
     }
     if not questions:
@@ -110,10 +109,6 @@ def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
             read = parse_message(message)
             if read.opens is not None and read.request_id is not None:
                 yield read.request_id, message
-
-
-_asked = LastResult[Sequence[Message], tuple[tuple[str, Message], ...]](lambda messages: tuple(_questions(messages)))
-"""The questions of clients in a queue that did not change since, for those who answer many one after the other."""
 
 
 def _is_waited_for(case: Case | None) -> bool:

@@ -1,15 +1,13 @@
-"""Answering many requests one after the other: what is the same for all of them is found out once."""
+"""Answering many requests one after the other: each is judged on what stands when it is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import pytest
 from team_console.console.background import rehearse
 from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Message
-from team_console.store.service import requests, sessions
+from team_console.store.service import requests
 from team_console.store.service.caller import Caller, Receipt
 
 from tests.desk.conftest import SeatOf
@@ -24,23 +22,6 @@ def plan(caller: SeatOf, name: str) -> str:
 
 def approve(request_id: str, caller: Caller) -> Receipt:
     return requests.approve(caller, request_id=request_id)
-
-
-def test_a_queue_that_stays_is_walked_once_for_all_that_is_rehearsed(
-    caller: SeatOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = [plan(caller, name) for name in NAMES]
-    kept = sessions._asked
-    walk, walks = kept._function, list[object]()
-
-    def counted(messages: Sequence[Message]) -> tuple[tuple[str, Message], ...]:
-        walks.append(messages)
-        return walk(messages)
-
-    monkeypatch.setattr(kept, "_function", counted)
-    for request_id in asked:
-        rehearse(caller("ceo"), partial(approve, request_id))
-    assert len(walks) == 1
 
 
 def test_a_plan_superseded_between_two_answers_is_refused(caller: SeatOf) -> None:
