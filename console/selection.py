@@ -10,8 +10,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
-from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.permissions import DECIDED_BY_LEAD
+from team_console.store.protocol.kinds import DECIDED_BY_LEAD, RequestKind
 from team_console.store.protocol.seen import Seen
 from team_console.store.views.needs import Part, part_of
 from team_console.store.views.rows import AttentionItem, RequestRow, View

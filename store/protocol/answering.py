@@ -5,19 +5,11 @@ from __future__ import annotations
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import answers_of
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import FOR_CLIENTS, IN_WORDS, VERDICT_ONLY, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 
 WITHDRAWN = "request_withdrawn"
 """The kind by which an asker takes back a request."""
-VERDICT_ONLY = frozenset({RequestKind.PLAN, RequestKind.SHUTDOWN, RequestKind.PERMISSION, RequestKind.QUESTION})
-"""Requests that only a message of their own kind with a clear yes or no decides."""
-
-
-REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
-"""Kinds whose ids the asker makes, so that `DBG-001` may come again in another session."""
-_CLIENTS = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION})
-"""Requests of clients, which a message of another kind never answers: a program acts on the answer by itself."""
 
 
 def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
@@ -25,12 +17,12 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     seen = parse_message(message)
     if seen.kind is None or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
         return False
-    if kind in _CLIENTS:
+    if kind in FOR_CLIENTS:
         # guard: answer-of-its-own-kind
         return seen.answers is kind and _decides(seen)
     if seen.answers is not None:
         return seen.answers is kind and (seen.approve is not None or kind not in VERDICT_ONLY)
-    return kind in (RequestKind.ESCALATION, RequestKind.CLARIFICATION) or seen.approve is not None
+    return kind in IN_WORDS or seen.approve is not None
 
 
 def _decides(seen: ParsedMessage) -> bool:

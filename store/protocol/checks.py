@@ -17,7 +17,7 @@ from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message,
 from team_console.store.model.names import USER, canonical, did_you_mean, nearest
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.entries import Entry
-from team_console.store.protocol.kinds import CARRIERS, KINDS, PREFIX, SEND, Family, Kind, RequestKind
+from team_console.store.protocol.kinds import CARRIERS, KINDS, PREFIX, RESPONSES, SEND, Family, Kind, RequestKind
 from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
 from team_console.store.protocol.parsing import ParsedMessage, named_agent, parse_message
 from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
@@ -249,7 +249,6 @@ def _unfit(type: str, name: str, value: Any, check: Check) -> TeamError:
 
 # Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.
 
-_VERDICTS = ("shutdown_response", "plan_approval_response", "permission_response", "question_response")
 _NEEDED = {**REQUIRED, **ASKED}
 
 
@@ -270,7 +269,7 @@ def record_problems(read: ParsedMessage) -> tuple[Problem, ...]:
     found = [*_unaddressed(message), *_required(message), *_expected(message)]
     if kind in CARRIERS:
         found += _texts(message)
-    elif kind in _VERDICTS:
+    elif kind in RESPONSES.values():
         found += _verdict(read)
     elif kind in ASKED:
         found += _expiry(read)
@@ -525,13 +524,6 @@ class TeamFacts(Struct, frozen=True):
 def is_judged_by_team(read: ParsedMessage) -> bool:
     """Whether any rule here looks at such a message."""
     return read.kind is not None and (read.kind.family in DIRECTED or read.name in _RULES)
-
-
-def names_concerned(read: ParsedMessage) -> frozenset[str]:
-    """Agents and sessions that these rules look at, so that a change of one judges the message again."""
-    named = (named_agent(read), *_contacts(read).values())
-    spoken_of = (text_of_key(read.body.get(key)) for key in ("report_to", "session_id"))
-    return frozenset({read.message.sender, *read.message.recipients, *named, *spoken_of})
 
 
 def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts, RecordOrder
-from team_console.store.protocol.answering import REUSED_IDS, answers, withdraws
+from team_console.store.protocol.answering import answers, withdraws
 from team_console.store.protocol.client_requests import TIMED_OUT, expiry_of
 from team_console.store.protocol.entries import Entry, Order
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import IN_WORDS, RESULTS, REUSED_IDS, RequestKind
 from team_console.store.protocol.parsing import text_of
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.seen import digest_of, given_on
@@ -37,11 +37,6 @@ Chain = tuple[str, str]
 """What links requests: the kind and its author, or `stop` or `dispatch` and the agent that it is about."""
 _STOP, _DISPATCH = "stop", "dispatch"
 _BY_SUBJECT = frozenset({RequestKind.CREATE, RequestKind.DESTROY, RequestKind.RESEARCH})
-_BY_SOURCE_ID = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
-_TALK = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION})
-"""Kinds whose answers are ordinary messages, so that saying more is no second answer."""
-_WORK = frozenset({RequestKind.DEBUG, RequestKind.BROWSER, RequestKind.RESEARCH})
-"""Kinds whose answers are results of agents' work, not decisions that somebody could forge."""
 
 
 class RequestState(StrEnum):
@@ -237,8 +232,8 @@ def judge_entries(
     for entry in entries:
         if entry.read.name == COMPLETE:
             reports.setdefault(entry.message.sender, []).append(entry)
-    pairings = {key: pairing_of(evidence, groups, key) for key in groups.keys if not isinstance(key, str)}
-    orphans = [entry for pairing in pairings.values() if pairing is not None for entry in pairing.orphans]
+    pairings = {key: _pairing_of(evidence, groups, key) for key in groups.keys if not isinstance(key, str)}
+    orphans = [entry for pairing in pairings.values() for entry in pairing.orphans]
     chains: dict[Chain, list[Case]] = {}
     cases: list[Case] = []
     late: dict[Thread, tuple[Entry, ...]] = {}
@@ -246,13 +241,13 @@ def judge_entries(
     for key in groups.keys:
         if not isinstance(key, str):
             continue
-        judged = judge_thread(evidence, groups, key, pairings.get, twins=twins)
-        orphans += judged.orphans
-        if judged.twins:
-            late[key] = judged.twins
-        is_late = set(map(id, judged.twins))
-        for case in judged.cases:
-            chain = chain_of(case)
+        judged, late_ones = _judge_thread(evidence, groups, key, pairings, twins=twins)
+        orphans += _orphans(groups.others(key), {case.kind for case in judged})
+        if late_ones:
+            late[key] = tuple(late_ones)
+        is_late = set(map(id, late_ones))
+        for case in judged:
+            chain = _chain(case.kind, case.question)
             if id(case.question) in is_late:
                 late_cases.append(case)
             elif chain is None:
@@ -262,9 +257,14 @@ def judge_entries(
     for chain, members in chains.items():
         known = heard(chain[1]) if heard is not None else Heard()
         known = replace(known, reports=reports.get(chain[1], ()))
-        cases += [linked(case, link) for case, link in links(evidence, chain, members, known).values()]
+        members.sort(key=lambda case: case.order)
+        if chain[0] == _DISPATCH:
+            links = [_dispatched(evidence, case, known) for case in members]
+        else:
+            links = _stops(evidence, members, known) if chain[0] == _STOP else _succession(members)
+        cases += map(_linked, members, links)
     stops = [case for case in cases if case.kind is RequestKind.SHUTDOWN]
-    cases += [linked(twin, approved_by(evidence, twin, stops)) for twin in late_cases]
+    cases += [_linked(twin, _approved_by(evidence, twin, stops)) for twin in late_cases]
     return Judged(cases, late, orphans)
 
 
@@ -424,10 +424,6 @@ class Groups:
         """What is no question: answers, and messages that may be one."""
         return self._others.get(group, ())
 
-    def pools(self, thread: Thread) -> Iterable[Pool]:
-        """The pools of a thread's questions."""
-        return dict.fromkeys(filter(None, map(pool_of_question, self.questions(thread))))
-
 
 def groups_of(entry: Entry) -> Iterator[Group]:
     """The thread and the pool of a message. An answer that is paired in a pool quotes no id that is one question's."""
@@ -457,9 +453,6 @@ class Pairing(Struct, frozen=True):
     orphans: tuple[Entry, ...] = ()
 
 
-NO_PAIRING = Pairing()
-
-
 def pool_of_question(entry: Entry) -> Pool | None:
     """Where a question waits for an answer in order, None for kinds whose answers always quote its id."""
     kind = entry.read.opens
@@ -475,7 +468,7 @@ def pool_of_answer(entry: Entry) -> Pool | None:
 
 
 def _pool(entry: Entry, kind: RequestKind, asker: str) -> Pool | None:
-    if kind in _BY_SOURCE_ID:
+    if kind in REUSED_IDS:
         shared = entry.read.request_id
     elif kind in _BY_SUBJECT:
         shared = entry.read.subject
@@ -484,11 +477,11 @@ def _pool(entry: Entry, kind: RequestKind, asker: str) -> Pool | None:
     return None if shared is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
 
 
-def pairing_of(evidence: Evidence, groups: Groups, pool: Pool) -> Pairing | None:
-    """Which answer belongs to which question of a pool; None where nothing answers in order."""
+def _pairing_of(evidence: Evidence, groups: Groups, pool: Pool) -> Pairing:
+    """Pair the answers of a pool with its questions, in order."""
     given = groups.others(pool)
     if not given:
-        return None
+        return Pairing()
     asked = sorted(groups.questions(pool), key=evidence.when, reverse=True)
     questions = {question.message.message_id: question for question in asked}
     threads = {thread_of(question) for question in asked}
@@ -544,40 +537,25 @@ def _pair(
 # What stands of one request by its own answers and withdrawals.
 
 
-class Judgement(Struct, frozen=True):
-    """Everything under one request id.
-
-    Attributes:
-        cases: One for each kind of question; several for kinds whose ids are used again.
-        twins: Further questions under the id of another; they open nothing.
-        orphans: Answers to nothing that is known.
-    """
-
-    cases: tuple[Case, ...] = ()
-    twins: tuple[Entry, ...] = ()
-    orphans: tuple[Entry, ...] = ()
-
-
 _MOST_TWINS = 64
 """Twins of one id that are judged: nobody asks that often, and each costs a look at the whole thread."""
 
 
-def judge_thread(
-    evidence: Evidence,
-    groups: Groups,
-    thread: Thread,
-    pairing: Callable[[Pool], Pairing | None],
-    *,
-    twins: bool = False,
-) -> Judgement:
-    """The requests of one thread: the first question of its kind opens the request, one we wrote before any other.
+def _judge_thread(
+    evidence: Evidence, groups: Groups, thread: Thread, pairings: Mapping[Group, Pairing], *, twins: bool
+) -> tuple[list[Case], list[Entry]]:
+    """Judge the requests of one thread: the first question of its kind opens one, one we wrote before any other.
+
+    Returns:
+        A case for each kind of question, several for kinds whose ids are used again; and the questions that come too
+        late under the id of another, which open nothing.
 
     Args:
         twins: Judge those that come too late under the id too: who looked at one may answer just that one.
     """
     others = groups.others(thread)
     asked = sorted(groups.questions(thread), key=evidence.rank)
-    pairings = [found for pool in groups.pools(thread) if (found := pairing(pool)) is not None]
+    pools = dict.fromkeys(filter(None, map(pool_of_question, asked)))
     opening, late = _first_of_each(asked)
     several = frozenset(digest_of(entry.message) for entry in asked) if len(asked) > 1 else frozenset()
     cases, quotes = [], Quotes(asked, others, evidence)
@@ -593,7 +571,7 @@ def judge_thread(
         kind, message_id = question.read.opens, question.message.message_id
         assert kind is not None
         claims = list(quotes.of(question))
-        claims += (answer for found in pairings for answer in found.answers.get(message_id, ()))
+        claims += (answer for pool in pools for answer in pairings[pool].answers.get(message_id, ()))
         if kind not in REUSED_IDS:
             claimed = {entry.message.message_id for entry in claims} if recorded else set()
             unclaimed = (entry for entry in recorded if entry.message.message_id not in claimed)
@@ -602,8 +580,7 @@ def judge_thread(
         gone = (entry for entry in own if withdraws(entry.message, question.message, thread))
         withdrawals = [entry for entry in gone if not evidence.objection(entry, question)]
         cases.append(_judged(evidence, question, claims, withdrawals=withdrawals, key=key, several=several))
-    orphans = _orphans(others, {case.kind for case in cases})
-    return Judgement(tuple(cases), tuple(late), tuple(orphans))
+    return cases, late
 
 
 def _judged(
@@ -633,7 +610,7 @@ def _judged(
         forged[message.message_id] = why
     sound = [claim for claim in claims if not claim.objection]
     valid = [claim for claim in sound if evidence.may_answer(claim.entry, question)]
-    if kind in _TALK:
+    if kind in IN_WORDS:
         sound = [claim for claim in sound if claim in valid or claim.entry.read.approve is not None]
         claims = [claim for claim in claims if claim in sound or claim.objection]
     end = expiry_of(kind, question.read.body)
@@ -645,7 +622,7 @@ def _judged(
         standing = None
     verdict = standing.entry if standing is not None else None
     taken_back = gone if standing is None else None
-    unverified = () if kind in _WORK else tuple(claim.message_id for claim in valid if not claim.verified)
+    unverified = () if kind in RESULTS else tuple(claim.message_id for claim in valid if not claim.verified)
     altered = tuple(dict.fromkeys(claim.message_id for claim in every if claim.altered))
     patience = timedelta(seconds=_patience(evidence.config, kind))
     decided = standing.when if standing is not None else evidence.when(taken_back) if taken_back is not None else order
@@ -751,7 +728,7 @@ def _flags(
     words = {claim.entry.read.approve for claim in valid if claim.entry.read.approve is not None}
     if len(words) > 1:
         yield Flag.CONTRADICTORY
-    if len(valid) > 1 and kind not in _TALK:
+    if len(valid) > 1 and kind not in IN_WORDS:
         yield Flag.ANSWERED_TWICE
     if altered:
         yield Flag.ALTERED
@@ -794,24 +771,16 @@ class Heard(Struct, frozen=True):
     reports: Sequence[Entry] = ()
 
 
-LinkedCases = dict[str, tuple[Case, Link]]
-"""The requests of a chain by key, in the order of events, each with its link."""
-
-
-def chain_of(case: Case) -> Chain | None:
-    """The chain a request belongs to, None when it stands alone."""
-    return _chain(case.kind, case.question)
-
-
 def _chain(kind: RequestKind, question: Entry) -> Chain | None:
+    """The chain a request belongs to, None when it stands alone."""
     if kind is RequestKind.PLAN:
-        return plan_chain(question.message.sender)
+        return str(kind), question.message.sender
     if kind is RequestKind.SHUTDOWN:
-        return stop_chain(question.message.recipients[0])
+        return _STOP, question.message.recipients[0]
     if question.read.name == DISPATCH:
         return _DISPATCH, dispatched_name(question.read)
     subject = question.read.subject if kind is RequestKind.DESTROY else None
-    return stop_chain(subject) if subject is not None else None
+    return (_STOP, subject) if subject is not None else None
 
 
 def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
@@ -822,27 +791,7 @@ def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
     return (chain, kind, message.sender) if chain is not None and kind is not None else None
 
 
-def plan_chain(author: str) -> Chain:
-    """The chain of the plans of this agent."""
-    return str(RequestKind.PLAN), author
-
-
-def stop_chain(agent: str) -> Chain:
-    """The chain of the stops of this agent."""
-    return _STOP, agent
-
-
-def links(evidence: Evidence, chain: Chain, cases: Iterable[Case], heard: Heard) -> LinkedCases:
-    """The cases of one chain, each with its link."""
-    ordered = sorted(cases, key=lambda case: case.order)
-    if chain[0] == _DISPATCH:
-        made = [_dispatched(evidence, case, heard) for case in ordered]
-    else:
-        made = _stops(evidence, ordered, heard) if chain[0] == _STOP else _succession(ordered)
-    return {case.key: (case, link) for case, link in zip(ordered, made, strict=True)}
-
-
-def linked(case: Case, link: Link) -> Case:
+def _linked(case: Case, link: Link) -> Case:
     """The case with its link; an open request that was superseded or needs no answer any more is open no more."""
     case = _with_approval(case, link)
     case = replace(case, supersedes=link.supersedes, superseded_by=link.superseded_by, ended=link.ended)
@@ -881,7 +830,7 @@ def _with_approval(case: Case, link: Link) -> Case:
 def _stops(evidence: Evidence, cases: Sequence[Case], heard: Heard) -> list[Link]:
     """Stops of one agent: whoever asks again replaces an open question; each yes is held against what came after."""
     stops = [case for case in cases if case.kind is RequestKind.SHUTDOWN]
-    made = {case.key: approved_by(evidence, case, stops) for case in cases}
+    made = {case.key: _approved_by(evidence, case, stops) for case in cases}
     judged = [_with_approval(case, made[case.key]) for case in cases]
     for kind, asker in {(case.kind, case.asker) for case in cases}:
         same = [case for case in judged if (case.kind, case.asker) == (kind, asker)]
@@ -907,7 +856,7 @@ def _dispatched(evidence: Evidence, case: Case, heard: Heard) -> Link:
     return Link(over=min(after, key=evidence.when, default=None))
 
 
-def approved_by(evidence: Evidence, case: Case, stops: Iterable[Case]) -> Link:
+def _approved_by(evidence: Evidence, case: Case, stops: Iterable[Case]) -> Link:
     """An end with the orders to stop that were given for it, which approve it."""
     orders = [stop for stop in stops if case.kind is RequestKind.DESTROY and _is_order(evidence, stop, case)]
     given = [stop for stop in orders if not evidence.objection(stop.question, case.question)]

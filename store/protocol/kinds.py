@@ -41,6 +41,22 @@ class RequestKind(StrEnum):
     QUESTION = "question"
 
 
+DECIDED_BY_LEAD = frozenset(
+    {RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY, RequestKind.PERMISSION, RequestKind.QUESTION}
+)
+"""Requests that only the lead answers, whomever they name."""
+FOR_CLIENTS = frozenset({RequestKind.PERMISSION, RequestKind.QUESTION})
+"""Requests of clients, which a message of another kind never answers: a program acts on the answer by itself."""
+VERDICT_ONLY = FOR_CLIENTS | {RequestKind.PLAN, RequestKind.SHUTDOWN}
+"""Requests that only a message of their own kind with a clear yes or no decides."""
+IN_WORDS = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION})
+"""Requests that ordinary messages answer, also by neither yes nor no: saying more is no second answer."""
+REUSED_IDS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER})
+"""Requests whose ids the asker makes, so that `DBG-001` may come again in another session."""
+RESULTS = REUSED_IDS | {RequestKind.RESEARCH}
+"""Requests whose answers are results of agents' work, not decisions that somebody could forge."""
+
+
 class Kind(Struct, frozen=True):
     """One kind of message.
 
@@ -228,6 +244,11 @@ _ALL = (
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _ALL})
 """Kind by name, in the order of the sources; names are compared exactly (`task_assignment`, `TASK_ASSIGNMENT`)."""
+
+RESPONSES: Mapping[RequestKind, str] = {
+    kind.answers: kind.name for kind in _ALL if kind.answers is not None and kind.answers in VERDICT_ONLY
+}
+"""The kind of message that decides a request, where only one does."""
 
 SUPERSEDING = frozenset(kind.opens for kind in _ALL if kind.supersedes and kind.opens is not None)
 """Requests of which an author has one open at a time: a later one replaces it."""

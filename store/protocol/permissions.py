@@ -10,7 +10,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds import KINDS, Family, Kind, RequestKind
+from team_console.store.protocol.kinds import DECIDED_BY_LEAD, KINDS, Family, Kind, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.in_force import HINT
 from team_console.store.settings.team_config import TeamConfig
@@ -139,10 +139,6 @@ LEAD_ONLY = frozenset(
 """Kinds that only the lead (the sprint's Master) may send."""
 TO_LEAD_ONLY = frozenset({"plan_approval_request", "permission_request", "question_request"})
 """Kinds that go to the lead and to nobody else."""
-DECIDED_BY_LEAD = frozenset(
-    {RequestKind.PLAN, RequestKind.CREATE, RequestKind.DESTROY, RequestKind.PERMISSION, RequestKind.QUESTION}
-)
-"""Requests that only the lead answers, whomever they name."""
 
 
 def check_permission(

@@ -11,9 +11,9 @@ from enum import StrEnum
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import DECIDED_BY_LEAD, RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.permissions import DECIDED_BY_LEAD, breach
+from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.seen import REQUEST, SHOWN, digest_of, given_on
 from team_console.store.protocol.ssh import SshSignature, read_signature
 from team_console.store.protocol.team_signature import Seal, plain, seal_of

@@ -33,7 +33,7 @@ from team_console.store.protocol.checks import (
     team_problems,
 )
 from team_console.store.protocol.judgement import judge
-from team_console.store.protocol.kinds import CARRIERS, KINDS, RequestKind, carried_name, default_priority
+from team_console.store.protocol.kinds import CARRIERS, KINDS, RESULTS, carried_name, default_priority
 from team_console.store.protocol.membership import SESSION, known, members, membership_facts
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.permissions import check_permission, check_settings
@@ -44,7 +44,6 @@ from team_console.store.settings.team_config import TeamConfig
 
 _OFTEN, _MANY = timedelta(minutes=1), 4
 """From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""
-_RESULTS = frozenset({RequestKind.DEBUG, RequestKind.BROWSER, RequestKind.RESEARCH})
 
 
 def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
@@ -111,7 +110,7 @@ def _of_name(tx: Transaction, read: ParsedMessage) -> Iterator[str]:
 
 def _of_answers(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
     """An answer to nothing, and a quoted message that nobody has."""
-    if read.answers in _RESULTS:
+    if read.answers in RESULTS:
         yield from _of_results(tx, read, reads)
         return
     quoted = read.message.payload.get("in_reply_to") or read.message.payload.get("request_id")

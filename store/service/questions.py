@@ -17,7 +17,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import nearest
-from team_console.store.protocol.answering import REUSED_IDS, VERDICT_ONLY, already_answered
+from team_console.store.protocol.answering import already_answered
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     ONCE,
@@ -31,7 +31,15 @@ from team_console.store.protocol.client_requests import (
     questions_of,
 )
 from team_console.store.protocol.judgement import Case, RequestState, judge, thread_of, with_bearing
-from team_console.store.protocol.kinds import SUPERSEDING, RequestKind, phrase
+from team_console.store.protocol.kinds import (
+    IN_WORDS,
+    RESPONSES,
+    REUSED_IDS,
+    SUPERSEDING,
+    VERDICT_ONLY,
+    RequestKind,
+    phrase,
+)
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.seen import Face, Seen, digest_of
@@ -276,19 +284,10 @@ def refuse_damaged(snapshot: Snapshot, request_id: str) -> None:
 
 # Answers: the body of the message that answers a request, checked against what the request lets its answerer say.
 
-_RESPONSES: Mapping[RequestKind, str] = {
-    RequestKind.PLAN: "plan_approval_response",
-    RequestKind.SHUTDOWN: "shutdown_response",
-    RequestKind.PERMISSION: "permission_response",
-    RequestKind.QUESTION: "question_response",
-}
-_IN_WORDS = frozenset({RequestKind.ESCALATION, RequestKind.CLARIFICATION})
-"""Requests that may be answered by words that are neither yes nor no."""
-
 
 def answer_type(kind: RequestKind) -> str:
     """The kind of message that answers a request: its own where it has one, else a plain message."""
-    return _RESPONSES.get(kind, "message")
+    return RESPONSES.get(kind, "message")
 
 
 def words_as_answer(question: Message, kind: RequestKind, verdict: Verdict) -> Verdict:
@@ -315,7 +314,7 @@ def answer_body(question: Message, kind: RequestKind, verdict: Verdict, language
     request_id = parse_message(question).request_id
     if kind is RequestKind.QUESTION and verdict.approve and verdict.answers is None:
         _refuse(f"{request_id} is a question, which a yes does not answer", _how_to_answer(question))
-    if verdict.approve is None and kind not in _IN_WORDS:
+    if verdict.approve is None and kind not in IN_WORDS:
         _refuse(f"{request_id} is a request of kind {kind}, which wants a yes or no", "Use approve or reject.")
     if verdict.answers is not None and kind is not RequestKind.QUESTION:
         _refuse(f"{request_id} is a request of kind {kind}; only questions have options", "Use approve or reject.")

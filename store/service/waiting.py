@@ -267,10 +267,7 @@ async def _until(
             left = min((item for item in (tick(), end and end - loop.time()) if item is not None), default=None)
             if left is not None and left <= 0:
                 return None
-            # `asyncio.wait_for` of Python 3.11 loses a Ctrl-C that meets the change.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(left):
-                    await changed.wait()
+            await either(changed, left)
             changed.clear()
         return found
     finally:
@@ -278,6 +275,16 @@ async def _until(
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+
+async def either(changed: asyncio.Event, seconds: float | None) -> None:
+    """Wait for a change, but not longer; None: however long it takes.
+
+    `asyncio.wait_for` of Python 3.11 loses a Ctrl-C that meets the change.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await changed.wait()
 
 
 async def follow(team: Team) -> AsyncIterator[WatchHint]:

@@ -26,7 +26,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.kinds import RESULTS
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, given_on, shown_in
 from team_console.store.protocol.verdicts import is_signed
@@ -108,8 +108,6 @@ class DecisionLedger(Struct, frozen=True):
 
 # Ledger of decisions: a pure function of messages, live and archived, and of the lines of the audit trail.
 
-_WORK = frozenset({RequestKind.DEBUG, RequestKind.BROWSER, RequestKind.RESEARCH})
-"""Kinds whose answers are results of agents' work, not decisions."""
 _VERDICTS = {"approve": "approved", "reject": "rejected", "answer": "answered"}
 """Actions of the audit trail that decide."""
 Signature = Callable[[Message, Message], Proof | None]
@@ -141,7 +139,7 @@ class Sources(Struct, frozen=True):
 def decision_ledger(sources: Sources) -> DecisionLedger:
     """Every decision that messages or audit trail know of, newest first, each with what proves it."""
     trail = _Trail(sources)
-    rows = [row for row in _requests(sources) if row.verdict is not None and row.kind not in _WORK]
+    rows = [row for row in _requests(sources) if row.verdict is not None and row.kind not in RESULTS]
     decisions = [_decided(row, sources, trail) for row in rows]
     known = {answer.message_id for row in rows for answer in row.answers}
     decisions += trail.without_messages(known)
