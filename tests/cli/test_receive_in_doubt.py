@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from team_console.console.cli.main import run
-from team_console.store.backends.yaml.codec.entry import QueueEntry
 
 from tests.conftest import CommandLine
 
@@ -33,15 +32,6 @@ def receive(folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
     out, error = capfd.readouterr()
     assert out == "No pending messages for task-manager\n"
     return error
-
-
-def test_not_one_message_for_somebody_else_is_understood(
-    busy: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked: list[QueueEntry] = []
-    monkeypatch.setattr(QueueEntry, "_look", looked.append)
-    assert receive(busy, capfd) == ""
-    assert looked == []
 
 
 def test_a_damaged_entry_is_warned_of_every_time(

@@ -11,7 +11,6 @@ import pytest
 from rich.console import RenderableType
 from team_console.console.app import ConsoleApp
 from team_console.console.reader import Feed, ReadResult
-from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
 from tests.conftest import COMMAND, clean_environment
@@ -19,28 +18,6 @@ from tests.console.conftest import Desk, hand_in_plan
 from tests.memory_team import MemoryTeam
 from tests.proofs.benchmarks.data import LEAD, letters, write_team
 from tests.pty import Terminal
-
-
-@pytest.mark.anyio
-async def test_the_styles_of_the_screen_are_parsed_once(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed: list[str] = []
-    parse = Stylesheet._parse_rules
-
-    def counted(sheet: Stylesheet, css: str, read_from: tuple[str, str], **options: object) -> object:
-        key = (css, read_from, *options.values())
-        parsed.extend([read_from[0]] * (key not in sheet._parse_cache))
-        return parse(sheet, css, read_from, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Stylesheet, "_parse_rules", counted)
-    app = ConsoleApp(team, me=LEAD)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        assert sum(name.endswith("console.tcss") for name in parsed) == 1
-        light = app.theme_variables["background"]
-        app.theme = "paper"
-        await pilot.pause()
-        assert app.theme_variables["background"] != light, "another theme is read all the same"
-        assert app.screen.styles.background.hex.lower() == app.theme_variables["surface"].lower()
 
 
 class ReadyFeed(Feed):

@@ -108,16 +108,6 @@ def test_random_queues_give_what_reading_all_of_them_gives(monkeypatch: pytest.M
         assert _ids(search(data, ME).messages) == expected, data.decode()
 
 
-def test_an_alias_is_followed_by_reading_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(addressed, "_SMALL", 0)
-    read: list[int] = []
-    genuine = addressed._read_all
-    monkeypatch.setattr(addressed, "_read_all", counting(read, genuine))
-    shared = entry(1, "to: &id001 [file-manager]") + entry(2, "to_agents: *id001")
-    search(f"messages:\n{shared}".encode(), ME)
-    assert read == [1]
-
-
 def _large(root: Path, count: int = 400) -> None:
     records = [dict(make_message(number, to=OTHER).record) for number in range(count)]
     (root / QUEUE).write_text(yaml.safe_dump({"messages": records}), encoding="utf-8")

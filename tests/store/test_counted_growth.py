@@ -14,10 +14,15 @@ from typing import Any
 import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.yaml.disk import Disk, Stat
-from team_console.store.service import slices
+from team_console.store.backends.yaml.healing import partial_writes
+from team_console.store.service import inbox, slices
+from team_console.store.service.caller import Caller
+from team_console.store.service.maintenance import heal
+from team_console.store.views.proposals import difference
 
 from tests.proofs.benchmarks.bulk import VERBS, Verb, aged
 from tests.proofs.benchmarks.data import write_team
+from tests.store.yaml_folder import QUEUE, make_message, open_yaml, put
 
 pytestmark = pytest.mark.slow
 
@@ -84,3 +89,69 @@ def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
     capsys.readouterr()
     for what, counts in zip(("calls", "bytes"), zip(*found[1:], strict=True), strict=True):
         assert _exponent(*counts) <= _LIMIT, (what, counts)
+
+
+def _unreadable(folder: Path, count: int) -> Callable[[], object]:
+    """Lines that nobody can read, beside messages; 500 of each held the lock for ten seconds."""
+    pieces = [b"- [broken %d" % number for number in range(count)]
+    messages = [make_message(number) for number in range(count)]
+    return lambda: partial_writes(pieces, messages)
+
+
+def _of_one_id(folder: Path, count: int) -> Callable[[], object]:
+    """Different messages under one id, which a program wrote; 200 took 40 s."""
+    put(open_yaml(folder), make_message(0))
+    for number in range(count):
+        entry = (
+            f"- {{message_id: X1, type: message, from: a, to: task-manager, payload: {{content: number {number}}}}}\n"
+        )
+        with (folder / QUEUE).open("a") as queue:
+            queue.write(entry)
+
+    def act() -> None:
+        worker = Caller(open_yaml(folder), "task-manager")
+        assert len(inbox.receive(worker, agent="task-manager", lease=60).messages) == count + 1
+        heal(Caller(open_yaml(folder), "ceo"))
+
+    return act
+
+
+def _answers_to_archived(folder: Path, count: int) -> Callable[[], object]:
+    """Answers to messages that left the queue; each of 600 read the whole archive to see what it answers."""
+    asked = [make_message(number) for number in range(count)]
+    team = open_yaml(folder)
+    put(team, *asked)
+    caller = Caller(team, "task-manager")
+    inbox.receive(caller, agent="task-manager")
+    for message in asked:
+        put(team, make_message(count + int(message.message_id[-4:]), payload={"in_reply_to": message.message_id}))
+    return lambda: inbox.receive(caller, agent="task-manager")
+
+
+def _nothing_in_common(folder: Path, count: int) -> Callable[[], object]:
+    """Two texts without a line in common."""
+    old, new = ("".join(f"{number} {word}\n" for number in range(4 * count)) for word in ("before", "now"))
+    return lambda: difference(old, new)
+
+
+@pytest.mark.parametrize("make", [_unreadable, _of_one_id, _answers_to_archived, _nothing_in_common])
+def test_the_work_of_what_once_was_slow_grows_no_faster_than_its_number(
+    make: Callable[[Path, int], Callable[[], object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = _Counted(monkeypatch)
+    found: list[int] = []
+    for number, size in enumerate((120, 120, 200, 360)):  # from 100 read ones on the queue is cleared
+        (tmp_path / str(number)).mkdir()
+        found.append(counted.work(make(tmp_path / str(number), size))[0])
+    least, small, large = found[1:]
+    assert math.log((large - least) / (small - least)) / math.log(3) <= 1.2, found
+
+
+def test_many_messages_are_written_in_slices_that_are_each_durable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LEAST", 10)
+    team = open_yaml(tmp_path)
+    put(team, *map(make_message, range(40)))
+    assert len(inbox.receive(Caller(team, "task-manager"), agent="task-manager").messages) == 40
+    assert [len(line.facts["ids"]) for line in team.audit() if line.action == "receive"] == [10, 10, 10, 10]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.yaml.codec import emit
 from team_console.store.contract.team import Team
-from team_console.store.model import message as copies
 from team_console.store.model.message import Message
 from team_console.store.service import failures, inbox
 from team_console.store.service.caller import Caller
@@ -115,55 +114,3 @@ def test_what_was_read_of_several_is_healed_from_the_ledger(tmp_path: Path) -> N
         assert {
             message.content: message.status for message in factory().snapshot().messages if message.status == "pending"
         } == {"c": "pending"}
-
-
-@pytest.mark.parametrize("number", [30, 60])
-def test_many_of_one_id_are_not_compared_each_with_each(
-    make: Make, number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A program that gives one id to all it writes must not keep the lock from everybody else: 200 took 40 s."""
-    team = make(*(_said(f"number {count}") for count in range(number)))
-    worker = Caller(team, ONE)
-    read: list[str] = []
-    letter_of = copies._letter
-
-    def counted(message: Message) -> str:
-        read.append(message.message_id)
-        return letter_of(message)
-
-    monkeypatch.setattr(copies, "_letter", counted)
-
-    assert len(inbox.receive(worker, agent=ONE, lease=60).messages) == number
-    assert len(inbox.acknowledge(worker, ids=["X1"]).messages) == number
-    heal(Caller(team, "ceo"))
-
-    assert len({message.message_id for message in team.snapshot().messages}) == number
-    assert len(read) < 60 * number
-
-
-def test_what_a_program_does_to_many_of_one_id_is_healed_without_comparing_each_with_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    number, clock, read = 60, FakeClock(), list[str]()
-    with yaml_factory(tmp_path, clock) as factory:
-        team = factory()
-        assert team.root is not None
-        queue = team.root / "message-queue.yaml"
-        first = b"".join(emit(_said(f"first {count}")) for count in range(number))
-        queue.write_bytes(b"messages:\n" + first)
-        inbox.receive(Caller(team, ONE), agent=ONE, lease=60)
-        inbox.acknowledge(Caller(team, ONE), ids=["X1"])
-        queue.write_bytes(b"messages:\n" + b"".join(emit(_said(f"second {count}")) for count in range(number)))
-        letter_of = copies._letter
-
-        def counted(message: Message) -> str:
-            read.append(message.message_id)
-            return letter_of(message)
-
-        monkeypatch.setattr(copies, "_letter", counted)
-        again = factory()
-
-        heal(Caller(again, "ceo"))
-
-        assert len(again.snapshot().messages) == number
-        assert len(read) < 60 * number

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -128,21 +127,3 @@ def test_the_torn_copy_of_a_message_that_left_the_queue_long_ago_goes_again(tmp_
     assert [message.message_id for message in seen.messages] == [make_message(n).message_id for n in (1, 3, 4, 5)]
     assert not [problem for problem in seen.problems if problem.code == "DAMAGED_ENTRY"]
     assert yaml.safe_load((tmp_path / QUEUE).read_bytes())
-
-
-def test_many_broken_pieces_are_not_each_held_against_each_message_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """500 lines that nobody can read, beside 500 messages, held the lock for ten seconds."""
-    written: list[object] = []
-    ways = healing._written
-
-    def counted(record: Mapping[str, Any]) -> Iterator[str]:
-        written.append(record)
-        return ways(record)
-
-    monkeypatch.setattr(healing, "_written", counted)
-    broken, messages = [b"- [broken %d" % number for number in range(40)], [make_message(1), make_message(2)]
-
-    assert partial_writes([*broken, b"- message_id: MSG-20260224-0000"], messages) == [
-        b"- message_id: MSG-20260224-0000"
-    ]
-    assert len(written) == len(messages)

@@ -8,7 +8,6 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from team_console.store.views import proposals
 from team_console.store.views.proposals import NO_LINE_END, counts_of, difference
 
 TEXT = st.lists(st.sampled_from(("a", "b", "c", "", "d\r")), max_size=30).map("\n".join)
@@ -77,15 +76,3 @@ def test_a_missing_line_end_is_told() -> None:
 def test_texts_made_to_be_slow_to_compare_are_told_as_replaced() -> None:
     before, after = "x\ny\n" * 400 + "a", "y\nx\n" * 400 + "b"
     assert counts_of(difference(before, after)) == "+801 −801"
-
-
-def test_texts_without_a_line_in_common_are_not_searched_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def searched(*_: object) -> list[tuple[int, int]]:
-        raise AssertionError("it was searched for lines that stayed")
-
-    monkeypatch.setattr(proposals, "_anchors", searched)
-    monkeypatch.setattr("difflib.SequenceMatcher", searched)
-    old, new = ("".join(f"{number} {word}\n" for number in range(5_000)) for word in ("before", "now"))
-    lines = proposals.difference(old, new)
-    assert lines[0] == "@@ -1,5000 +1,5000 @@"
-    assert lines[1:] == (*(f"-{line}" for line in old.splitlines()), *(f"+{line}" for line in new.splitlines()))

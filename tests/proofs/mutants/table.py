@@ -418,7 +418,8 @@ GUARDS: Mapping[str, Guard] = {
         giving(True), "store/test_yaml_archive.py::test_a_message_leaves_the_queue_only_when_an_archive_holds_it"
     ),
     "archives-searched-once": guard(
-        giving(None), "store/test_bulk_work.py::test_the_work_grows_with_the_number_of_messages[_deliver_and_clear]"
+        giving(None),
+        "store/test_counted_growth.py::test_the_work_of_a_verb_grows_no_faster_than_the_queue[clear, everything]",
     ),
     "copies-count-once": guard(
         only_argument(0), "store/test_shared_ids.py::test_copies_count_once_and_leave_with_the_first_change[yaml]"
