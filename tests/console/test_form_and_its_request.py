@@ -101,7 +101,8 @@ async def test_a_request_that_is_taken_back_says_why(team: MemoryTeam) -> None:
         await desk.press("a")
         await desk.form()
         asking.withdraw(Caller(team, AUTHOR), request_id=str(request_id), reason="the session ended")
-        await desk.until(lambda: "withdrawn: the session ended" in fate(desk), "why it waits no more")
+        await desk.until(lambda: ": the session ended" in fate(desk), "why it waits no more")
+        assert "withdrawn" in fate(desk)
         assert "Which one?" in desk.detail
 
 
@@ -112,7 +113,8 @@ async def test_a_request_that_ends_by_itself_says_so(team: MemoryTeam, clock: Cl
         await form_on_the_plan(desk)
         clock.advance(61)
         desk.app.look()
-        await desk.until(lambda: "withdrawn: timed out" in fate(desk), "that it ended")
+        await desk.until(lambda: ": timed out" in fate(desk), "that it ended")
+        assert "withdrawn" in fate(desk)
         assert "1. Split" in desk.detail
 
 
