@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import errno
 import json
+import math
 import os
 import re
 import shlex
@@ -12,8 +13,8 @@ import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
 from itertools import takewhile
 from pathlib import Path as pathlib_Path
 from typing import Any
@@ -23,126 +24,53 @@ from team_console.console.agents import claude_code, codex
 from team_console.console.agents.instructions import PROGRAM
 from team_console.store.model.errors import Code, TeamError
 
-Path = Sequence[str | int]
-_SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
+Path = Sequence[str]
+Settings = dict[str, Any]
+Made = list[str]
+"""Notes of what was not there before a join."""
 
 
 class NotEditable(ValueError):
     """The text is not JSON that could be edited; it says why."""
 
 
-class Node:
-    """A value and where it stands; what is inside it is looked at when it is asked for.
-
-    Attributes:
-        value: As Python has it.
-        end: Where the text goes on behind it.
-    """
-
-    def __init__(self, text: str, start: int) -> None:
-        self._text, self.start = text, start
-        self.value, self.end = _DECODER.raw_decode(text, start)
-
-    @cached_property
-    def inner(self) -> tuple[Node, ...]:
-        """The nodes of its values."""
-        return tuple(node for _, node in self._members)
-
-    @cached_property
-    def starts(self) -> tuple[int, ...]:
-        """Where each member of an object begins, with its key, or each item of an array."""
-        return tuple(start for start, _ in self._members)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Of an object: its keys, as they stand."""
-        return tuple(self.value) if isinstance(self.value, dict) else ()
-
-    @cached_property
-    def _members(self) -> list[tuple[int, Node]]:
-        found = list[tuple[int, Node]]()
-        place = _skip(self._text, self.start + 1)
-        for _ in self.value if isinstance(self.value, (dict, list)) else ():
-            start = place
-            if isinstance(self.value, dict):
-                _, place = _DECODER.raw_decode(self._text, place)
-                place = _skip(self._text, _skip(self._text, place) + 1)
-            found.append((start, Node(self._text, place)))
-            place = _skip(self._text, _skip(self._text, found[-1][1].end) + 1)
-        return found
-
-
-@lru_cache(maxsize=2)
-def read(text: str) -> Node:
-    """The one object that a text holds; kept for the next question about the same text.
+def read(text: str) -> Settings:
+    """Parse settings of a client.
 
     Raises:
-        NotEditable: It holds something else, or a key twice.
+        NotEditable: They are no JSON object, have a key twice, or a number that Python does not hold.
     """
     try:
-        _STRICT.raw_decode(text, _skip(text, 0))
-        node = Node(text, _skip(text, 0))
+        value = json.loads(text, object_pairs_hook=_object, parse_float=_number, parse_constant=_number)
     except json.JSONDecodeError as error:
         raise NotEditable(f"{error.msg} in line {error.lineno}") from error
     except (ValueError, RecursionError) as error:
         raise NotEditable(str(error)) from error
-    if _skip(text, node.end) != len(text):
-        raise NotEditable(f"more than one JSON value: line {text.count(chr(10), 0, node.end) + 1}")
-    if not isinstance(node.value, dict):
+    if not isinstance(value, dict):
         raise NotEditable("it is not a JSON object")
-    return node
+    return value
 
 
-def at(text: str, path: Path) -> Node | None:
-    """The value at a path of keys and numbers; None when there is none."""
-    node = read(text)
-    for step in path:
-        if isinstance(step, str) and step in node.keys:
-            node = node.inner[node.keys.index(step)]
-        elif isinstance(step, int) and isinstance(node.value, list) and step < len(node.inner):
-            node = node.inner[step]
-        else:
-            return None
-    return node
-
-
-def with_value(text: str, path: Path, value: Any) -> str:
-    """The text with a member of an object, or with one more item of a list; missing objects on the way are made.
-
-    Args:
-        path: To the member; to a list, to append to it.
+def written(text: str, settings: Settings) -> str:
+    """Write changed settings with the indentation and line ends of `text`; unchanged ones are `text` itself.
 
     Raises:
-        NotEditable: Something else stands in the way.
+        NotEditable: They are nested too deeply.
     """
-    for depth in range(len(path)):
-        node = at(text, path[: depth + 1])
-        if node is None:
-            holder = at(text, path[:depth])
-            if holder is None or not isinstance(holder.value, dict):
-                raise NotEditable(f"{_named(path[:depth])} is not an object")
-            return _inserted(text, holder, str(path[depth]), _nested(path[depth + 1 :], value))
-    node = at(text, path)
-    if node is None or not isinstance(node.value, list):
-        raise NotEditable(f"{_named(path)} is there already")
-    return _inserted(text, node, None, value)
-
-
-def without(text: str, path: Path) -> str:
-    """The text without the member or item at the path."""
-    holder, node = at(text, path[:-1]), at(text, path)
-    if holder is None or node is None:
+    if settings == read(text):
         return text
-    number = path[-1] if isinstance(path[-1], int) else holder.keys.index(path[-1])
-    if len(holder.inner) == 1:
-        return text[: holder.start + 1] + text[holder.end - 1 :]
-    if number == 0:
-        return text[: holder.starts[0]] + text[holder.starts[1] :]
-    return text[: holder.inner[number - 1].end] + text[node.end :]
+    unit = re.search(r"\n([ \t]+)\S", text)
+    try:
+        after = json.dumps(settings, ensure_ascii=False, indent=unit.group(1) if unit is not None else 2)
+    except RecursionError as error:
+        raise NotEditable(str(error)) from error
+    # Half a character cannot be written as UTF-8.
+    after = re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", after)
+    after += "\n" if text.endswith("\n") else ""
+    return after.replace("\n", "\r\n") if "\r\n" in text else after
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> Settings:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
@@ -150,51 +78,37 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_object)
+def _number(text: str) -> float:
+    """Parse a number that comes out of Python as it went in."""
+    number = float(text)
+    if not math.isfinite(number) or Decimal(repr(number)) != Decimal(text):
+        raise ValueError(f"the number {text[:30]} cannot be kept as it is")
+    return number
 
 
-def _skip(text: str, place: int) -> int:
-    match = _SPACE.match(text, place)
-    return match.end() if match is not None else place
-
-
-def _nested(path: Path, value: Any) -> Any:
-    for step in reversed(path):
-        value = {str(step): value}
+def _at(settings: Settings, path: Path) -> Any:
+    """Find the value at a path; None for none."""
+    value: Any = settings
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
     return value
 
 
-def _inserted(text: str, holder: Node, key: str | None, value: Any) -> str:
-    """The value as the last one of its holder, in the style of those before it."""
-    name = f"{json.dumps(key, ensure_ascii=False)}: " if key is not None else ""
-    if holder.inner and "\n" not in text[holder.start : holder.starts[0]]:
-        end = holder.inner[-1].end
-        return f"{text[:end]}, {name}{json.dumps(value, ensure_ascii=False)}{text[end:]}"
-    outer = _indent_of(text, holder.start)
-    margin = _indent_of(text, holder.starts[-1]) if holder.inner else outer + _unit(text)
-    line = "\r\n" if "\r\n" in text else "\n"
-    body = json.dumps(value, ensure_ascii=False, indent=_unit(text)).replace("\n", f"{line}{margin}")
-    if holder.inner:
-        end = holder.inner[-1].end
-        return f"{text[:end]},{line}{margin}{name}{body}{text[end:]}"
-    return f"{text[: holder.start + 1]}{line}{margin}{name}{body}{line}{outer}{text[holder.end - 1 :]}"
+def _holder(settings: Settings, path: Path, made: Made) -> Settings:
+    """Find the object at a path; objects that are missing are made, and noted.
 
-
-def _indent_of(text: str, place: int) -> str:
-    """The blanks at the beginning of the line that has this place."""
-    begin = text.rfind("\n", 0, place) + 1
-    match = re.compile(r"[ \t]*").match(text, begin)
-    return match.group() if match is not None else ""
-
-
-def _unit(text: str) -> str:
-    """One step of the indentation of this text; two blanks where it has none."""
-    match = re.search(r"\n([ \t]+)\S", text)
-    return match.group(1) if match is not None else "  "
-
-
-def _named(path: Path) -> str:
-    return ".".join(map(str, path)) or "the whole"
+    Raises:
+        NotEditable: Something else stands in the way.
+    """
+    value: Any = settings
+    for depth, step in enumerate(path, start=1):
+        if step not in value:
+            value[step] = {}
+            made.append(f"made {'/'.join(path[:depth])}")
+        value = value[step]
+        if not isinstance(value, dict):
+            raise NotEditable(f"{'.'.join(path[:depth])} is not an object")
+    return value
 
 
 # Marked blocks: lines of ours in a text file of somebody else, found again by the lines around them.
@@ -521,14 +435,11 @@ HOOKS, ALLOWED, ENABLED, SERVERS = (
     ("mcpServers",),
 )
 """Where things stand in the settings of Claude Code; Codex has its hooks under the same key."""
-_BLANK = "blank "
-"""Begins a note of the blanks that stood in an empty object or list: `blank hooks/Stop= `."""
 _WORDS = {ALLOWED: ALLOW_RULE, ENABLED: SERVER}
-Made = list[str]
 
 
-def with_hooks(text: str, name: str, entries: Mapping[str, Sequence[Mapping[str, Any]]], made: Made) -> str:
-    """The settings with these hooks of the member `name`, each once; older ones of its own are taken out.
+def with_hooks(settings: Settings, name: str, entries: Mapping[str, Sequence[Settings]], made: Made) -> None:
+    """Put these hooks of the member `name` in, each once; older ones of its own are taken out.
 
     Args:
         made: Gets what was not there before.
@@ -536,127 +447,95 @@ def with_hooks(text: str, name: str, entries: Mapping[str, Sequence[Mapping[str,
     Raises:
         TeamError: `NOT_PERMITTED` when sessions with these settings are of another member already.
     """
-    _refuse_others(text, name)
-    for path, entry in reversed(list(_settings_file_ours(text, name))):
-        if entry not in entries.get(str(path[1]), ()):
-            text = without(text, path)
+    others = members_in(settings) - {name}
+    if others:
+        raise _taken(min(others))
+    _take_hooks_out(settings, name, keep=entries)
     for event, wanted in entries.items():
-        there = _list(text, (*HOOKS, event))
         for entry in wanted:
-            if entry not in there:
-                text = _appended(text, (*HOOKS, event), dict(entry), made)
-    return text
+            if entry not in _list(settings, (*HOOKS, event)):
+                _append(settings, (*HOOKS, event), dict(entry), made)
 
 
-def without_hooks(text: str, name: str) -> str:
-    """The settings without any hook of the member `name`."""
-    for path, _ in reversed(list(_settings_file_ours(text, name))):
-        text = without(text, path)
-    return text
+def without_hooks(settings: Settings, name: str) -> bool:
+    """Take every hook of the member `name` out; return whether there was any."""
+    return _take_hooks_out(settings, name, keep={})
 
 
-def has_hooks(text: str, name: str) -> bool:
-    """Whether the member's hooks are there."""
-    return any(True for _ in _settings_file_ours(text, name))
+def with_word(settings: Settings, path: Path, made: Made) -> None:
+    """Put our word into the list at `ALLOWED` or `ENABLED`."""
+    word = _WORDS[tuple(path)]
+    if word not in _list(settings, path):
+        made.append(f"word {'/'.join(path)}")
+        _append(settings, path, word, made)
 
 
-def with_word(text: str, path: tuple[str, ...], made: Made) -> str:
-    """The settings with our word in the list at `ALLOWED` or `ENABLED`."""
-    word = _WORDS[path]
-    if word in _list(text, path):
-        return text
-    made.append(f"word {'/'.join(path)}")
-    return _appended(text, path, word, made)
+def without_word(settings: Settings, path: Path, made: Sequence[str] | None) -> None:
+    """Take our word out, if a join put it there or nobody knows."""
+    words = _list(settings, path)
+    if _WORDS[tuple(path)] in words and (made is None or f"word {'/'.join(path)}" in made):
+        words.remove(_WORDS[tuple(path)])
 
 
-def without_word(text: str, path: tuple[str, ...], made: Sequence[str] | None) -> str:
-    """The settings without our word, if a join put it there or nobody knows."""
-    words = _list(text, path)
-    if _WORDS[path] not in words or (made is not None and f"word {'/'.join(path)}" not in made):
-        return text
-    return without(text, (*path, words.index(_WORDS[path])))
-
-
-def with_server(text: str, name: str, server: Mapping[str, Any], made: Made) -> str:
-    """The MCP settings with our server, acting as `name`.
+def with_server(settings: Settings, name: str, server: Settings, made: Made) -> None:
+    """Put our MCP server in, acting as `name`.
 
     Raises:
         TeamError: `NOT_PERMITTED` when it acts as another member there.
     """
-    path = (*SERVERS, SERVER)
-    node = at(text, path)
-    if node is not None:
-        if node.value == server:
-            return text
-        other = server_member(node.value)
-        if other != name:
-            raise _taken(other or "somebody else")
-        text = without(text, path)
-    _note_containers(text, path, made)
-    return with_value(text, path, dict(server))
+    servers = _holder(settings, SERVERS, made)
+    if SERVER in servers and servers[SERVER] != server and server_member(servers[SERVER]) != name:
+        raise _taken(server_member(servers[SERVER]) or "somebody else")
+    servers[SERVER] = server
 
 
-def without_server(text: str, name: str) -> str:
-    """The MCP settings without our server, if it acts as `name`."""
-    path = (*SERVERS, SERVER)
-    node = at(text, path)
-    return without(text, path) if node is not None and server_member(node.value) == name else text
+def without_server(settings: Settings, name: str) -> bool:
+    """Take our MCP server out, if it acts as `name`; return whether it was there."""
+    if server_member(_at(settings, (*SERVERS, SERVER))) != name:
+        return False
+    del settings[SERVERS[0]][SERVER]
+    return True
 
 
 def server_member(server: object) -> str | None:
     """The member as whom an MCP server acts."""
-    environment = server.get("env") if isinstance(server, dict) else None
-    name = environment.get("TEAM_CONSOLE_AS") if isinstance(environment, dict) else None
+    name = _at(server, ("env", "TEAM_CONSOLE_AS")) if isinstance(server, dict) else None
     return name if isinstance(name, str) else None
 
 
-def pruned(text: str, made: Sequence[str] | None) -> str:
-    """The settings without the empty objects and lists that a join made."""
-    events = at(text, HOOKS)
-    inside = [(*HOOKS, key) for key in events.keys] if events is not None else []
+def prune(settings: Settings, made: Sequence[str] | None) -> None:
+    """Remove the empty objects and lists that a join made."""
+    events = _at(settings, HOOKS)
+    inside = [(*HOOKS, key) for key in events] if isinstance(events, dict) else []
     for path in (*inside, ALLOWED, ALLOWED[:1], HOOKS, ENABLED, SERVERS):
-        node = at(text, path)
-        if node is not None and node.value in ({}, []) and (made is None or f"made {'/'.join(path)}" in made):
-            text = without(text, path)
-    return _with_blanks(text, made or ())
+        if _at(settings, path) in ({}, []) and (made is None or f"made {'/'.join(path)}" in made):
+            del (_at(settings, path[:-1]) if path[:-1] else settings)[path[-1]]
 
 
-def _with_blanks(text: str, made: Sequence[str]) -> str:
-    """The settings with the blanks in empty objects and lists that stood there before a join."""
-    for note in made:
-        where, _, blank = note.removeprefix(_BLANK).partition("=")
-        if not note.startswith(_BLANK) or blank.strip(" \t\r\n"):  # a receipt is a file, too, that anybody may edit
-            continue
-        node = at(text, tuple(where.split("/")) if where else ())
-        if node is not None and text[node.start : node.end] in ("{}", "[]"):
-            text = f"{text[: node.start + 1]}{blank}{text[node.end - 1 :]}"
-    return text
-
-
-def _settings_file_ours(text: str, name: str) -> Iterator[tuple[tuple[str | int, ...], object]]:
-    """Path and value of each entry that calls our hook for `name` and does nothing else."""
-    events = at(text, HOOKS)
-    for event in events.keys if events is not None else ():
-        for number, entry in enumerate(_list(text, (*HOOKS, event))):
-            if _members(entry) == {name}:
-                yield (*HOOKS, event, number), entry
-
-
-def members_in(text: str) -> set[str]:
+def members_in(settings: Settings) -> set[str]:
     """The members whose hooks are in the settings.
 
     Raises:
         NotEditable: They cannot be read.
     """
-    events = at(text, HOOKS)
-    entries = [entry for event in (events.keys if events is not None else ()) for entry in _list(text, (*HOOKS, event))]
+    entries = [entry for event in _events(settings) for entry in _list(settings, (*HOOKS, event))]
     return {member for entry in entries for member in _members(entry) if member is not None}
 
 
-def _refuse_others(text: str, name: str) -> None:
-    others = members_in(text) - {name}
-    if others:
-        raise _taken(min(others))
+def _take_hooks_out(settings: Settings, name: str, keep: Mapping[str, Sequence[Settings]]) -> bool:
+    """Remove each entry that calls our hook for `name` and does nothing else."""
+    is_found = False
+    for event in _events(settings):
+        entries = _list(settings, (*HOOKS, event))
+        kept = [entry for entry in entries if _members(entry) != {name} or entry in keep.get(event, ())]
+        is_found = is_found or len(kept) < len(entries)
+        entries[:] = kept
+    return is_found
+
+
+def _events(settings: Settings) -> list[str]:
+    events = _at(settings, HOOKS)
+    return list(events) if isinstance(events, dict) else []
 
 
 def _members(entry: object) -> set[str | None]:
@@ -671,30 +550,23 @@ def _taken(other: str) -> TeamError:
     return TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {other}. Or join in another project.")
 
 
-def _list(text: str, path: tuple[str, ...]) -> list[Any]:
+def _list(settings: Settings, path: Path) -> list[Any]:
     """The list at a path, empty when nothing is there.
 
     Raises:
         NotEditable: Something else is there.
     """
-    node = at(text, path)
-    if node is None:
+    holder = _at(settings, path[:-1]) if path[:-1] else settings
+    if not isinstance(holder, dict) or path[-1] not in holder:
         return []
-    if not isinstance(node.value, list):
+    found = holder[path[-1]]
+    if not isinstance(found, list):
         raise NotEditable(f"{'.'.join(path)} is not a list")
-    return node.value
+    return found
 
 
-def _appended(text: str, path: tuple[str, ...], item: Any, made: Made) -> str:
-    _note_containers(text, (*path, ""), made)
-    return with_value(text, path, item if at(text, path) is not None else [item])
-
-
-def _note_containers(text: str, path: tuple[str, ...], made: Made) -> None:
-    """Note which objects and lists on the way have to be made, and what blanks stand in those that are empty."""
-    for depth in range(len(path)):
-        node, where = at(text, path[:depth]), "/".join(path[:depth])
-        if node is None:
-            made.append(f"made {where}")
-        elif isinstance(node.value, (dict, list)) and not node.inner and node.end - node.start > 2:
-            made.append(f"{_BLANK}{where}={text[node.start + 1 : node.end - 1]}")
+def _append(settings: Settings, path: Path, item: Any, made: Made) -> None:
+    holder = _holder(settings, path[:-1], made)
+    if path[-1] not in holder:
+        made.append(f"made {'/'.join(path)}")
+    holder.setdefault(path[-1], []).append(item)

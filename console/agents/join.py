@@ -241,7 +241,7 @@ def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
 
 def _members_at(settings: Place) -> set[str]:
     try:
-        return settings_file.members_in(read_file(settings.path, settings.home) or _EMPTY)
+        return settings_file.members_in(settings_file.read(read_file(settings.path, settings.home) or _EMPTY))
     except (TeamError, NotEditable):  # what cannot be read has nothing of ours
         return set()
 
@@ -281,29 +281,34 @@ def _settings_file(home: Path, name: str, joining: Joining, client: str) -> Plac
     entries = hook_entries(client, hook_command(joining.program, name=joining.name, location=joining.location))
 
     def join(text: str, made: list[str]) -> str:
-        text = settings_file.with_hooks(text, joining.name, entries, made)
+        settings = settings_file.read(text)
+        settings_file.with_hooks(settings, joining.name, entries, made)
         for path in words:
-            text = settings_file.with_word(text, path, made)
-        return text
+            settings_file.with_word(settings, path, made)
+        return settings_file.written(text, settings)
 
     def leave(text: str, made: Sequence[str] | None) -> str:
-        if not settings_file.has_hooks(text, joining.name):
-            return text
-        text = settings_file.without_hooks(text, joining.name)
-        for path in words:
-            text = settings_file.without_word(text, path, made)
-        return settings_file.pruned(text, made)
+        settings = settings_file.read(text)
+        if settings_file.without_hooks(settings, joining.name):
+            for path in words:
+                settings_file.without_word(settings, path, made)
+            settings_file.prune(settings, made)
+        return settings_file.written(text, settings)
 
     return Place(home / name, home, _EMPTY, join, leave)
 
 
 def _server_file(home: Path, name: str, joining: Joining) -> Place:
     def join(text: str, made: list[str]) -> str:
-        return settings_file.with_server(text, joining.name, joining.server, made)
+        settings = settings_file.read(text)
+        settings_file.with_server(settings, joining.name, joining.server, made)
+        return settings_file.written(text, settings)
 
     def leave(text: str, made: Sequence[str] | None) -> str:
-        after = settings_file.without_server(text, joining.name)
-        return text if after == text else settings_file.pruned(after, made)
+        settings = settings_file.read(text)
+        if settings_file.without_server(settings, joining.name):
+            settings_file.prune(settings, made)
+        return settings_file.written(text, settings)
 
     return Place(home / name, home, _EMPTY, join, leave)
 

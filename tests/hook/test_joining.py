@@ -66,6 +66,15 @@ def put(path: Path, text: str) -> Path:
     return path
 
 
+def meaning(files: dict[str, str]) -> dict[str, str]:
+    """The same files, those of JSON without their white space; the order of their keys counts."""
+    return {path: as_values(text) if path.endswith(".json") else text for path, text in files.items()}
+
+
+def as_values(text: str) -> str:
+    return json.dumps(json.loads(text)) if text.strip() else text
+
+
 WAYS = [
     ("claude", "--project"),
     ("claude", "--local"),
@@ -101,7 +110,7 @@ def test_leaving_takes_out_what_joining_put_in_and_nothing_else(
     again = desk.ok("join", "alice", "--for", client, scope)
     assert ({file["change"] for file in again["files"]}, desk.files()) == ({"unchanged"}, joined)
     desk.ok("leave", "alice")
-    assert (desk.files(), sorted(os.listdir(desk.project))) == (before, folders)
+    assert (meaning(desk.files()), sorted(os.listdir(desk.project))) == (meaning(before), folders)
     assert "nothing is to be taken out" in desk.ok("leave", "alice")["notes"][0]
 
 
@@ -130,7 +139,7 @@ def test_a_rule_that_was_there_before_stays(desk: Desk) -> None:
     before = path.read_text()
     desk.ok("join", "alice", "--for", "claude")
     desk.ok("leave", "alice")
-    assert path.read_text() == before
+    assert json.loads(path.read_text()) == json.loads(before)
 
 
 def test_the_settings_of_claude_code_are_what_it_reads(desk: Desk) -> None:
@@ -262,7 +271,19 @@ def test_nobody_joins_as_the_human(name: str, desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"permissions": {"allow": "x"}}']
+    "text",
+    [
+        *(
+            "{",
+            "[]",
+            "[" * 9999,
+            "{} {}",
+            '{"hooks": []}',
+            '{"hooks": {"Stop": {}}}',
+            '{"permissions": {"allow": "x"}}',
+        ),
+        *('{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 1e999}', '{"a": 0.10000000000000000001}', "{\n// mine\n}"),
+    ],
 )
 def test_settings_that_cannot_be_edited_are_left_alone(text: str, desk: Desk) -> None:
     put(desk.project / ".claude" / "settings.json", text)
@@ -316,7 +337,24 @@ def test_what_was_empty_comes_back_as_it_was(text: str, client: str, desk: Desk)
         assert path.read_bytes() != text.encode()
         desk.ok("join", "alice", "--for", client)
     desk.ok("leave", "alice")
-    assert path.read_bytes() == text.encode()
+    after = path.read_bytes().decode()
+    assert after == text if client == "shell" else as_values(after) == as_values(text)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_values_order_indentation_and_line_ends_of_settings_stay(end: str, desk: Desk) -> None:
+    """Numbers, half a character and text of other alphabets, too."""
+    odd = {"z": [1.5, 10**30, -0.0], "a": "é \ud83d", "b": {}, "c": None, "__": [[]]}
+    newline = end or "\n"
+    text = json.dumps(odd, indent="\t").replace("\n", newline) + end
+    path = desk.project / ".mcp.json"
+    path.write_bytes(text.encode())
+    desk.ok("join", "alice", "--for", "mcp")
+    joined = path.read_bytes().decode()
+    assert joined.startswith(text.replace("\\u00e9", "é").removesuffix(end).removesuffix(f"{newline}}}"))
+    assert joined.count("\n") == joined.count(newline)
+    desk.ok("leave", "alice")
+    assert path.read_bytes().decode() == text.replace("\\u00e9", "é")
 
 
 def test_modes_are_kept_and_links_lead_nowhere_else(desk: Desk, tmp_path: Path) -> None:
@@ -466,7 +504,7 @@ def test_owner_mode_and_other_names_of_a_file_stay(way: str, desk: Desk) -> None
         desk.ok(*words)
         assert facts_of(path) == known
         assert way != "hard link" or path.samefile(desk.project / "backup.json")
-    assert path.read_text() == OTHERS
+    assert as_values(path.read_text()) == as_values(OTHERS)
     assert sorted(os.listdir(path.parent)) == ["settings.json"]
 
 
