@@ -7,7 +7,7 @@ what stands of one request, what other requests of its chain make of it, and the
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -259,7 +259,7 @@ def judge_entries(
         known = replace(known, reports=reports.get(chain[1], ()))
         members.sort(key=lambda case: case.order)
         if chain[0] == _DISPATCH:
-            links = [_dispatched(evidence, case, known) for case in members]
+            links = _dispatched(evidence, members, known.reports)
         else:
             links = _stops(evidence, members, known) if chain[0] == _STOP else _succession(members)
         cases += map(_linked, members, links)
@@ -850,10 +850,11 @@ def _stops(evidence: Evidence, cases: Sequence[Case], heard: Heard) -> list[Link
     return [made[case.key] for case in cases]
 
 
-def _dispatched(evidence: Evidence, case: Case, heard: Heard) -> Link:
+def _dispatched(evidence: Evidence, cases: Iterable[Case], reports: Iterable[Entry]) -> list[Link]:
     """An agent that was asked for with its task, and reports it done, was created: nobody announces it (r3)."""
-    after = [entry for entry in heard.reports if evidence.when(entry) > case.order]
-    return Link(over=min(after, key=evidence.when, default=None))
+    told = sorted(reports, key=evidence.when)
+    places = [bisect_right(told, case.order, key=evidence.when) for case in cases]
+    return [Link(over=told[place] if place < len(told) else None) for place in places]
 
 
 def _approved_by(evidence: Evidence, case: Case, stops: Iterable[Case]) -> Link:
