@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 from team_console.console.actions import configure_keys, usual_keys
 from team_console.console.drafts import Drafts, LastPlace
-from team_console.console.faults import Fault
 from team_console.console.following_app import FollowingApp
 from team_console.console.keys import KeyQueue, configure_grace
 from team_console.console.leaving import keep_drafts, run_to_the_end
@@ -104,7 +103,7 @@ class ConsoleApp(FollowingApp[int]):
         self.main = MainScreen(
             Caller(team, me, LOCK_WAIT),
             self.drafts,
-            Outside(self.look, self.redraw, self._handle_exception, lambda: self.is_behind),
+            Outside(self.look, self.redraw, self.report, lambda: self.is_behind),
             read_only=self.read_only,
             preferences=self.preferences,
             place=self.last_place.read(),
@@ -193,10 +192,6 @@ class ConsoleApp(FollowingApp[int]):
     def where(self) -> str:
         """The mode that is shown."""
         return f"mode {self.main.mode}"
-
-    def tell(self, fault: Fault) -> None:
-        """A banner; the rest of the screen goes on."""
-        self.main.show_fault(fault)
 
     def redraw(self) -> None:
         """Forget what the terminal shows, and look again."""

@@ -14,7 +14,7 @@ from team_console.console.crash_guard import ContainedApp
 from team_console.console.reader import Feed, Pace, ReadResult
 from team_console.console.words import reason_of
 from team_console.store.contract.team import Team, WatchHint, WatchState
-from team_console.widgets.guarded import defect_in
+from team_console.store.model.errors import TeamError
 from team_console.widgets.later import later
 from textual import on, work
 from textual.message import Message
@@ -182,15 +182,14 @@ class FollowingApp(ContainedApp[ReturnT]):
         if not self._goes_on:
             return
         self._reading, self._ended = False, self._begun
-        with self._contained():
-            self.screen._invoke_later(self._painted, self)
-            if error is None:
-                first, self._has_read = not self._has_read, True
-                self.saw(reading.result(), first=first)
-            else:
-                self.failed(error)
-                if (defect := defect_in(error)) is not None:
-                    raise defect
+        self.call_after_refresh(self._painted)
+        if error is None:
+            first, self._has_read = not self._has_read, True
+            self.saw(reading.result(), first=first)
+        else:
+            self.failed(error)
+            if not isinstance(error, TeamError | OSError | asyncio.CancelledError):
+                self.report(error)
 
     def _painted(self) -> None:
         """What was read is on the screen."""
@@ -225,8 +224,7 @@ class FollowingApp(ContainedApp[ReturnT]):
         while True:
             try:
                 async for hint in self.team.watch():
-                    with self._contained():  # no message: the watch gathers already what comes together
-                        self._changed(self.StoreChanged(hint))
+                    self._changed(self.StoreChanged(hint))  # no message: the watch gathers what comes together
             except Exception as error:
                 self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
             await asyncio.sleep(self.WATCH_AGAIN)

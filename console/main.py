@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection
 from datetime import datetime
 from functools import cached_property
 from importlib import import_module
@@ -16,7 +15,6 @@ from team_console.console.background import Background
 from team_console.console.decisions import Unwritten, Workspace
 from team_console.console.drafts import Drafts, Place
 from team_console.console.editor import edit_text
-from team_console.console.faults import Fault
 from team_console.console.modes.pane import AgentPane, AttachmentCache, EvidenceWanted, ListPane, Pane
 from team_console.console.preferences import Preferences
 from team_console.console.screens import ReadingScreen, Toasts
@@ -40,15 +38,12 @@ from team_console.widgets.bars import (
     GraceBar,
     KeyBar,
     KeyHint,
-    Notice,
-    NoticeKind,
     Standing,
     StatusLine,
     TabBar,
     TipBar,
 )
 from team_console.widgets.form import Behind
-from team_console.widgets.guarded import Guarded
 from team_console.widgets.team import TeamColumn, TeamStrip
 from textual import on
 from textual.app import ComposeResult
@@ -92,7 +87,6 @@ class _Bars(NamedTuple):
     tabs: TabBar
     strip: TeamStrip
     banner: Banner
-    fault: Banner
     column: TeamColumn
     tip: TipBar
     grace: GraceBar
@@ -121,7 +115,6 @@ class Frame:
             part(TabBar),
             part(TeamStrip),
             part("#banner", Banner),
-            part("#fault", Banner),
             part(TeamColumn),
             part(TipBar),
             part(GraceBar),
@@ -180,21 +173,6 @@ class Frame:
         if subject is not None:
             self.tip = step_of(subject, self.tip)
         self._bars.tip.show(tip_lines(self.tip, subject) if subject is not None else ())
-
-    def show_fault(self, fault: Fault) -> None:
-        """Say that a part of the console failed and where that is logged; of several the first, the others follow."""
-        banner = self._bars.fault
-        if banner.notice is not None:
-            return
-        where = f" in {fault.where}" if fault.where else ""
-        text = f"a part of the console failed ({fault.kind}{where}); the rest goes on"
-        place = f"Where, but no message, is in {safe_line(fault.log, 200)}. " if fault.log is not None else ""
-        notice = Notice(NoticeKind.DEFECT, safe_line(text, 200), f"{place}esc takes this away.")
-        banner.show(notice)
-
-    def hide_fault(self) -> None:
-        """Take the banner of a defect away."""
-        self._bars.fault.show(None)
 
     def dismiss_tip(self) -> bool:
         """Take the tip away for good; False when there was none."""
@@ -456,7 +434,6 @@ class Performer:
         forms: StandingForms,
         *,
         subject: Callable[[], Subject],
-        contained: Callable[[], AbstractContextManager[None]],
     ) -> None:
         """Make a performer.
 
@@ -465,10 +442,9 @@ class Performer:
             workspace: What handlers get.
             forms: Where a warning of the next form is left.
             subject: What keys act on now.
-            contained: What a handler runs in, so that its defect stays its own.
         """
         self._screen, self._workspace, self._forms = screen, workspace, forms
-        self._subject, self._contained = subject, contained
+        self._subject = subject
         self._waiting = 0
 
     @property
@@ -516,11 +492,10 @@ class Performer:
             self._forms.warning = _CHANGED
         from team_console.console.commands import handlers
 
-        with self._contained():
-            handlers()[action.id](self._workspace, subject)
+        handlers()[action.id](self._workspace, subject)
 
 
-class MainScreen(Guarded, Screen[None]):
+class MainScreen(Screen[None]):
     """Everything the human sees; what it knows comes in through `show`, what it wants goes out through handlers."""
 
     HORIZONTAL_BREAKPOINTS = HORIZONTAL
@@ -556,7 +531,7 @@ class MainScreen(Guarded, Screen[None]):
         self.situation = ScreenState()
         self.now = caller.team.clock()
         self.busy = ""
-        self.performer = Performer(self, self, self.forms, subject=self.subject, contained=self._contained)
+        self.performer = Performer(self, self, self.forms, subject=self.subject)
 
     @property
     def pane(self) -> Pane:
@@ -585,7 +560,6 @@ class MainScreen(Guarded, Screen[None]):
         yield TabBar(id="tabs")
         yield TeamStrip(id="strip")
         yield Banner(id="banner")
-        yield Banner(id="fault")
         with Container(id="body"):
             self.panes.bring(self.mode)
             yield self.pane
@@ -624,8 +598,7 @@ class MainScreen(Guarded, Screen[None]):
         self.situation, self.now = situation, now
         if self.panes.keeps(situation):
             return
-        with self._contained():
-            self._show_frame()
+        self._show_frame()
         if self._is_drawn:
             self.panes.show(situation, now)
         self._show_keys()
@@ -640,8 +613,7 @@ class MainScreen(Guarded, Screen[None]):
     def tick(self, now: datetime) -> None:
         """Let ages go on; only what reads otherwise is repainted."""
         self.now = now
-        with self._contained():
-            self._show_frame()
+        self._show_frame()
         if self._is_drawn:
             self.pane.tick(now)
 
@@ -653,17 +625,15 @@ class MainScreen(Guarded, Screen[None]):
             return
         fresh = self.panes.bring(mode)
         self.set_class(mode is Mode.INBOXES, "-roster")
-        with self._contained():
-            self._show_frame()
+        self._show_frame()
         if fresh:
             self.run_worker(self._bring_in(self.pane), group="panes")
         else:
             self._enter()
 
     def back(self) -> None:
-        """Back out of the innermost thing; at the outside, take away the banner of a defect and stop asking agents."""
+        """Back out of the innermost thing; at the outside, stop asking agents."""
         if not (self._is_drawn and self.pane.back()) and not self.frame.dismiss_tip():
-            self.frame.hide_fault()
             self.background.cancel_stopping()
         self._show_keys()
 
@@ -671,9 +641,7 @@ class MainScreen(Guarded, Screen[None]):
         """What keys act on now."""
         caller = self.caller
         lead = self.situation.snapshot.config.lead if self.situation.snapshot else caller.actor
-        selection = NOTHING
-        with self._contained():
-            selection = self.pane.subject() if self._is_drawn else NOTHING
+        selection = self.pane.subject() if self._is_drawn else NOTHING
         return Subject(
             mode=self.mode,
             me=caller.actor,
@@ -702,12 +670,11 @@ class MainScreen(Guarded, Screen[None]):
         """Ask the human; say what was done once it is done, and look at the store again."""
 
         def answered(result: ResultT) -> None:
-            with self._contained():
-                if told is not None:
-                    self.look()
-                    self.toast(told(result))
-                if then is not None:
-                    then(result)
+            if told is not None:
+                self.look()
+                self.toast(told(result))
+            if then is not None:
+                then(result)
 
         self.forms.open(form, answered, about=about)
 
@@ -767,21 +734,8 @@ class MainScreen(Guarded, Screen[None]):
         if not self._is_drawn:
             return
         self.panes.show(self.situation, self.now, again=True)
-        with self._contained():
-            self.pane.focus_first()
+        self.pane.focus_first()
         self.app.call_later(self._show_keys)  # behind the focus, which moves later: its keys are written once
-
-    def show_fault(self, fault: Fault) -> None:
-        """Say that a part of the console failed and where that is logged."""
-        self.frame.show_fault(fault)
-
-    @contextmanager
-    def _contained(self) -> Iterator[None]:
-        """One part of the screen must not keep the others from being shown."""
-        try:
-            yield
-        except Exception as error:
-            self.report(error)
 
     def _show_frame(self) -> None:
         has_column = self.has_class("-broad")

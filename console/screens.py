@@ -88,7 +88,7 @@ class ReadingScreen(Overlay, ModalScreen[None]):
         if event.state is WorkerState.SUCCESS:
             self.query_one(Detail).show(result)
         elif event.worker.error is not None:
-            self.app._handle_exception(event.worker.error)  # type: ignore[arg-type]
+            self.app.report(event.worker.error)  # type: ignore[attr-defined]
         if self._again:
             self.follow()
 

@@ -22,6 +22,7 @@ from textual._ansi_sequences import SYNC_END as SYNC_END
 from textual._ansi_sequences import SYNC_START as SYNC_BEGIN
 from textual._compositor import Compositor
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Paste, Resize
 from textual.geometry import Size
@@ -164,6 +165,7 @@ def mend_textual() -> None:
     """Put the functions below in place of Textual's own, once."""
     Compositor.reflow, Compositor.reflow_visible = _reflow, _reflow_visible  # type: ignore[method-assign]
     Screen._on_resize, Screen._compositor_refresh = _on_resize, _compositor_refresh  # type: ignore[method-assign]
+    Screen._dispatch_message = _dispatch_message  # type: ignore[method-assign,assignment]
     Segment.split_cells = _split_cells  # type: ignore[method-assign]
 
 
@@ -192,6 +194,15 @@ async def _on_resize(self: Screen[Any], event: Resize) -> None:
     # told again after the other, without end: a window that is dragged hangs.
     if event.size == self.app.size:
         await _textual_on_resize(self, event)
+
+
+async def _dispatch_message(self: Screen[Any], message: Message) -> None:
+    # A screen that is closed loses its widgets before it has handled its last messages.
+    try:
+        await Widget._dispatch_message(self, message)
+    except NoMatches:
+        if self in self.app.screen_stack:
+            raise
 
 
 def _compositor_refresh(self: Screen[Any]) -> None:

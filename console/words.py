@@ -28,9 +28,8 @@ from team_console.store.views.rows import DeliveryRow, RequestRow, RequestState,
 from team_console.store.views.truth import Looks, Reason, State, Truth, holder_words, judge
 from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, NoticeKind, Pulse, Tab
-from team_console.widgets.document import Document, Lines
+from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form import Stopped
-from team_console.widgets.guarded import CANNOT_BE_SHOWN
 from team_console.widgets.signs import REQUESTS
 from team_console.widgets.text import Line, clock_time, span
 from textual.content import Content

@@ -430,7 +430,6 @@ class NoticeKind(StrEnum):
     DOUBT = "doubt"
     SETTINGS = "settings"
     READ_ONLY = "read-only"
-    DEFECT = "defect"
 
 
 class Notice(Struct, frozen=True):
@@ -459,7 +458,6 @@ _APPEARANCE: Mapping[NoticeKind, tuple[str, str, str]] = {
     NoticeKind.DOUBT: ("△", "IN DOUBT", "alert"),
     NoticeKind.SETTINGS: ("▲", "SETTINGS", "alert"),
     NoticeKind.READ_ONLY: ("⊠", "READ-ONLY", "warn"),
-    NoticeKind.DEFECT: ("✗", "DEFECT", "alarm"),
 }
 _BAR = 24
 _MOST_LINES, _NARROW = 3, 100

@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from msgspec import Struct, field
 from team_console.store.protocol.seen import Seen
-from team_console.widgets.document import Document, Place, laid_out
-from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.document import CANNOT_BE_SHOWN, Document, NotShown, Place, laid_out
 from team_console.widgets.later import Told
 from team_console.widgets.scrolled import room_of
 from team_console.widgets.text import Line, fit, marked_hits
@@ -244,12 +243,13 @@ class Detail(Inked, ScrollView, can_focus=True):
                 self._lines.append(line)
                 self._places.append((place, self._counts[place]))
                 self._counts[place] += 1
-        except Exception:
+        except Exception as error:
             # The rest is lost; without a word a text that was cut would look like one that is whole.
             self._rest = None
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
             self._places.append((Place.HEAD, 0))
-            raise
+            self._counts[Place.TEXT] += 1  # a line that is never painted: the text is not shown as a whole
+            self.post_message(NotShown(error))
         if len(self._lines) - before < number:
             self._rest = None
         painted, counts = self._painted, self._counts

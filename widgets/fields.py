@@ -9,7 +9,6 @@ from typing import ClassVar, Protocol, runtime_checkable
 from msgspec import Struct
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.widgets.bars import OneLine
-from team_console.widgets.guarded import Guarded
 from team_console.widgets.later import Told
 from team_console.widgets.text import Line, fit, wrap
 from team_console.widgets.tones import Inked
@@ -71,7 +70,7 @@ class Choice(OneLine, can_focus=True):
 # One line of text that a human types; what is pasted is made safe to show before it is shown.
 
 
-class Field(Guarded, Input):
+class Field(Input):
     """One line of text."""
 
     DEFAULT_CSS = """
@@ -175,7 +174,7 @@ def _inside(region: Region, field: Widget, body: Widget) -> Region:
 # Several lines of text that a human types; what is pasted is made safe to show before it is shown.
 
 
-class Note(Guarded, TextArea):
+class Note(TextArea):
     """A few lines of text. Enter hands it in, ctrl+j begins a new line, ctrl+e opens the human's own editor."""
 
     DEFAULT_CSS = """

@@ -22,7 +22,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.events import Compose, Event, Key, Mount, Paste, Resize
+from textual.events import Event, Key, Paste, Resize
 from textual.geometry import NULL_SIZE, Region
 from textual.message import Message
 from textual.screen import ModalScreen, Screen
@@ -483,11 +483,6 @@ class Form(BottomScreen[ResultT]):
         line.update(Content(f"{fate}. This no longer needs a decision. esc closes; your draft is kept." * bool(fate)))
         line.display = bool(fate)
         self.call_after_refresh(self.leave_room)
-
-    def broke_at(self, message: Message) -> None:
-        """A form that could not be made goes away again, so that the screen behind it can be used."""
-        if isinstance(message, Compose | Mount):
-            self.call_later(self.dismiss, None)
 
     def action_hand_in(self) -> None:
         """Act on what was typed."""

@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from team_console.widgets.guarded import Guarded
 from textual.app import ScreenStackError
 from textual.await_complete import AwaitComplete
-from textual.css.query import NoMatches
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     _Screen = Screen[Any]
 else:
-    _Screen = object  # a mixin, as `Guarded` is
+    _Screen = object  # a mixin,
 
 
-class Overlay(Guarded, _Screen):
+class Overlay(_Screen):
     """What screens over others are mixed with, in front of Textual's own class; their keys call `dismiss`."""
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
@@ -32,11 +30,6 @@ class Overlay(Guarded, _Screen):
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
         """Call back once all is painted, unless it was closed meanwhile: its widgets go before it does."""
         return super().call_after_refresh(lambda: callback(*args, **kwargs) if self._is_open() else None)
-
-    def tell_of(self, error: Exception) -> None:
-        """Tell the app of a mistake, but not that a screen which is going has lost its widgets first."""
-        if not isinstance(error, NoMatches) or self._is_open():
-            super().tell_of(error)
 
     def _is_open(self) -> bool:
         return self in self.app.screen_stack

@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from team_console.store.model.safe import safe_line
-from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.document import CANNOT_BE_SHOWN, NotShown
 from team_console.widgets.later import Told
 from team_console.widgets.scrolled import room_of
 from team_console.widgets.text import Line, ShortNames, age, fit, marked_hits, padded_name, width_of, wrap
@@ -252,7 +252,7 @@ Heading = Callable[[tuple[RowT, ...], Drawing], Line]
 class Drawn(Generic[RowT]):
     """Rows as they were drawn last, by their place in the list; some screens of them."""
 
-    def __init__(self, draw: Draw[RowT], on_defect: Callable[[Exception], None]) -> None:
+    def __init__(self, draw: Draw[RowT], on_defect: Callable[[Exception], object]) -> None:
         self._draw, self._on_defect = draw, on_defect
         self._known: dict[int, tuple[RowT, Drawing, tuple[Line, ...]]] = {}
 
@@ -332,7 +332,7 @@ class ListPicture(Generic[RowT]):
         rows: RowSelection[RowT],
         draw: Draw[RowT],
         headings: Headings[RowT] | None,
-        on_defect: Callable[[Exception], None],
+        on_defect: Callable[[Exception], object],
     ) -> None:
         self._rows, self._headings = rows, headings
         self._drawn = Drawn(draw, on_defect)
@@ -487,7 +487,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """
         super().__init__(id=id)
         self._chosen = RowSelection(key, matter)
-        self._picture = ListPicture(self._chosen, draw, headings, lambda error: self.app._handle_exception(error))
+        self._picture = ListPicture(self._chosen, draw, headings, lambda error: self.post_message(NotShown(error)))
         self._picture.row_lines, self._disturbed_at = lines, float("-inf")
         self._clock, self._markable, self._roomy = clock, markable, roomy
         self._lost: RowT | None = None

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 from rich.segment import Segment
 from rich.style import Style
-from team_console.widgets.guarded import Guarded
 from team_console.widgets.text import Line
 from textual.color import Color, ColorParseError
 from textual.strip import Strip
 
 if TYPE_CHECKING:
     from textual.app import App
+    from textual.widget import Widget as _Widget
+else:
+    _Widget = object  # a mixin: it stands before the real base
 
 
 class Tone(Struct, frozen=True):
@@ -68,7 +70,7 @@ class _Inks(dict[str, Style]):
         return style
 
 
-class Inked(Guarded):
+class Inked(_Widget):
     """What a widget with a line API is mixed with: lines of parts become strips in the tones of the theme."""
 
     CURSOR: ClassVar[str] = "-none-"

@@ -47,8 +47,7 @@ from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import asked_blocks, compared_blocks, earlier_plans, evidence_blocks, looking_block
-from team_console.widgets.document import Block, Document
-from team_console.widgets.guarded import Guarded
+from team_console.widgets.document import Block, Document, NotShown
 from team_console.widgets.row_list import Draw, Headings, RowList
 from team_console.widgets.text import Line
 from textual import on
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
 
-class FilterLine(Guarded, Container):
+class FilterLine(Container):
     """Words to filter by, behind the `/` that opened the line; not there until it is asked for."""
 
     DEFAULT_CSS = """
@@ -145,7 +144,7 @@ class AttachmentCache(Struct):
         return replace(seen, painted=painted.words, hides_evidence=not painted.has_evidence)
 
 
-class Pane(Guarded, Container):
+class Pane(Container):
     """One mode. `Looked` says that what keys act on may be another thing now."""
 
     DEFAULT_CSS = """
@@ -946,7 +945,7 @@ class ListPane(Pane, Generic[RowT]):
         try:
             document = self.document_of(row) if row is not None else None
         except Exception as error:
-            self.app._handle_exception(error)
+            self.post_message(NotShown(error))
             document = BROKEN_DOCUMENT
         if document is not None and row is not None and (decided := self.unwritten_of(row)):
             document = with_unwritten(document, decided)

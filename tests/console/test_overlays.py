@@ -74,16 +74,6 @@ async def test_what_a_form_had_still_to_paint_when_it_was_closed_is_left_out(tea
         assert painted == ["open"]
 
 
-async def test_a_form_that_is_gone_tells_of_no_missing_widget(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("a")
-        form = await desk.form()
-        form.dismiss()
-        await desk.until(lambda: not form.is_attached, "its end")
-        form.tell_of(NoMatches("gone"))
-
-
 async def test_a_search_that_outlives_the_widgets_of_its_palette_is_no_defect(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 from team_console.widgets import document
 from team_console.widgets.detail import Detail
-from team_console.widgets.document import Document, Form, Text
-from team_console.widgets.guarded import CANNOT_BE_SHOWN
+from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Form, Text
 from team_console.widgets.text import Line
 from textual.app import App
 from textual.pilot import Pilot
@@ -88,12 +87,10 @@ async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looki
         yield from (((f"line {number}", ""),) for number in range(3_000))
         raise ZeroDivisionError
 
-    told: list[Exception] = []
     monkeypatch.setattr(document, "_lines_of", broken)
     text = Text("+a text of its own" * 2_000, Form.DIFF)
     for token in ("first", "again"):
         async with shown(Document(key=token, title="t", token=token, blocks=(text,))) as (detail, pilot):
-            monkeypatch.setattr(pilot.app, "_handle_exception", told.append)
             while detail._rest is not None:
                 await pilot.pause()
             detail.action_scroll_end()
@@ -102,4 +99,3 @@ async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looki
             shown_now = screen_of(pilot)
             assert "line 2999" in shown_now
             assert CANNOT_BE_SHOWN in shown_now
-    assert [type(error) for error in told] == [ZeroDivisionError, ZeroDivisionError]
