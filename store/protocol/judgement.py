@@ -542,7 +542,7 @@ _MOST_TWINS = 64
 
 
 def _judge_thread(
-    evidence: Evidence, groups: Groups, thread: Thread, pairings: Mapping[Group, Pairing], *, twins: bool
+    evidence: Evidence, groups: Groups, thread: Thread, pairings: Mapping[Pool, Pairing], *, twins: bool
 ) -> tuple[list[Case], list[Entry]]:
     """Judge the requests of one thread: the first question of its kind opens one, one we wrote before any other.
 
