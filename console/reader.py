@@ -10,7 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Problem
-from team_console.store.model.names import ALL, USER
 from team_console.store.views.rows import View
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class Feed:
         """A first picture of the newest messages of a store that takes long to read; None when it does not."""
         from team_console.store.views.projection import Projection
 
-        snapshot = self._team.newest(GLIMPSE, {self._me, USER, ALL})
+        snapshot = self._team.newest(GLIMPSE)
         if snapshot is None:
             return None
         view = Projection(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from enum import StrEnum
@@ -274,10 +274,9 @@ class Team(ABC):
         """
         return ""
 
-    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
+    def newest(self, limit: int) -> Snapshot | None:
         """The `limit` messages stored last, for a first picture while `snapshot` still reads the rest.
 
-        With them may come messages from or to one of `names`, as many at most, and what answers those.
         None when the rest is as quick to read, which is what a backend says that has no quicker way.
         Never raises, like `snapshot`.
         """

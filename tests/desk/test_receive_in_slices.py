@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.codec import emit
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.entry import emit
 from team_console.store.contract.team import Team
 from team_console.store.service import slices
 from team_console.store.service.caller import Caller, Received

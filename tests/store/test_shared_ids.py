@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.codec import emit
+from team_console.store.backends.yaml.entry import emit
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.service import failures, inbox

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
-from team_console.store.backends.yaml.codec import emit
+from team_console.store.backends.yaml.entry import emit
 
 from tests.store.contract import make_message
 

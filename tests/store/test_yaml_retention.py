@@ -6,7 +6,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from team_console.store.backends.yaml.codec import emit
+from team_console.store.backends.yaml.entry import emit
 from team_console.store.model.message import Message
 
 from tests.store.contract import make_message

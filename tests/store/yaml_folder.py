@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.codec import emit
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import ROLLED_BACK, Snapshot
 from team_console.store.contract.transaction import Transaction

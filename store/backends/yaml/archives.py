@@ -15,13 +15,13 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from msgspec import Struct, field
-from team_console.store.backends.yaml.codec import CodecError, QueueText
-from team_console.store.backends.yaml.codec.editing.emitter import emit_again
-from team_console.store.backends.yaml.codec.entry import QueueEntry, parse_entry
-from team_console.store.backends.yaml.codec.parsing.ordinary import is_ordinary
+from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat, rename_durably
+from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.entry import Entry, emit, parse_entry
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
+from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Letters, Message, digest, is_copy
@@ -59,12 +59,13 @@ _decode = json.JSONDecoder().raw_decode
 def closed(message: Message, shown: bytes = b"") -> bytes:
     """An archive entry of `message` with its closing line; `shown` is its text in the queue, where it stands there.
 
-    An ordinary text is taken as it is: it reads as this message in any place.
+    A text of our own form is taken as it is: it reads as this message in any place.
 
     Raises:
-        CodecError: It cannot be written.
+        TextError: It cannot be written.
     """
-    entry = shown if is_ordinary(shown) else emit_again(message)
+    is_ours = b"\n#" not in shown and own_form.read(shown) is not None
+    entry = shown if is_ours else emit(message)
     return entry + _end_line(message.message_id) + b"%d\n" % zlib.crc32(entry)
 
 
@@ -116,7 +117,7 @@ class Part:
 
     def _closed_messages(self, message_id: str) -> Iterator[Message]:
         for entry in self._closed(message_id):
-            with suppress(CodecError):
+            with suppress(TextError):
                 yield parse_entry(entry)
 
     def proves(self, message_id: str) -> bool:
@@ -165,12 +166,12 @@ class Record(Struct, frozen=True):
 
     start: int
     end: int
-    outcome: Message | CodecError
+    outcome: Message | TextError
 
 
 def records(data: bytes) -> list[Record]:
     """Read all records of an archive, in stored order, whatever forms they stand in; a bad one harms no other."""
-    with suppress(CodecError):
+    with suppress(TextError):
         found, text = _listed(data, 0, len(data))
         is_sound = all(isinstance(record.outcome, Message) for record in found)
         if is_sound and not _DASH.search(text.head) and _is_end(text.tail):
@@ -186,13 +187,13 @@ def is_one_list(beginning: bytes) -> bool:
 
 def _listed(
     data: bytes, start: int, end: int, before: bytes = b"", after: bytes = b""
-) -> tuple[list[Record], QueueText]:
+) -> tuple[list[Record], Document]:
     """The records of a stretch that is a queue with `before` and `after` around it."""
-    text = QueueText.parse(before + data[start:end] + after)
+    text = Document.parse(before + data[start:end] + after)
     entries, shift = text.entries, start - len(before)
     places = [place + shift for place in text.starts()]
     pairs = zip(places, entries, strict=True)
-    return [Record(place, place + entry.size, entry.outcome) for place, entry in pairs], text
+    return [Record(place, place + len(entry.raw), entry.outcome) for place, entry in pairs], text
 
 
 def _is_end(tail: bytes) -> bool:
@@ -207,7 +208,7 @@ def _apart(data: bytes) -> Iterator[Record]:
             continue
         start, end = _entry_start(data, match.start()), min(match.end() + 1, len(data))
         yield from _documents(data, place, start)
-        yield Record(start, end, QueueEntry.of(data[start : match.start()]).outcome)
+        yield Record(start, end, Entry(data[start : match.start()]).outcome)
         place = end
     yield from _documents(data, place, len(data))
 
@@ -249,11 +250,11 @@ def _list(data: bytes, start: int, end: int) -> Iterator[Record]:
     try:
         found, text = _listed(data, start, end, HEADER)
         rest -= len(text.tail)
-    except CodecError:  # the list as a whole cannot be read: bytes that no YAML may hold, or another key below it
+    except TextError:  # the list as a whole cannot be read: bytes that no YAML may hold, or another key below it
         dash = rb"^" + data[start : data.index(b"-", start)] + rb"-(?=[ \t\r\n]|\Z)"
         cuts = [match.start() for match in re.compile(dash, re.MULTILINE).finditer(data, start, end)]
         pieces = pairwise([*cuts, end])
-        found = [Record(begin, stop, QueueEntry.of(data[begin:stop]).outcome) for begin, stop in pieces]
+        found = [Record(begin, stop, Entry(data[begin:stop]).outcome) for begin, stop in pieces]
     for record in found:
         yield from [record] if isinstance(record.outcome, Message) else _split(data, record)
     if rest > start:
@@ -263,7 +264,7 @@ def _list(data: bytes, start: int, end: int) -> Iterator[Record]:
 def _split(data: bytes, damaged: Record) -> list[Record]:
     """A damaged record without those behind it that stand in another form and would be read as its own lines."""
     for place in islice(_BEHIND.finditer(data, damaged.start + 1, damaged.end), _TRIES):
-        alone = QueueEntry.of(data[damaged.start : place.start()]).outcome
+        alone = Entry(data[damaged.start : place.start()]).outcome
         if not isinstance(alone, Message):
             continue
         rest = list(_document(data, place.start(), damaged.end))
@@ -275,8 +276,8 @@ def _split(data: bytes, damaged: Record) -> list[Record]:
 def _lone(data: bytes, start: int, end: int) -> Record:
     """A record that is no item of a list."""
     lines = data[start:end].splitlines(keepends=True)
-    outcome = QueueEntry.of(b"-\n" + b"".join(b"  " + line for line in lines)).outcome
-    return Record(start, end, outcome.below(-1) if isinstance(outcome, CodecError) else outcome)
+    outcome = Entry(b"-\n" + b"".join(b"  " + line for line in lines)).outcome
+    return Record(start, end, outcome.below(-1) if isinstance(outcome, TextError) else outcome)
 
 
 def _in_braces(data: bytes, start: int, end: int) -> Iterator[Record]:
@@ -291,7 +292,7 @@ def _in_braces(data: bytes, start: int, end: int) -> Iterator[Record]:
 
 def _messages(data: bytes, start: int, end: int, before: bytes = b"", after: bytes = b"") -> list[Record]:
     """The records of a stretch; none where it cannot be read, or none of them is a message."""
-    with suppress(CodecError):
+    with suppress(TextError):
         found = _listed(data, start, end, before, after)[0]
         return found if any(isinstance(record.outcome, Message) for record in found) else []
     return []
@@ -331,7 +332,7 @@ def _left_over(data: bytes, start: int, end: int) -> Iterator[Record]:
 
 
 def _no_record(start: int, end: int) -> Record:
-    return Record(start, end, CodecError("what stands here is no record", 1))
+    return Record(start, end, TextError("what stands here is no record", 1))
 
 
 def closed_ids(data: bytes) -> list[str]:
@@ -390,8 +391,8 @@ def closed_length(data: bytes) -> int:
 def can_be_extended(data: bytes) -> bool:
     """Whether the file parses without damage and its list is in the block form that we append to."""
     try:
-        text = QueueText.parse(data)
-    except CodecError:
+        text = Document.parse(data)
+    except TextError:
         return False
     flush = all(entry.message is not None and entry.raw.startswith(b"- ") for entry in text.entries)
     return bool(text.entries) and flush and not text.whole and not text.tail.strip()
@@ -861,7 +862,7 @@ class ArchivePages:
             for at, message_id in damaged_records(data)
         ]
         for record in records(before + data):
-            if isinstance(record.outcome, CodecError):
+            if isinstance(record.outcome, TextError):
                 line = self._line(path, record.start + shift)
                 error = record.outcome.below(line - 1)
                 problems.append(_problem(f"{path.name}:{error.line}", error.message))

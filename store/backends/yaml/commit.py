@@ -19,7 +19,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import closed
 from team_console.store.backends.yaml.audit_log import Line
-from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import (
     FORBIDDEN,
     LARGEST_FILE,
@@ -32,8 +31,10 @@ from team_console.store.backends.yaml.disk import (
     rename_durably,
     write_new,
 )
+from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.layout import refuse_way_out
 from team_console.store.backends.yaml.lock import not_writable
+from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import apply, archive_entry
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
@@ -116,11 +117,11 @@ class Append(Struct):
     ids: list[str] = field(default_factory=list)
 
 
-def plan_appends(team: LockedTeam, line: Line, text: QueueText, *, mode: int) -> list[Append]:
+def plan_appends(team: LockedTeam, line: Line, text: Document, *, mode: int) -> list[Append]:
     """What `line` appends where, with its folders made and torn ends mended; `text` is the queue after it.
 
     Raises:
-        CodecError: A message cannot be written.
+        TextError: A message cannot be written.
     """
     archived: dict[str, Append] = {}
     pushed: dict[str, Append] = {}
@@ -240,7 +241,7 @@ class Commit:
             text = apply(before.text, line)
             appends = plan_appends(self._team, line, text, mode=before.mode_beside)
             self._stage_and_swap(line, text, appends, attachments)
-        except CodecError as error:
+        except TextError as error:
             what = f"the message cannot be written: {error.message}"
             raise TeamError(Code.INVALID_FIELD, what, error.hint) from error
         except OSError as error:
@@ -253,7 +254,7 @@ class Commit:
         self._append_line(self._numbered(line, base=mark, queue=mark))
 
     def _stage_and_swap(
-        self, line: Line, text: QueueText, appends: list[Append], attachments: Mapping[str, bytes]
+        self, line: Line, text: Document, appends: list[Append], attachments: Mapping[str, bytes]
     ) -> None:
         made: list[Path] = []
         before = self._before
@@ -299,10 +300,10 @@ class Commit:
         found = self._disk.stat(path)
         return found is not None and found.size == len(data) and self._disk.read(path)[0] == data
 
-    def _stage(self, text: QueueText) -> Stat:
+    def _stage(self, text: Document) -> Stat:
         old = self._before.generation
         return write_new(
-            self._disk, self._staged, text.blocks(), mode=old.mode, group=old.stat.group if old.stat else -1
+            self._disk, self._staged, (text.data(),), mode=old.mode, group=old.stat.group if old.stat else -1
         )
 
     # guard: queue-checked-before-swap

@@ -7,13 +7,12 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
 from team_console.store.backends.yaml.exchange import exchange
-from team_console.store.backends.yaml.text_change import Change, TornError, change_in_file
 from team_console.store.settings.settings_file import open_quietly
 
 
@@ -103,21 +102,6 @@ class Disk:
         with _reading(path) as fd:
             data = _read_all(fd, path, start, length)
             return data, _stat(os.fstat(fd))
-
-    def read_change(self, path: Path, known: Sequence[memoryview]) -> tuple[Change, Stat] | None:
-        """What a regular file is beside the text in the buffers `known`, read without a copy of all of it.
-
-        None while somebody writes to it in place, and for one of more than `LARGEST_FILE` bytes.
-        """
-        with _reading(path) as fd:
-            before = _stat(os.fstat(fd))
-            if before.size > LARGEST_FILE:
-                return None
-            try:
-                change = change_in_file(lambda room, place: os.preadv(fd, [room], place), before.size, known)
-            except TornError:
-                return None
-            return (change, before) if _stat(os.fstat(fd)) == before else None
 
     def find(self, path: Path, needle: bytes) -> int:
         """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""

@@ -11,10 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER
 from team_console.store.backends.yaml.audit_log import Line
-from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.commit import make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk
+from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.layout import leads_out
+from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import messages_named
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_state import LockedTeam
@@ -96,7 +97,7 @@ class DropFolder:
             offered = read_drop_file(self._disk, path)
             _refuse_verdicts(self._team.settings.config, offered)
             return Offer(path, tuple(offered))
-        except (CodecError, TeamError, ValueError) as error:
+        except (TextError, TeamError, ValueError) as error:
             self._reject(path, getattr(error, "message", None) or str(error))
         except OSError as error:
             if error.errno in NOT_PLAIN:
@@ -206,16 +207,16 @@ def _is_same(message: Message, known: Message) -> bool:
 
 
 def read_drop_file(disk: Disk, path: Path) -> list[Message]:
-    """The messages in one file of `drop/`. Raises `CodecError`, `ValueError` or `OSError` when it is none."""
+    """The messages in one file of `drop/`. Raises `TextError`, `ValueError` or `OSError` when it is none."""
     data, found = disk.read(path, 0, _MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
     queue, more = _as_queue(data)
     try:
-        text = QueueText.parse(queue)
+        text = Document.parse(queue)
         for _, error in text.damaged():
             raise error
-    except CodecError as error:
+    except TextError as error:
         raise error.below(-more) from None
     arrived = to_text(from_file(found.mtime_ns))
     entries = text.distinct()

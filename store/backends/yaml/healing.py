@@ -24,10 +24,11 @@ from team_console.store.backends.yaml.audit_log import (
     line_of_bytes,
     whole_lines,
 )
-from team_console.store.backends.yaml.codec import CodecError, QueueText
-from team_console.store.backends.yaml.codec.entry import parse_record
 from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.entry import parse_record
 from team_console.store.backends.yaml.layout import Layout
+from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import changed_keys, handle_of, piece_name
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.model.errors import Problem, TeamError
@@ -99,7 +100,7 @@ def _readings(piece: bytes) -> Iterator[tuple[Mapping[str, Any], str]]:
         for mended in _mended(b"\n".join(head)) if head else ():
             try:
                 yield parse_record(mended), _NO_LETTER.sub("", b" ".join(rest).decode())
-            except CodecError:
+            except TextError:
                 continue
     if len(lines) == 1:
         yield {}, _NO_LETTER.sub("", text.decode())
@@ -169,7 +170,7 @@ class Healing(Struct):
         torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
     """
 
-    text: QueueText
+    text: Document
     adds: list[Message] = field(default_factory=list)
     changes: list[RecordPatch] = field(default_factory=list)
     removed: list[Handle] = field(default_factory=list)
@@ -211,7 +212,7 @@ class Healing(Struct):
 
 def reconcile(
     expected: Held,
-    current: QueueText,
+    current: Document,
     *,
     archived: Callable[[Message], bool],
     taken_out: Callable[[str], bool],
@@ -255,7 +256,7 @@ def reconcile(
     return healing
 
 
-def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
+def contribution(theirs: Document, ours: Document, *, archived: Callable[[Message], bool]) -> Healing:
     """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
     healing = Healing(ours)
     found = by_id(ours.distinct())
@@ -493,13 +494,13 @@ class ExpectedQueue:
         lines = list(Ledger(self._disk, self._layout.audit).lines())
         return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
 
-    def _generation_before(self, line: Line) -> QueueText | None:
+    def _generation_before(self, line: Line) -> Document | None:
         """The text that the last line was applied to, when it is still there as it was."""
         found = self._disk.stat(self._layout.prev)
         if found is None or found.mark != line.base or line.base == line.queue:
             return None
-        with contextlib.suppress(CodecError, OSError):
-            return QueueText.parse(self._disk.read(self._layout.prev)[0], self._known.text)
+        with contextlib.suppress(TextError, OSError):
+            return Document.parse(self._disk.read(self._layout.prev)[0], self._known.text)
         return None
 
 

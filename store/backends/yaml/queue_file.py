@@ -7,16 +7,15 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.yaml.audit_log import Ledger
-from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import PRIVATE, Disk, Mark, Stat, shared_mode
+from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.model.errors import Code, TeamError
 
 PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
 _LEDGER = "audit.jsonl"
-LARGE = 1 << 16
-"""Bytes from which on a queue that was read before is compared with the file instead of read as a second copy."""
 
 
 class Generation(Struct, frozen=True):
@@ -25,12 +24,10 @@ class Generation(Struct, frozen=True):
     Attributes:
         text: Its entries; an empty queue when there is no file.
         stat: What the file was, None when there is none.
-        compared: Whether all bytes of the file were looked at; else the ledger told what came, and only that was read.
     """
 
-    text: QueueText
+    text: Document
     stat: Stat | None
-    compared: bool = True
 
     @property
     def mark(self) -> Mark | None:
@@ -59,7 +56,7 @@ def load(disk: Disk, path: Path, known: Generation | None, *, patience: float = 
     while True:
         try:
             return _load_once(disk, path, known)
-        except CodecError as error:
+        except TextError as error:
             if time.monotonic() >= deadline:
                 blank = _blank(disk, path)
                 if blank is not None:
@@ -75,7 +72,7 @@ def load(disk: Disk, path: Path, known: Generation | None, *, patience: float = 
         time.sleep(_PAUSE)
 
 
-def _unreadable(disk: Disk, path: Path, error: CodecError) -> TeamError:
+def _unreadable(disk: Disk, path: Path, error: TextError) -> TeamError:
     """The error for a queue that cannot be understood, with the way back."""
     return TeamError(
         Code.STORE_UNREADABLE,
@@ -104,14 +101,14 @@ def _blank(disk: Disk, path: Path) -> Generation | None:
     The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
     """
     data, found = disk.read(path)
-    if not QueueText.is_blank(data):
+    if not Document.is_blank(data):
         return None
     line = Ledger(disk, path.with_name(_LEDGER)).tip().line
     if line is not None and line.base == found.mark and disk.stat(_previous(path)) is None:
-        return Generation(QueueText.blank(data), found)
+        return Generation(Document.blank_file(data), found)
     if _ledger_size(disk, path) or disk.stat(_previous(path)) is not None:
         return None
-    return Generation(QueueText.blank(data), found)
+    return Generation(Document.blank_file(data), found)
 
 
 def _previous(path: Path) -> Path:
@@ -126,13 +123,9 @@ def _ledger_size(disk: Disk, path: Path) -> int:
 def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
     found = disk.stat(path)
     if found is None:
-        return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
-    if known is not None and known.mark == found.mark and known.compared:
+        return known if known is not None and known.stat is None else Generation(Document.empty(), None)
+    if known is not None and known.mark == found.mark:
         return known if known.stat == found else Generation(known.text, found)
-    if known is not None and known.stat is not None and found.size >= LARGE:
-        seen = disk.read_change(path, known.text.stretches.views)
-        if seen is not None:
-            return Generation(known.text.followed(seen[0]), seen[1])
     data, found = disk.read(path)
     before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
-    return Generation(QueueText.parse(data, before), found)
+    return Generation(Document.parse(data, before), found)

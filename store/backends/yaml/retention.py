@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 from team_console.store.backends.yaml.archives import HEADER
-from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.disk import rename_durably, write_new
+from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.layout import archive_part
+from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_state import LockedTeam
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -70,8 +71,8 @@ def _replace(team: LockedTeam, shortening: Shortening, mode: int) -> None:
 
 def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
     try:
-        text = QueueText.parse(team.disk.read(path)[0])
-    except (CodecError, OSError):
+        text = Document.parse(team.disk.read(path)[0])
+    except (TextError, OSError):
         return None
     old: dict[int, str] = {}
     for place, entry in enumerate(text.entries):  # one by one: a newer message may have the id of an old one
@@ -84,7 +85,7 @@ def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[
     if len(old) < len(text.entries):
         try:  # not by joining what stays: a program that shares values among entries may have them in one that goes
             return Shortening(path, text.edit(remove=old.keys()).data(), ids)
-        except CodecError:
+        except TextError:
             return None
     is_closed_part = part is not None and part[1] is not None
     return Shortening(path, None if is_closed_part else (text.head or HEADER) + text.tail, ids)

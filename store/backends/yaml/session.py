@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import Ledger, Line
-from team_console.store.backends.yaml.codec import QueueText
-from team_console.store.backends.yaml.codec.word_search import is_written_plainly
 from team_console.store.backends.yaml.commit import (
     Commit,
     ConcurrentWriteError,
@@ -22,6 +20,7 @@ from team_console.store.backends.yaml.commit import (
     replaced_settings,
 )
 from team_console.store.backends.yaml.disk import Disk, Mark, shared_mode
+from team_console.store.backends.yaml.document import Document, is_written_plainly
 from team_console.store.backends.yaml.drop import DropFolder
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import (
@@ -44,7 +43,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Letters, Message, distinct
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.parsing import ID_KEYS, parse_message
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.seen import digest_of
 from team_console.store.settings.settings_file import read_settings
 
@@ -52,13 +51,12 @@ _FEW = 4
 """After so many looks for messages in archives, the files are searched for all messages of the queue at once."""
 _MAY_BE_NUMBER = re.compile(r"[-+.:0-9eTZ]+").fullmatch
 """What a number or a time may come to, however YAML has it: 0x1F, 1_000 and 1:30 are written without these digits."""
-_ID_KEYS = tuple(key.encode() for key in ID_KEYS)
 
 
 class YamlTransaction(Transaction):
     """Buffered changes over the queue's text and the archives."""
 
-    def __init__(self, team: LockedTeam, text: QueueText) -> None:
+    def __init__(self, team: LockedTeam, text: Document) -> None:
         super().__init__(now=team.clock(), config=team.settings.config, recorded=team.recorded)
         self._team = team
         self._text = text
@@ -81,9 +79,6 @@ class YamlTransaction(Transaction):
             self._distinct[message_id] = distinct(self._records(message_id))
         return self._distinct[message_id]
 
-    def prefetch(self, ids: Iterable[str]) -> None:
-        self._text.expect(len(list(ids)))
-
     def stored_copies(self, message: Message) -> int:
         message_id = message.message_id
         records = self._records(message_id)
@@ -103,26 +98,16 @@ class YamlTransaction(Transaction):
         if not types:
             return self.everything()
         words = [word.encode("utf-8", "replace") for word in types]
-        return self.changes.apply(distinct(self._text.holding(words)))
+        return self.changes.apply(distinct(self._text.entries_with(words)))
 
     def naming(self, word: str) -> Sequence[Message]:
         """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it.
 
         A number or a time can be written in other ways.
         """
-        return self._holding(word)
-
-    def asking(self, request_id: str) -> Sequence[Message]:
-        """Looked for only in entries with a key for such an id; which these are is followed from write to write.
-
-        Every send under an id of the sender's asks this, and a search in all bytes would be the longest part of it.
-        """
-        return self._holding(request_id, beside=_ID_KEYS)
-
-    def _holding(self, word: str, *, beside: Collection[bytes] = ()) -> Sequence[Message]:
         if not is_written_plainly(word) or _MAY_BE_NUMBER(word):
             return self.everything()
-        held = self._text.holding([word.encode()], hidden=(b"\\", b" !"), beside=beside)
+        held = self._text.entries_with([word.encode()], hidden=(b"\\", b" !"))
         changed = [old for old in self.changes.replaced if old not in set(held)]
         return self.changes.apply(distinct([*held, *changed]))
 
@@ -318,7 +303,7 @@ def open_session(
         left = parse_released(before)
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
-        seen = known or Generation(QueueText.empty(), None)
+        seen = known or Generation(Document.empty(), None)
         read = settings()
         archives.forget()
         ledger = Ledger(disk, layout.audit, read.config.key)
@@ -349,7 +334,7 @@ def _count_damaged(queue: Generation, left: Released | None, begun: Mark | None)
     return queue.text.damaged_count
 
 
-def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
+def _refuse_changed(text: Document, rests_on: Sequence[Message]) -> None:
     for message in rests_on:
         now, digest = messages_named(text, message.message_id), digest_of(message)
         if not any(digest_of(other) == digest for other in now):

@@ -6,19 +6,18 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.addressed import AppendedMessages
 from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import FileReader, Ledger, Line
-from team_console.store.backends.yaml.codec import CodecError, QueueText
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.disk import Disk, Mark, Stat
+from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.healing import (
     CHANGED,
     HEALED_ANSWER,
@@ -33,6 +32,7 @@ from team_console.store.backends.yaml.healing import (
 from team_console.store.backends.yaml.integrity import audit_problem
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, leads_out
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
+from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_file import Generation, load
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.backends.yaml.settings import ReadSettings, SettingsFile
@@ -57,8 +57,6 @@ Progress = Callable[[int, int], bool]
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
 _LARGE = 3
 """How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
-_MANY_BYTES = 1 << 20
-"""Size of a queue from which on its first picture does not wait until all of it is cut into entries."""
 ASK_KERNEL_SECONDS = 4.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
@@ -79,11 +77,10 @@ class SnapshotReader:
         self._clock = clock
         self._guard = threading.Lock()
         self._settings = settings
-        self._appended = AppendedMessages(disk, layout)
         self._broken: _Broken | None = None
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
-        self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
+        self._damaged: tuple[Document, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: Generation | None = None
         self._losses: Losses | None = None
         self.trail = FileReader(disk, layout.audit)
@@ -186,25 +183,8 @@ class SnapshotReader:
             changed = {problem.place for problem in loss.changed} if loss is not None else ()
             return frozenset(self.trail.facts(self._settings.look().config.key).reworded).union(changed)
 
-    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
+    def newest(self, limit: int) -> Snapshot | None:
         """See `Team.newest`."""
-        return self._glimpse(limit, names) or self._newest(limit)
-
-    def _glimpse(self, limit: int, names: Collection[str]) -> Snapshot | None:
-        """The newest of a queue that is large and written as we write it, without cutting all of it."""
-        found = self._disk.stat(self._layout.queue)
-        if found is None or found.size < _MANY_BYTES:
-            return None
-        from team_console.store.backends.yaml.codec.glimpse import glimpse
-
-        try:
-            data, found = self._disk.read(self._layout.queue)
-        except OSError:
-            return None
-        seen = glimpse(data, limit, names)
-        return self._preliminary(found, seen.messages, seen.left_out) if seen is not None else None
-
-    def _newest(self, limit: int) -> Snapshot | None:
         with self._guard:
             generation, _ = self._read_queue()
             if generation is None or generation.stat is None:
@@ -236,7 +216,7 @@ class SnapshotReader:
             if self._broken is not None and self._broken.mark == mark and mark is not None:
                 return None, self._broken
             self._broken = None
-            return self._followed(), None
+            return load(self._disk, queue, self.generation), None
         except TeamError as error:
             broken = _Broken(self._mark_now(), Problem("UNREADABLE", "error", str(queue), error.message, error.hint))
             self._broken = broken
@@ -246,20 +226,11 @@ class SnapshotReader:
             text = f"{queue} cannot be read: {error.strerror or error}"
             return None, _Broken(None, Problem("UNREADABLE", "error", str(queue), text, hint))
 
-    def _followed(self) -> Generation:
-        """The present generation, told by the ledger where that is enough."""
-        appended = self._appended
-        if (generation := appended.follow(self.generation)) is None:
-            reached = appended.will_compare()
-            generation = load(self._disk, self._layout.queue, self.generation)
-            appended.compared(reached)
-        return generation
-
     def _mark_now(self) -> Mark | None:
         found = self._disk.stat(self._layout.queue)
         return found.mark if found else None
 
-    def _damage(self, text: QueueText) -> tuple[tuple[Problem, ...], frozenset[str]]:
+    def _damage(self, text: Document) -> tuple[tuple[Problem, ...], frozenset[str]]:
         """Each damaged place, and the ids that can still be found there."""
         if len(text.messages()) == len(text.entries):
             return (), frozenset()
@@ -270,7 +241,7 @@ class SnapshotReader:
             self._damaged = text, found, named
         return self._damaged[1:]
 
-    def _damage_problem(self, line: int, error: CodecError) -> Problem:
+    def _damage_problem(self, line: int, error: TextError) -> Problem:
         place = f"{self._layout.queue}:{line}"
         return Problem("DAMAGED_ENTRY", "error", place, error.message, error.hint)
 
@@ -665,7 +636,7 @@ class DroppedMessages:
 
         try:
             return tuple(read_drop_file(self._disk, self._layout.drop / name))
-        except (CodecError, TeamError, ValueError, OSError) as error:
+        except (TextError, TeamError, ValueError, OSError) as error:
             why = getattr(error, "message", None) or getattr(error, "strerror", None) or str(error)
             hint = "Correct it; as it is, the next write moves it to drop/rejected/, if it can."
             return Problem(DROP_UNREADABLE, "warning", f"drop/{name}", f"drop/{name} is no message: {why}", hint)

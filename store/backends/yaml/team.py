@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import cached_property
@@ -95,9 +95,9 @@ class YamlTeam(Team):
         """See `Team.obstacle`."""
         return "" if self.read_only else forbidden(self.layout)
 
-    def newest(self, limit: int, names: Collection[str] = ()) -> Snapshot | None:
+    def newest(self, limit: int) -> Snapshot | None:
         """See `Team.newest`."""
-        return self._reader.newest(limit, names)
+        return self._reader.newest(limit)
 
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.backends.yaml.codec import emit, parse_entry
+from team_console.store.backends.yaml.entry import emit, parse_entry
 
 from tests.proofs.benchmarks.bulk import exponent
 from tests.proofs.benchmarks.contestant import KINDS, Contestant, Kind

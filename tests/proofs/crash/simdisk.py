@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from team_console.store.backends.yaml.disk import Disk, Stat
-from team_console.store.backends.yaml.text_change import Change, change_of
 
 
 class PowerCut(BaseException):
@@ -90,10 +89,6 @@ class SimDisk(Disk):
         self._alive()
         inode = self._inode(path)
         return inode.data[start : None if length is None else start + length], self._stat(inode)
-
-    def read_change(self, path: Path, known: Sequence[memoryview]) -> tuple[Change, Stat] | None:
-        data, found = self.read(path)
-        return change_of(data, b"".join(known)), found
 
     def find(self, path: Path, needle: bytes) -> int:
         self._alive()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from team_console.store.backends.yaml.codec import emit
 from team_console.store.backends.yaml.disk import Disk
+from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message

@@ -1,18 +1,19 @@
-"""What a team does with a queue file: read it, search it, change it, each time holding the codec to its word."""
+"""What a team does with a queue file: read it, search it, change it, each time held to what it promises."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from team_console.store.backends.yaml.codec import CodecError, QueueText
+from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.model.message import Message, new_record
 
 
-def read(data: bytes) -> QueueText | None:
+def read(data: bytes) -> Document | None:
     """Read `data` as a queue; None when it is refused as a whole. Any other exception is a defect."""
     try:
-        text = QueueText.parse(data)
-    except CodecError as error:
+        text = Document.parse(data)
+    except TextError as error:
         if not (error.line >= 1 and error.message):
             raise AssertionError("refused without a reason") from error
         return None
@@ -25,17 +26,15 @@ def read(data: bytes) -> QueueText | None:
     return text
 
 
-def _look_for(text: QueueText, messages: Sequence[Message]) -> None:
+def _look_for(text: Document, messages: Sequence[Message]) -> None:
     for message in messages[:3]:
-        index = text.find(message.message_id)
-        assert index is not None
-        found = text.entries[index].message
+        found = text.entries[text.places(message.message_id)[0]].message
         assert found is not None
         assert found.message_id == message.message_id
-    assert text.find("MSG-20990101-notthere") is None
+    assert text.places("MSG-20990101-notthere") == ()
 
 
-def change(text: QueueText) -> None:
+def change(text: Document) -> None:
     """Add a message and mark the first one read; nothing else may change."""
     added = new_record(
         message_id="MSG-20990101-aaaaaaaa",
@@ -53,9 +52,9 @@ def change(text: QueueText) -> None:
         changes[first] = message.with_changes(status="read", read_at="2099-01-01T00:00:00Z")
     try:
         after = text.edit(append=[added], replace=changes)
-    except CodecError:
+    except TextError:
         return
-    again = QueueText.parse(after.data())
+    again = Document.parse(after.data())
     assert [entry.error is None for entry in again.entries] == [*(entry.error is None for entry in before), True]
     for index, (old, new) in enumerate(zip(before, again.entries[:-1], strict=True)):
         if index == first:

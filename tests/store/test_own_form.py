@@ -1,9 +1,13 @@
-"""Writing a message: any YAML 1.1 loader reads back exactly what was meant, or nothing is written."""
+"""Our own form: any YAML 1.1 loader reads back what was meant, and the reader of it reads what PyYAML reads."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
+from random import Random
 from types import MappingProxyType
 from typing import Any
 
@@ -11,10 +15,16 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from team_console.store.backends.yaml.codec import CodecError, emit, parse_entry
-from team_console.store.backends.yaml.codec.editing import emitter
+from team_console.store.backends.yaml import own_form
+from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.entry import as_record, compose, emit, parse_entry
+from team_console.store.backends.yaml.own_form import TextError, same
 from team_console.store.model.message import from_record, new_record
 
+from tests.proofs.fuzz.inputs import ENTRY, mutate
+from tests.store.contract import make_message
+
+FOREIGN = Path(__file__).parent / "foreign"
 TRICKY = (
     *("no", "yes", "on", "Off", "y", "N", "null", "~", "true", "1e3", "010", "0x1F", "1_000", "12:30:45", "2026-02-24"),
     *("", " ", "-", "- a", "?", "? a", ":", ":a", "a:", "a: b", "a:b", "a #b", "a#b", "#", "|", ">", "!", "!a", "&a"),
@@ -39,12 +49,78 @@ TRICKY = (
 )
 
 
+PLAIN = (
+    ENTRY.format(number=1, to="ceo", content='|\n      one\n\n        two # "3"\n      four: five'),
+    ENTRY.format(number=2, to="'it''s'", content="C# 10:30 é😀") + "  read_by:\n    no: 10:30\n    b: '5'\n# end M 1\n",
+    ENTRY.format(number=3, to="no", content='"x y"') + "    list:\n    - a\n    - -5\n    n: -1.5\n    e: {}\n\n",
+    ENTRY.format(number=4, to="x", content="|-\n      déjà\n       vu") + "  to_agents:\n  - a\n  - 010\n  x: 7\n",
+)
+
+
 def a_record(**payload: Any) -> dict[str, Any]:
     return {"message_id": "M-1", "type": "t", "from": "a", "to": "b", "payload": payload}
 
 
 def written(record: dict[str, Any]) -> bytes:
     return emit(from_record(record))
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32))
+def test_what_is_read_without_pyyaml_pyyaml_reads_the_same(seed: int) -> None:
+    random = Random(seed)
+    raw = mutate(random, random.choice(PLAIN)).encode()
+    ours = own_form.read(raw)
+    if ours is not None:
+        theirs = as_record(compose(raw)[0])[0]
+        assert same(ours, theirs)
+        assert list(ours) == list(theirs)
+
+
+@pytest.mark.parametrize("path", sorted(FOREIGN.glob("*.yaml")), ids=lambda path: path.name)
+def test_entries_of_other_programs_read_the_same_with_and_without_pyyaml(path: Path) -> None:
+    for entry in Document.parse(path.read_bytes()).entries:
+        ours = own_form.read(entry.raw)
+        assert ours is None or same(ours, as_record(compose(entry.raw)[0])[0])
+
+
+@pytest.mark.parametrize("raw", PLAIN)
+def test_what_we_write_is_read_without_pyyaml(raw: str) -> None:
+    assert own_form.read(raw.encode()) is not None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        *("  to: a: b\n", "  x: |\n    text\n", "    deep: x\n", "  status: pending # remark\n", "  x: *a\n"),
+        *(
+            "  x: [a]\n",
+            '  x: "\\x41"\n',
+            "  x: y \n",
+            "  - x\n",
+            "  message_id: N\n",
+            "  x: y\n     z\n",
+            "  x: !a b\n",
+        ),
+    ],
+)
+def test_what_needs_pyyaml_is_left_to_it(lines: str) -> None:
+    assert own_form.read(f"- message_id: M\n{lines}".encode()) is None
+
+
+def test_a_queue_of_our_own_form_is_read_and_written_without_loading_pyyaml() -> None:
+    program = (
+        "import sys\n"
+        "from team_console.store.backends.yaml.document import Document\n"
+        "text = Document.parse(sys.stdin.buffer.read())\n"
+        "first = text.messages()[0].with_changes(status='read')\n"
+        "text = text.edit(append=[text.messages()[3]], replace={0: first}, remove=[5])\n"
+        "assert len(text.messages()) == 20\n"
+        "assert 'yaml' not in sys.modules\n"
+    )
+    data = b"messages:\n" + b"".join(emit(make_message(number)) for number in range(20))
+    subprocess.run([sys.executable, "-c", program], input=data, check=True)
 
 
 def test_a_new_message_is_written_as_the_design_shows_it() -> None:
@@ -194,64 +270,16 @@ def deep(levels: int) -> Any:
     ],
 )
 def test_what_cannot_be_written_exactly_is_refused_with_a_reason(value: object, reason: str) -> None:
-    with pytest.raises(CodecError, match=reason) as caught:
+    with pytest.raises(TextError, match=reason) as caught:
         written(a_record(x=value))
     assert caught.value.hint
 
 
 def test_an_envelope_value_that_would_read_back_as_text_is_refused() -> None:
-    with pytest.raises(CodecError, match="message_id"):
+    with pytest.raises(TextError, match="message_id"):
         written({"message_id": 5, "type": "t", "from": "a", "to": "b"})
-
-
-def test_what_another_loader_would_take_for_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emitter, "_IMPLICIT", frozenset())
-    with pytest.raises(CodecError, match="another YAML reader"):
-        written(a_record(x="no"))
-
-
-def test_what_our_own_reader_would_take_for_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emitter, "quoted", lambda text: text)
-    with pytest.raises(CodecError, match="'payload' does not read back"):
-        written(a_record(x="12"))
-
-
-simple = st.one_of(
-    st.text(st.sampled_from(list("ab \n:#'\"-|>[]{},&*!?%@`~\\.0123e+_=<\x7f")), max_size=24),
-    st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=24),
-    st.lists(st.sampled_from(["a", "  b", "- c", "", " ", "# d", "e: f", "---", "...", "'", '"', "? g", "%h"])).map(
-        "\n".join
-    ),
-)
-
-
-@pytest.mark.slow
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
-@given(simple, st.sampled_from(["k", "on", "a.b", "null", "_", "y-1"]))
-def test_what_is_written_without_asking_pyyaml_is_what_pyyaml_reads(text: str, key: str) -> None:
-    record = {"message_id": "m", "type": text, "from": "a", "payload": {key: text, "more": {key: text}}}
-    if emitter._is_simple(record):
-        raw = emitter.write_item(record).encode()
-        for loader in (yaml.CSafeLoader, yaml.SafeLoader):
-            assert yaml.load(raw, loader) == [record]
-
-
-def test_usual_messages_are_written_without_pyyaml(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emitter, "_load_elsewhere", lambda raw: pytest.fail("PyYAML was asked"))
-    written(a_record(summary="Fix 10:30, C# x", content="One.\n\n  - two: three # four\n'five'\n"))
-
-
-@pytest.mark.parametrize("text", ["no", "\u00e9t\u00e9", "a\tb", "a\n  \nb", " a\nb", "a\n\n", 5, None, ["a"]])
-def test_pyyaml_proves_what_another_reader_may_take_otherwise(text: object) -> None:
-    assert not emitter._is_simple({"payload": {"content": text}})
 
 
 def test_a_megabyte_on_one_line_reads_back() -> None:
     record = a_record(content="x y: 'z' " * 120_000 + "end")
-    assert parse_entry(written(record)).record == record
-
-
-@pytest.mark.slow
-def test_ten_thousand_fields_read_back() -> None:
-    record = a_record(**{f"field {number}": number for number in range(10_000)})
     assert parse_entry(written(record)).record == record

@@ -1,1 +1,0 @@
-"""Cutting: a queue's text into its entries, by columns where possible, else by a parse of the whole file."""

@@ -1,1 +1,0 @@
-"""Editing: new bytes for what changes, the old bytes for everything else."""
