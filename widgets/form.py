@@ -348,7 +348,7 @@ class Form(BottomScreen[ResultT]):
         if not self._is_ready:
             self._stood_at = self._painted_at
             if self.warning:
-                self._say(f"△ {self.warning} Look at it, then press enter; before that no key counts.")
+                self._say(f"△ {self.warning} Review it, then press enter; before that no key counts.")
         self._is_ready = True
         self.leave_room()
 
@@ -506,7 +506,7 @@ class Form(BottomScreen[ResultT]):
     def ask_to_look(self, why: str) -> None:
         """Refuse once, because what it is about is not what stood there; keys typed in a row do not go on."""
         self.warning = ""
-        self._say(f"△ {why} Look at it; enter then counts.")
+        self._say(f"△ {why} Review it, then press enter again.")
         self._counts_from = self._stood_at + LOOK
 
     def show_error(self, error: TeamError) -> None:

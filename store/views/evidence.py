@@ -222,7 +222,7 @@ def check_pieces(text: str, runs: Runs | None, *, source: str) -> Iterator[Piece
     """For each check that is claimed, whether it ran; not known where nothing is on record."""
     for claim in claimed_checks(text):
         if runs is None:
-            yield Piece(Mark.NOT_KNOWN, f"{claim}: whether it ran", "unknown: it is not connected with `join`")
+            yield Piece(Mark.NOT_KNOWN, f"{claim}: whether it ran", "no record: it is not connected with `join`")
             continue
         fits = [run for run in runs.runs if _fits(claim, run)]
         yield _piece(claim, fits[-1] if fits else None, runs, source)
@@ -449,7 +449,7 @@ def _told_at(message: Message | None) -> float | None:
 def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[Piece]:
     """Up to when it asked: what goes on meanwhile must not make every look another one."""
     if looked.runs is None:
-        yield Piece(Mark.NOT_KNOWN, "what it ran", "unknown: it is not connected with `join`")
+        yield Piece(Mark.NOT_KNOWN, "what it ran", "no record: it is not connected with `join`")
         return
     since = rejected.answered_at.timestamp() if rejected is not None and rejected.answered_at is not None else 0.0
     runs = [run for run in looked.runs.runs if since <= run.at and (until is None or run.at <= until)]

@@ -29,7 +29,7 @@ def new_in(desk: Desk) -> str:
 
 
 async def evidence_shown(desk: Desk) -> None:
-    await desk.until(lambda: "unknown: it is not connected with `join`" in desk.detail, "the evidence")
+    await desk.until(lambda: "no record: it is not connected with `join`" in desk.detail, "the evidence")
 
 
 async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_shows(team: MemoryTeam) -> None:

@@ -18,14 +18,14 @@ async def test_an_approval_in_inboxes_shows_and_keeps_the_evidence(team: MemoryT
     hand_in_plan(team)
     async with opened(team, size=(160, 50)) as desk:
         await desk.press("2")
-        await desk.until(lambda: "unknown: it is not connected with `join`" in desk.detail, "the evidence")
+        await desk.until(lambda: "no record: it is not connected with `join`" in desk.detail, "the evidence")
         await desk.press("enter", "a")
         await desk.form()
         await desk.press("enter")
         await desk.until(lambda: verdicts(team) != [], "the verdict")
     payload = verdicts(team)[0].payload
     assert payload[SHOWN_BY] == "the console: lines 1-2 of 2; of its evidence all"
-    assert any("unknown: it is not connected with `join`" in line for line in payload[EVIDENCE])
+    assert any("no record: it is not connected with `join`" in line for line in payload[EVIDENCE])
     assert len(payload[SHOWN]) == 64
 
 

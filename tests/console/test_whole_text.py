@@ -44,7 +44,7 @@ async def test_a_long_plan_can_be_decided_only_when_all_of_it_is_there(shelf: Sl
     async with opened(shelf) as desk:
         await desk.until(lambda: "Only the beginning is shown" in desk.detail, "the beginning")
         await desk.press("a")
-        await desk.until(lambda: any("whole text is not on the screen" in toast for toast in desk.toasts), "a reason")
+        await desk.until(lambda: any("full text is still loading" in toast for toast in desk.toasts), "a reason")
         assert desk.app.screen is desk.app.main
         shelf.gate.set()
         await desk.until(lambda: "Only the beginning" not in desk.detail, "all of it")
