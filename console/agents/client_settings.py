@@ -100,15 +100,16 @@ def _holder(settings: Settings, path: Path, made: Made) -> Settings:
     Raises:
         NotEditable: Something else stands in the way.
     """
-    value: Any = settings
+    holder = settings
     for depth, step in enumerate(path, start=1):
-        if step not in value:
-            value[step] = {}
+        if step not in holder:
+            holder[step] = {}
             made.append(f"made {'/'.join(path[:depth])}")
-        value = value[step]
+        value = holder[step]
         if not isinstance(value, dict):
             raise NotEditable(f"{'.'.join(path[:depth])} is not an object")
-    return value
+        holder = value
+    return holder
 
 
 # Marked blocks: lines of ours in a text file of somebody else, found again by the lines around them.
