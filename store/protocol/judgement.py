@@ -232,7 +232,8 @@ def judge_entries(
     for entry in entries:
         if entry.read.name == COMPLETE:
             reports.setdefault(entry.message.sender, []).append(entry)
-    pairings = {key: _pairing_of(evidence, groups, key) for key in groups.keys if not isinstance(key, str)}
+    pools: Iterable[Pool] = [key for key in groups.keys if not isinstance(key, str)]
+    pairings = {key: _pairing_of(evidence, groups, key) for key in pools}
     orphans = [entry for pairing in pairings.values() for entry in pairing.orphans]
     chains: dict[Chain, list[Case]] = {}
     cases: list[Case] = []

@@ -230,7 +230,6 @@ class Arrival:
         if self._unsure is not None:
             raise self._unsure
         if self._outage.error is not None and self._outage.error.code is not Code.STORE_LOCKED:
-            # guard: outage-at-end-of-wait
             raise self._outage.error
         return self._take(replace(caller, wait=_PATIENCE))
 

@@ -344,7 +344,7 @@ def test_what_was_empty_comes_back_as_it_was(text: str, client: str, desk: Desk)
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])
 def test_values_order_indentation_and_line_ends_of_settings_stay(end: str, desk: Desk) -> None:
     """Numbers, half a character and text of other alphabets, too."""
-    odd = {"z": [1.5, 10**30, -0.0], "a": "é \ud83d", "b": {}, "c": None, "__": [[]]}
+    odd: dict[str, object] = {"z": [1.5, 10**30, -0.0], "a": "é \ud83d", "b": {}, "c": None, "__": [[]]}
     newline = end or "\n"
     text = json.dumps(odd, indent="\t").replace("\n", newline) + end
     path = desk.project / ".mcp.json"

@@ -151,7 +151,7 @@ def _(story: Chronicle, bad: bool) -> None:
 
 def _planned(story: Chronicle, needs: dict[str, Any], *, second: int) -> None:
     batches = [{"batch_id": 1, "stories": ["3-1"]}, {"batch_id": second, "stories": ["3-2"]}]
-    body = {"session_id": "s1", "total_stories": 2, "batches": batches, "dependency_graph": needs}
+    body: dict[str, Any] = {"session_id": "s1", "total_stories": 2, "batches": batches, "dependency_graph": needs}
     story.sprint("scrum-master", LEAD, "BATCH_PLAN_READY", **body)
 
 

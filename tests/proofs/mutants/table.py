@@ -311,10 +311,6 @@ GUARDS: Mapping[str, Guard] = {
     "asked-only-where-somebody-is": guard(
         giving(True), "hook/test_waiting.py::test_where_nobody_is_nothing_is_asked_and_nothing_written"
     ),
-    "outage-at-end-of-wait": guard(
-        removed,
-        "sql/test_outages.py::test_a_wait_that_ends_while_its_server_is_away_ends_with_that_and_not_with_nothing",
-    ),
     "outage-said-once": guard(
         removed,
         "desk/test_outages.py::test_a_team_that_is_away_for_more_than_a_moment_is_said_once_and_so_is_its_return",
