@@ -190,7 +190,6 @@ class RecordedFacts:
         A clock that was ahead for a while moves nothing: no line counts as later than the lines after it.
         """
         known = self._facts.get(message_id)
-        # guard: trail-gives-order
         if known is None:
             return order[0], 1, 0, order[1]
         place, fact = known

@@ -48,7 +48,6 @@ Mark = tuple[int, int, int]
 _WINDOW = 1 << 20
 LARGEST_FILE = 256 << 20
 """Bytes that are ever read at once; a file of which more would be needed was not made by us."""
-# guard: links-not-followed
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
