@@ -77,7 +77,6 @@ ENVELOPE_KEYS = frozenset(
 )
 """Top-level keys that are envelope; any other top-level key of a foreign record is read as payload."""
 
-_BESIDE_PAYLOAD = ENVELOPE_KEYS - {"payload"}
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 ResultT = TypeVar("ResultT")
 
@@ -117,9 +116,6 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         status: A `Status` word, or another writer's word.
         more: The other values of the envelope by key; may hold further keys of the record.
         source: Where the rest is.
-        is_letter: Whether the payload is known to be a summary and a content, both texts, and nothing else, and the
-            content none that carries `NAME: {json}`. Then nobody has to read it to know that it quotes nothing; False
-            says nothing.
         odd: Which of `priority`, `status` and `to` are written in words that are not ours, understood or not.
         said: What `per_message` remembers of it.
     """
@@ -133,7 +129,6 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     status: str
     more: Mapping[str, Any]
     source: Source
-    is_letter: bool = False
     odd: tuple[str, ...] = ()
     said: dict[Any, Any] | None = None
 
@@ -221,8 +216,6 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     @property
     def request_id(self) -> str | None:
         """The request this message opens or answers, when its payload names one."""
-        if self.is_letter:
-            return None
         value = self.payload.get("request_id", self.payload.get("requestId"))
         return None if value is None or isinstance(value, (dict, list)) else str(value)
 
@@ -272,15 +265,13 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     def with_changes(self, **changes: Any) -> Message:
         """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""
         record = dict(self.record)
-        is_letter = self.is_letter
         for key, value in changes.items():
             name = key.rstrip("_")
-            is_letter = is_letter and name in _BESIDE_PAYLOAD
             if value is None:
                 record.pop(name, None)
             else:
                 record[name] = value
-        return from_record(record, is_letter=is_letter)
+        return from_record(record)
 
 
 def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], ResultT]:
@@ -303,11 +294,8 @@ def per_message(function: Callable[[Message], ResultT]) -> Callable[[Message], R
     return remembered
 
 
-def from_record(record: Mapping[str, Any], *, is_letter: bool = False) -> Message:
+def from_record(record: Mapping[str, Any]) -> Message:
     """Understand a stored record leniently (`docs/architecture.md`, formats); nothing of it is lost.
-
-    Args:
-        is_letter: What `Message.is_letter` is to say, by whoever knows the payload.
 
     Raises:
         ValueError: The record has no id, type, sender or recipient to work with; the text names which.
@@ -334,7 +322,6 @@ def from_record(record: Mapping[str, Any], *, is_letter: bool = False) -> Messag
         status=state,
         more=record,
         source=WholeRecord(record, _payload(record)),
-        is_letter=is_letter,
         odd=(*odd, "to") if len(recipients) > 1 and _has_comma(record) else odd,
     )
 

@@ -264,8 +264,6 @@ def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
 def record_problems(read: ParsedMessage) -> tuple[Problem, ...]:
     """Violations of their fields by a record of the SendMessage, Messenger and Router kinds."""
     message, kind = read.message, read.message.type
-    if message.is_letter and kind in CARRIERS:
-        return ()
     found = [*_unaddressed(message), *_required(message), *_expected(message)]
     if kind in CARRIERS:
         found += _texts(message)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 from team_console.store.model.message import Message
-from team_console.store.protocol.kinds import CARRIERS, Family
+from team_console.store.protocol.kinds import Family
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
@@ -49,9 +49,7 @@ class Entry(Struct, eq=False, gc=False):
         """What the message says, understood when first asked for."""
         read = self._read
         if read is None:
-            read = parse_message(self.message)
-            if not self.message.is_letter:  # those are read again in no time, and there are many
-                self._read = read
+            read = self._read = parse_message(self.message)
         return read
 
     @property
@@ -60,15 +58,7 @@ class Entry(Struct, eq=False, gc=False):
         return None if self.when is EARLIEST else self.when
 
     @property
-    def is_mail(self) -> bool:
-        """Whether it is a plain message of words for people, as most are: then nobody has to read it to judge it."""
-        message = self.message
-        return message.is_letter and message.type in CARRIERS
-
-    @property
     def is_fact(self) -> bool:
         """Whether requests, rosters or a sprint rest on it, so that it counts after it left the queue."""
-        if self.is_mail:
-            return False
         read = self.read
         return read.request_id is not None or (read.kind is not None and read.kind.family in _FACTUAL)

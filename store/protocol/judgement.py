@@ -198,7 +198,7 @@ def judge(
         messages: In stored order, with everything that bears on the requests (`with_bearing`).
         recorded: What the audit trail has of them; None where there is no trail to ask.
     """
-    entries = [entry for place, message in enumerate(messages) if not (entry := Entry.of(message, place)).is_mail]
+    entries = [Entry.of(message, place) for place, message in enumerate(messages)]
     judged = judge_entries(Evidence(config, recorded), entries, twins=True)
     return {case.question.message: at(case, now) for case in judged.cases}
 
@@ -275,7 +275,7 @@ def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]
     if not keys:
         return thread
     everything = live()
-    entries = [entry for message in everything if not (entry := Entry.of(message, 0)).is_mail]
+    entries = [Entry.of(message, 0) for message in everything]
     asked = {thread_of(entry) for entry in entries if not keys.isdisjoint(_shared_keys(entry))}
     wanted = set(map(id, thread))
     for entry in entries:
@@ -787,7 +787,7 @@ def _chain(kind: RequestKind, question: Entry) -> Chain | None:
 def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
     """What a question shares with those that replace it, or that it replaces; None for any other message."""
     entry = Entry.of(message, 0)
-    kind = None if entry.is_mail else entry.read.opens
+    kind = entry.read.opens
     chain = _chain(kind, entry) if kind is not None else None
     return (chain, kind, message.sender) if chain is not None and kind is not None else None
 

@@ -36,7 +36,6 @@ _SUBJECTS = {
     "RESEARCH_REQUEST": "story_key",
     "RESEARCH_RESULT": "story_key",
 }
-_LETTERS = frozenset(kind.name for kind in KINDS.values() if kind.family is not Family.SPRINT)
 """Kinds that may come without anything for a program."""
 _AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
@@ -99,8 +98,6 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         """
         if self.kind is not None and self.kind.name in _AGREED:
             return True
-        if self.message.is_letter:
-            return None
         payload = self.message.payload
         said = {_verdict(payload[key]) for key in ("approve", "approved") if payload.get(key) is not None}
         return said.pop() if len(said) == 1 else None
@@ -108,11 +105,6 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
 
 def parse_message(message: Message) -> ParsedMessage:
     """Read `message`; what it says is worked out once for each message object."""
-    if message.is_letter and message.type in _LETTERS:
-        kind = KINDS[message.type]
-        return ParsedMessage(
-            kind, message.type, None, message.message_id if kind.opens is not None else None, (), message
-        )
     return ParsedMessage(*_parsed(message), message)
 
 

@@ -267,8 +267,6 @@ def spoken_since(standing: Mapping[str, Stop], messages: Iterable[Message]) -> d
 
 def is_speech(entry: Entry) -> bool:
     """Whether the sender of this message is alive: all but agreeing to stop, or the end of its session, says so."""
-    if entry.is_mail:
-        return True
     return not (entry.read.name == RESPONSE and entry.read.approve is True) and not is_end(entry)
 
 

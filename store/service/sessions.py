@@ -97,7 +97,7 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
     }
     if not questions:
         return {}
-    about = [item for item in snapshot.messages if not item.is_letter and parse_message(item).request_id in questions]
+    about = [item for item in snapshot.messages if parse_message(item).request_id in questions]
     cases = judge(about, snapshot.config, snapshot.recorded, snapshot.taken_at)
     return {key: question for key, question in questions.items() if _is_waited_for(cases.get(question))}
 

@@ -140,5 +140,4 @@ def _asks(entry: Entry) -> bool:
 
 
 def _quotes(message: Message) -> bool:
-    payload = {} if message.is_letter else message.payload
-    return payload.get("in_reply_to") is not None or payload.get("request_id") is not None
+    return message.payload.get("in_reply_to") is not None or message.payload.get("request_id") is not None

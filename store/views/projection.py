@@ -137,7 +137,7 @@ class Projection:
         if known is not None and known.message.record == message.record:
             return
         # Of its own: a message read with a whole queue keeps the text of all of it.
-        own = from_record(dict(message.record), is_letter=message.is_letter)
+        own = from_record(dict(message.record))
         self._past[message.message_id] = Entry.of(own, known.place if known is not None else place)
 
     def _forget_oldest_letters(self) -> None:

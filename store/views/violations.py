@@ -65,8 +65,6 @@ def violations(
     for entry in live:
         if entry.when > now or entry.message.status == Status.CLAIMED:
             ahead += _ahead(entry, now)
-        if _is_blameless(entry, by.config):
-            continue
         read = entry.read
         if read.kind is None and not read.frame_problems:
             unknown[read.name] += 1
@@ -108,15 +106,6 @@ def _of_rights(entry: Entry, config: TeamConfig, recorded: RecordedFacts | None)
         text = f"{broken[0]}; {'it stops nobody' if entry.read.name == ORDER else 'another program wrote it'}"
         hint = f"Ask {entry.message.sender} why; nobody need answer it."
         yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
-
-
-def _is_blameless(entry: Entry, config: TeamConfig) -> bool:
-    """Whether nothing can be odd about a message by itself, as about nearly every message; False says nothing."""
-    message = entry.message
-    sender = config.agent(message.sender)
-    if config.key or message.type in config.kinds or sender.may_message is not None or sender.may_send is not None:
-        return False
-    return entry.is_mail and message.recipients != (message.sender,) and not message.odd and not _is_undated(entry)
 
 
 def _is_undated(entry: Entry) -> bool:
@@ -188,15 +177,13 @@ def unknown_replies(live: Iterable[Entry], past: Iterable[Entry]) -> Iterator[Pr
 
 def _quoted(entry: Entry) -> str:
     """The id that the message replies to, empty when it replies to none."""
-    value = entry.message.payload.get("in_reply_to") if not entry.message.is_letter else None
+    value = entry.message.payload.get("in_reply_to")
     return value if isinstance(value, str) else ""
 
 
 def _ids(entry: Entry) -> set[str]:
     """What the message can be quoted by."""
     message = entry.message
-    if message.is_letter:  # a question of such a payload has its message id for its own
-        return {message.message_id}
     return {name for name in (message.message_id, message.request_id, entry.read.request_id) if name}
 
 
