@@ -32,6 +32,7 @@ ENVIRONMENT: Rows = (
     ("TEAM_CONSOLE_AS", "who acts; `join` sets it for an agent, which then cannot act as a human"),
     ("TEAM_CONSOLE_CONFIG", "the file with your own settings (default: ~/.config/team-console/config.toml)"),
     ("TEAM_CONSOLE_THEME", "the theme to begin with; it goes before the setting"),
+    ("TEAM_CONSOLE_CANVAS", "`off` sends the terminal all that Textual draws, not only what changed"),
     ("TEAM_CONSOLE_GRACE", "seconds in which a decision can be taken back, 0 to 60; it goes before the setting"),
     ("TEAM_CONSOLE_DEBUG", "set to anything: print the traceback of a defect"),
     ("VISUAL, EDITOR", "the editor that ctrl+e opens on a text"),

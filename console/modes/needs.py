@@ -38,8 +38,8 @@ class NeedsPane(ListPane[AttentionItem]):
         decided = self.unwritten_of(row)
         shown = replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row
         view, request = self.situation.view, row.request
-        is_plan = view is not None and request is not None and request.supersedes
-        return attention_lines(shown, drawing, earlier_plans(request, view.requests) if is_plan else ())
+        earlier = earlier_plans(request, view.requests) if view and request and request.supersedes else ()
+        return attention_lines(shown, drawing, earlier)
 
     def headings(self) -> Headings[AttentionItem]:
         """How urgent they are, what went wrong, and what is news."""

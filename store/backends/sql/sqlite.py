@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import os
 import shutil
@@ -631,6 +630,8 @@ LOOK_SECONDS = 0.05
 
 async def watch(files: Files) -> AsyncIterator[WatchHint]:
     """Yield a hint at once, after every change, and once more when a change is no longer fresh."""
+    import asyncio  # 20 ms, which only who waits or watches needs
+
     seen: Version | None = None
     unsure = False
     while True:
