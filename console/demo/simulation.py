@@ -164,7 +164,7 @@ AGENTS = (
     Agent("scrum-master", role="resident"),
     Agent("debugger", role="resident"),
     Agent("slave-batch-1", role="slave"),
-    Agent("inspector-1", role="resident"),
+    Agent("inspector-1", role="temp"),
     Agent("slave-batch-2", role="slave"),
 )
 _SIMULATION_PATIENCE = 8.0
