@@ -203,9 +203,6 @@ class Action(Struct, frozen=True, kw_only=True):
 
     def label_on(self, subject: Subject) -> str:
         """The words for the footer, of what it does to `subject`."""
-        marked = subject.selection.marked
-        if marked and self.deciding:
-            return f"{self.label.rstrip('…')} {marked:,} marked"
         return self.wording(subject) or self.label
 
     @property
@@ -471,8 +468,8 @@ WRITE_ACTIONS: tuple[Action, ...] = (
     _decide(
         id="dismiss",
         keys=("D",),
-        label="mark all news read",
-        help="Mark all news in the list as read.",
+        label="clear information",
+        help="Mark everything listed that is only for your information as read.",
         modes=frozenset({Mode.NEEDS}),
         footer=False,
         why_not=nothing_to_dismiss,

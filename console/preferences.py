@@ -53,7 +53,7 @@ class Preferences(Struct, frozen=True):
     """
 
     theme: str = ""
-    density: str = DENSITIES[1]
+    density: str = DENSITIES[0]
     motion: bool = True
     remember: bool = True
     grace_seconds: float | None = None

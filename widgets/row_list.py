@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from math import inf
 from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
@@ -404,6 +405,8 @@ def _is_empty(faces: list[tuple[object, ...]]) -> bool:
 
 _ROW_LIST_BROAD = 26
 """Cells from which on a second line has room for something."""
+_WIDE = 100
+"""Columns of the screen from which on each row has one line."""
 
 
 class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
@@ -476,7 +479,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             key: What names a row.
             draw: How a row looks.
             lines: Lines of each row, 1 or 2.
-            roomy: Height from which on rows have two lines; 0 to leave `lines` as it is.
+            roomy: Height from which on rows of a narrow screen have two lines; 0 to leave `lines` as it is.
             matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
             headings: Lines above groups of rows.
@@ -489,7 +492,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         self._clock, self._markable, self._roomy = clock, markable, roomy
         self._lost: RowT | None = None
         self._hits: tuple[str, ...] = ()
-        self._is_roomy = True
+        self._wide: float = _WIDE
 
     @property
     def _width(self) -> int:
@@ -563,7 +566,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def set_look(self, hidden: frozenset[str], *, roomy: bool) -> None:
         """Leave columns out; `roomy` gives rows two lines wherever the list is high enough."""
-        self._picture.hidden, self._is_roomy = hidden, roomy
+        self._picture.hidden, self._wide = hidden, inf if roomy else _WIDE
         self._picture.forget()
         self.refresh()
 
@@ -680,8 +683,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         """Keep the cursor in sight at another size."""
         if self._roomy:
             room = room_of(self)
-            has_room = room.height >= self._roomy and room.width >= _ROW_LIST_BROAD
-            self.set_lines(2 if has_room and self._is_roomy else 1)
+            is_narrow = room.width >= _ROW_LIST_BROAD and self.app.size.width < self._wide
+            self.set_lines(2 if room.height >= self._roomy and is_narrow else 1)
         self._resize_virtual()
         self._show_cursor()
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
-from team_console.store.attachments import attachment_of
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.client_requests import permission_of, questions_of
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.decisions import Decision, Proof
 from team_console.store.views.rows import (
@@ -60,29 +57,22 @@ from team_console.widgets.text import (
     width_of,
 )
 
-_TAG = 10
+_TAG = 8
 _WORDY = 84
 """Cells from which on the word of the sign has room beside the title."""
+_INDENT = ("  ", "")
 _QUIET = frozenset({Need.MESSAGE})
 """Needs that nothing is to be decided about."""
 
 
-def attention_lines(item: AttentionItem, drawing: Drawing, earlier: Sequence[RequestRow] = ()) -> tuple[Line, ...]:
-    """Sign, who and title on one line; on two the title has the first to itself.
-
-    Args:
-        earlier: The versions before a plan, newest first.
-    """
+def attention_lines(item: AttentionItem, drawing: Drawing) -> tuple[Line, ...]:
+    """Sign, who and title on one line; on two the title has the first to itself."""
     sign = NEEDS[item.need]
     mark: Line = ((f"{sign.glyph} ", sign.tone),)
     title: Line = ((safe_line(item.title, 400), "" if item.need in _QUIET else "strong"),)
-    word: Line = ((pad(sign.word, _TAG) + " ", sign.tone),) if _has_word(drawing) else ()
     if drawing.lines == 2:
-        named: Line = () if word else ((f"{sign.word} · ", sign.tone),)
-        facts = "".join(f" · {fact}" for fact in _facts(item, earlier))
-        below: Line = ((safe_line(item.who, 64), ""), (facts, "muted"))
-        first = spread((*mark, *word, *title), (*_late(item, drawing), *_age(item, drawing)), drawing.width)
-        return first, ((" " * width_of((*mark, *word)), ""), *named, *below)
+        return spread((*mark, *title), _age(item, drawing), drawing.width), (_INDENT, *_below(item))
+    word: Line = ((pad(sign.word, _TAG) + " ", sign.tone),) if _has_word(drawing) else ()
     who: Line = ()
     if drawing.shows("agent"):
         who = ((drawing.name(item.who, drawing.name_width()) + "  ", ""),)
@@ -104,44 +94,19 @@ def lateness(item: AttentionItem, drawing: Drawing) -> str:
     return "alarm" if late >= (request.due_at - request.asked_at).total_seconds() else "alert"
 
 
-def _late(item: AttentionItem, drawing: Drawing) -> Line:
-    """By how much it is late, where there is room for it beside the age."""
-    tone, request = lateness(item, drawing), item.request
-    if tone == "muted" or request is None or request.due_at is None or not _has_word(drawing):
-        return ()
-    return ((f"  late {span((drawing.now - request.due_at).total_seconds())}", tone),)
-
-
 def _age(item: AttentionItem, drawing: Drawing) -> Line:
     tone = lateness(item, drawing)
     return age_column(item.since, drawing, tone=tone, sign=" " if tone == "muted" else "◷")
 
 
-def _facts(item: AttentionItem, earlier: Sequence[RequestRow]) -> Iterator[str]:
-    """What there is to decide, in a few words, and why it ranks where it does, as safe text."""
-    if item.answerable and item.message is not None:
-        yield from _size(item.need, item.message)
-    if item.request is not None and earlier:
-        added, taken = _difference(earlier[0].question.content, item.request.question.content)
-        yield f"v{len(earlier) + 1}, +{added} −{taken}"
-    said = ("overdue", f"blocks {item.who}")  # the first line and the name say both
-    yield from (safe_line(why, 200) for why in item.why.split(" · ") if why and why not in said)
-
-
-def _size(need: Need, message: Message) -> Iterator[str]:
-    if need is Need.PLAN and attachment_of(message) is None:
-        yield counted(len(message.content.splitlines()), "line")
-    elif need is Need.QUESTION and (number := sum(len(item.options) for item in questions_of(message.payload))):
-        yield counted(number, "option")
-    elif need is Need.PERMIT and permission_of(message.payload).suggestions:
-        yield "can be allowed always"
-
-
-@lru_cache(maxsize=64)
-def _difference(before: str, after: str) -> tuple[int, int]:
-    """How many lines a text has that the one before had not, and the other way round."""
-    old, new = Counter(before.splitlines()), Counter(after.splitlines())
-    return (new - old).total(), (old - new).total()
+def _below(item: AttentionItem) -> Line:
+    sign, why = NEEDS[item.need], safe_line(item.why, 200)
+    return (
+        (sign.word, sign.tone),
+        (" · ", "muted"),
+        (safe_line(item.who, 64), ""),
+        (f" · {why}" if why else "", "muted"),
+    )
 
 
 # A decision in the ledger: what was decided, by whom, on what, and what proves it.

@@ -23,13 +23,13 @@ class Sign(Struct, frozen=True):
 
 NEEDS: Mapping[Need, Sign] = {
     Need.PLAN: Sign("◆", "PLAN", "open"),
-    Need.PERMIT: Sign("◉", "PERMISSION", "warn"),
+    Need.PERMIT: Sign("◉", "PERMIT", "warn"),
     Need.QUESTION: Sign("◈", "QUESTION", "warn"),
-    Need.ESCALATE: Sign("▲", "ESCALATION", "bad"),
+    Need.ESCALATE: Sign("▲", "ESCALATE", "bad"),
     Need.CREATE: Sign("✚", "CREATE", "open"),
-    Need.DESTROY: Sign("⊖", "END", "open"),
+    Need.DESTROY: Sign("⊖", "DESTROY", "open"),
     Need.REFUSED: Sign("⊘", "REFUSED", "warn"),
-    Need.SHUTDOWN: Sign("■", "STOP", "warn"),
+    Need.SHUTDOWN: Sign("■", "SHUTDOWN", "warn"),
     Need.CLARIFY: Sign("?", "CLARIFY", "warn"),
     Need.FAILED: Sign("✗", "FAILED", "bad"),
     Need.DAMAGED: Sign("‼", "DAMAGED", "bad"),

@@ -20,6 +20,7 @@ from team_console.widgets.text import (
     age,
     cell_len,
     fit,
+    fitting_names,
     pad_name,
     short_names,
     shorten,
@@ -35,8 +36,14 @@ from textual.widget import Widget
 
 _PARTS = 4_096
 """Pieces of the strip that are remembered: an agent has one in each of its names and tones."""
-_OF_MANY = {"waits for you": "wait for you", "planning": "plan"}
-"""The words for a state that are others when it is that of several agents."""
+_AROUND = 4
+"""Cells around a name in the strip: its sign and the space after both."""
+_SIGN_PARTS = 2
+"""Parts of a cell that shows a sign alone."""
+_NAMED_SHARE = 0.6
+"""Share of the room for names where not even every agent's sign has room."""
+_LEAST_NAME = 8
+"""Cells down to which a name of an urgent agent is cut before fewer have one."""
 _NAME = 24
 """Cells of a name in an event at most; what happened needs room too."""
 _WITH_TIME = 40
@@ -108,21 +115,65 @@ class StripPart(Struct, frozen=True):
 
 
 def strip_parts(cells: Sequence[AgentCell], width: int) -> tuple[StripPart, ...]:
-    """The agents by name where all have room, else how many of them do what, those to look at first."""
-    parts = tuple([_named_part(cell) for cell in cells])
-    if _width(parts) <= width:
+    """The agents in at most `width` cells: all by name, the urgent by name and the others by sign, then a number."""
+    forms = short_names(tuple(cell.name for cell in cells))
+    if parts := _named(cells, forms, width):
         return parts
-    groups: dict[Sign, list[AgentCell]] = {}
-    for cell in sorted(cells, key=lambda cell: (not cell.urgent, cell.is_gone)):
-        groups.setdefault(cell.sign, []).append(cell)
-    counts = [(len(members), sign, members[0].key) for sign, members in groups.items()]
-    head = StripPart(((f"team {len(cells):,}:  ", "muted"),))
-    return (head, *(_counted(number, sign, key, bool(place)) for place, (number, sign, key) in enumerate(counts)))
+    order = sorted(cells, key=lambda cell: (not cell.urgent, cell.is_gone))
+    signs = [_sign(cell) for cell in order]
+    urgent = sum(cell.urgent for cell in order)
+    for number in range(urgent, 0, -1):
+        rest = signs[number:]
+        if parts := _named(order[:number], forms, width - _width(rest), least=_LEAST_NAME):
+            return _more_named(order, (*parts, *rest), forms, width)
+    return _overflowing(order[:urgent], signs, forms, width)
 
 
-def _counted(number: int, sign: Sign, key: str, is_further: bool) -> StripPart:
-    word = sign.word if number == 1 else _OF_MANY.get(sign.word, sign.word)
-    return StripPart(((" · " if is_further else "", "muted"), (f"{number:,} {word}", sign.tone)), key)
+def _overflowing(
+    urgent: Sequence[AgentCell], signs: Sequence[StripPart], forms: ShortNames, width: int
+) -> tuple[StripPart, ...]:
+    """More agents than there is room for: names of the urgent in a part of it, signs, and how many more there are."""
+    shortest: ShortNames = {name: (names[-1],) for name, names in forms.items()}
+    for number in range(len(urgent) if _width(signs) > width else 0, 0, -1):
+        room = round(width * _NAMED_SHARE)
+        if parts := _named(urgent[:number], shortest, room, least=_LEAST_NAME):
+            return (*parts, *_as_many_as_fit(signs[number:], width - _width(parts)))
+    return tuple(signs) if _width(signs) <= width else _as_many_as_fit(signs, width)
+
+
+def _more_named(
+    order: Sequence[AgentCell], parts: tuple[StripPart, ...], forms: ShortNames, width: int
+) -> tuple[StripPart, ...]:
+    """The same with names in place of signs, one after the other, as long as there is room and the agent is there."""
+    shown, left = list(parts), width - _width(parts)
+    for place, cell in enumerate(order):
+        if len(shown[place].line) > _SIGN_PARTS or cell.is_gone:
+            continue
+        named = _named_part(cell, forms[cell.name][-1])
+        if (more := width_of(named.line) - width_of(shown[place].line)) > left:
+            break
+        shown[place], left = named, left - more
+    return tuple(shown)
+
+
+def _named(cells: Sequence[AgentCell], forms: ShortNames, width: int, *, least: int = 0) -> tuple[StripPart, ...]:
+    """Each by its name, in the longest forms that fit; empty when they do not."""
+    names = fitting_names([cell.name for cell in cells], forms, width - _AROUND * len(cells), least)
+    if not names:
+        return ()
+    return tuple(_named_part(cell, name) for cell, name in zip(cells, names, strict=True))
+
+
+def _as_many_as_fit(parts: Sequence[StripPart], width: int) -> tuple[StripPart, ...]:
+    """The first of the parts, and how many more there are."""
+    room, shown = width - 5, 0
+    for part in parts:
+        room -= _width((part,))
+        if room < 0:
+            break
+        shown += 1
+    rest = StripPart(((f"+{len(parts) - shown}", "muted"),))
+    return (*parts[:shown], rest)
 
 
 def _width(parts: Sequence[StripPart]) -> int:
@@ -130,8 +181,10 @@ def _width(parts: Sequence[StripPart]) -> int:
 
 
 def standing_out(part: StripPart) -> StripPart:
-    """The same with its name, or its count, in the tone of what something happened to."""
-    return StripPart((part.line[0], (part.line[1][0], "moved"), *part.line[2:]), part.key)
+    """The same with its name, or its sign where it has none, in the tone of what something happened to."""
+    place = 1 if len(part.line) > _SIGN_PARTS else 0
+    line = (*part.line[:place], (part.line[place][0], "moved"), *part.line[place + 1 :])
+    return StripPart(line, part.key)
 
 
 def ends_of_parts(parts: Sequence[StripPart]) -> list[tuple[int, str]]:
@@ -144,13 +197,17 @@ def _width_of_part(part: StripPart) -> int:
     return width_of(part.line)
 
 
-def _named_part(cell: AgentCell) -> StripPart:
-    return _part_of(cell.key, cell.name, cell.sign, "" if cell.urgent else "muted")
+def _named_part(cell: AgentCell, name: str) -> StripPart:
+    return _part_of(cell.key, name, cell.sign, "" if cell.urgent else "muted")
 
 
 @lru_cache(_PARTS)
 def _part_of(key: str, name: str, sign: Sign, tone: str) -> StripPart:
     return StripPart(((f"{sign.glyph} ", sign.tone), (name, tone), ("  ", "")), key)
+
+
+def _sign(cell: AgentCell) -> StripPart:
+    return StripPart(((cell.sign.glyph, cell.sign.tone), (" ", "")), cell.key)
 
 
 # The third column of a broad screen: one line per agent, below them the last events.
@@ -260,7 +317,7 @@ _LEAST_TICKER = 24
 
 
 class TeamStrip(OneLine):
-    """All agents in one line: by name, or how many do what when there is little room."""
+    """All agents in one line; those that wait or fail keep their names when there is little room."""
 
     DEFAULT_CSS = "TeamStrip { background: $surface; padding: 0 1; }"
     HELP: ClassVar[str] = "The team: what each agent does, and what happened last. Click an agent to see its inbox."

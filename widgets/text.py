@@ -382,6 +382,30 @@ def _cut(form: str, width: int) -> str:
     return crop(first, room) + dash + rest if dash and room >= _LEAST_WORD else shorten(form, width)
 
 
+def fitting_names(names: Sequence[str], forms: ShortNames, room: int, least: int = 0) -> list[str]:
+    """The names in the longest forms that take `room` cells together; empty when even the shortest do not.
+
+    Args:
+        least: Cells down to which a form may be cut in its middle; 0 when none may be cut.
+    """
+    shown = [forms[name][-1] for name in names]
+    if least:
+        longest = max(map(cell_len, shown), default=0)
+        while sum(map(cell_len, shown)) > room and longest > least:
+            longest -= 1
+            shown = [shorten(name, longest) for name in shown]
+    left = room - sum(map(cell_len, shown))
+    if left < 0:
+        return []
+    for step in range(max((len(forms[name]) for name in names), default=0)):
+        for place, name in enumerate(names):
+            longer = forms[name][max(0, len(forms[name]) - 2 - step)]
+            more = cell_len(longer) - cell_len(shown[place])
+            if 0 < more <= left:
+                shown[place], left = longer, left - more
+    return shown
+
+
 # Progress bar: the one kind there is, told by stroke as well as by colour.
 
 DONE, RUNNING, FAILED, OPEN = ("━", "good"), ("┅", "open"), ("×", "bad"), ("─", "faint")

@@ -11,7 +11,7 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.words import row_now, unwritten
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.seen import digest_of
-from team_console.store.views.needs import Part, arranged, group_of, to_do
+from team_console.store.views.needs import Part, arranged, part_of, rank_of, to_do
 from team_console.store.views.rows import AttentionItem, Need, RequestRow, View
 from team_console.widgets.details import earlier_plans, message_document, request_document
 from team_console.widgets.document import Document, Fact, Lines
@@ -36,20 +36,25 @@ class NeedsPane(ListPane[AttentionItem]):
     def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
         decided = self.unwritten_of(row)
-        shown = replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row
-        view, request = self.situation.view, row.request
-        earlier = earlier_plans(request, view.requests) if view and request and request.supersedes else ()
-        return attention_lines(shown, drawing, earlier)
+        return attention_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
 
     def headings(self) -> Headings[AttentionItem]:
-        """How urgent they are, what went wrong, and what is news."""
-        return Headings(group_of, self._heading_of)
+        """Its part, and for decisions why they rank there."""
+        return Headings(self._group_of, self._heading_of)
+
+    def _group_of(self, row: AttentionItem) -> object:
+        """Its part, and its rank among what is to decide."""
+        part = part_of(row)
+        return (part, rank_of(row)) if part is Part.DECIDE else (part, None)
 
     def _heading_of(self, below: tuple[AttentionItem, ...], drawing: Drawing) -> Line:
-        """The group, how many, and the key that marks the news as read."""
-        group = group_of(below[0])
-        key: Line = (("D", "key"), (" mark all read ", "muted")) if group is Part.INFORMATION else ()
-        return spread(((f" {group.upper()} {len(below):,}", "muted"),), key, drawing.width)
+        """The part and the rank, how many, and the key that clears what is for information."""
+        part = part_of(below[0])
+        words = f" {part.upper()} {len(below):,}"
+        if part is Part.DECIDE:
+            words += f" · {rank_of(below[0])}"
+        key: Line = (("D", "key"), (" clears ", "muted")) if part is Part.INFORMATION else ()
+        return spread(((words, "muted"),), key, drawing.width)
 
     def title_of(self, shown: int, total: int) -> str:
         """How many are to be done, as the tab says, and how many are only to be known."""

@@ -58,20 +58,20 @@ class Blocking:
 
 
 class Part(StrEnum):
-    """What a human does about a thing, in the order in which the parts are shown; their values are words for it."""
+    """What a human does about a thing, in the order in which the parts are shown."""
 
     DECIDE = "decide"
-    BROKEN = "trouble"
-    INFORMATION = "news"
+    BROKEN = "broken"
+    INFORMATION = "for your information"
 
 
 class Rank(StrEnum):
     """How urgent a thing to decide is, the most urgent first; within a rank the oldest comes first."""
 
-    CRITICAL = "urgent"
+    CRITICAL = "critical"
     LATE = "late"
-    BLOCKING = "waiting"
-    NORMAL = "can wait"
+    BLOCKING = "others wait for it"
+    NORMAL = "the rest"
 
 
 _BROKEN = frozenset({Need.FAILED, Need.DAMAGED, Need.OVERDUE, Need.REFUSED})
@@ -84,12 +84,6 @@ def part_of(item: AttentionItem) -> Part:
         return Part.BROKEN
     asks = item.request is not None and item.request.is_open
     return Part.DECIDE if asks or item.need is not Need.MESSAGE else Part.INFORMATION
-
-
-def group_of(item: AttentionItem) -> Part | Rank:
-    """The group it is shown in: its part, and how urgent it is where it is to decide."""
-    part = part_of(item)
-    return rank_of(item) if part is Part.DECIDE else part
 
 
 def rank_of(item: AttentionItem) -> Rank:

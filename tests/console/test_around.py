@@ -63,7 +63,7 @@ async def test_a_message_to_all_goes_the_way_of_a_broadcast(team: MemoryTeam) ->
         form.query_one("#summary", Field).value = "Code freeze starts today at four"
         form.query_one("#content", Letter).text = "Merge what is reviewed."
         await desk.press("ctrl+s")
-        await desk.until(lambda: "b writes to everybody" in desk.text, "a refusal")
+        await desk.until(lambda: "Use broadcast (b)" in desk.text, "a refusal")
         assert len(team.snapshot().messages) == 1
 
 

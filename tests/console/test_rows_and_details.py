@@ -1,4 +1,4 @@
-"""Rows of two lines where they fit, details that begin with their title, ids on demand, empty lists that lead on."""
+"""Rows of one line, details that begin with what they are about, ids on demand, and empty lists that lead on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from team_console.console.selection import Mode
 from team_console.console.words import command_for
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import KeyBar
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
@@ -33,28 +32,13 @@ async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: Me
         assert request not in desk.detail
 
 
-@pytest.mark.parametrize(("size", "below"), [((100, 40), True), ((200, 55), True), ((80, 24), False)])
-async def test_a_row_tells_what_there_is_to_decide_on_a_second_line_where_it_fits(
-    team: MemoryTeam, size: tuple[int, int], below: bool
-) -> None:
-    hand_in_plan(team, "Split the loader from the renderer")
+@pytest.mark.parametrize("size", [(100, 40), (120, 40), (200, 55), (300, 60)])
+async def test_each_row_has_one_line_from_100_columns_on(team: MemoryTeam, size: tuple[int, int]) -> None:
+    for number in range(3):
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary=f"Note number {number} of three notes", content="x")
     async with opened(team, size=size) as desk:
-        lines = [line.partition("▏")[0] for line in desk.text.splitlines()]
-        heading = next(number for number, line in enumerate(lines) if line.split() == ["WAITING", "1"])
-        row = heading + 1
-        assert "Split the loader" in lines[row]
-        assert (f"PLAN · {AUTHOR} · 2 lines" in lines[row + 1]) is below
-        assert (AUTHOR in lines[row]) is not below
-
-
-async def test_the_footer_says_how_many_marked_things_a_key_acts_on(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is split", content="x")
-    async with opened(team) as desk:
-        await desk.press("space", "space")
-        await desk.until(lambda: "approve 2 marked" in desk.app.main.query_one(KeyBar).text, "both of them")
-        await desk.press("3")
-        await desk.until(lambda: "approve…" in desk.app.main.query_one(KeyBar).text, "no mark in this list")
+        lines = [line for line in desk.text.splitlines() if "▏" in line and "Note number" in line.partition("▏")[0]]
+        assert len(lines) == 3
 
 
 async def test_twice_as_late_as_allowed_looks_worse_than_late(team: MemoryTeam, clock: Clock) -> None:

@@ -15,7 +15,7 @@ from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.widgets.signs import AGENTS, FAILING
 from team_console.widgets.team import AgentCell, TeamColumn, TeamStrip, strip_parts
-from team_console.widgets.text import short_names, text_of
+from team_console.widgets.text import short_names, text_of, width_of
 
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -32,16 +32,15 @@ def agents(number: int, *, failing: int = 2) -> tuple[AgentCell, ...]:
     return (AgentCell("gone", "gone", GONE, is_gone=True), *cells, *failed)
 
 
-@pytest.mark.parametrize(
-    ("number", "width", "shown"),
-    [
-        (3, 120, "■ gone  ● agent-with-a-long-name-00  ✗ agent-with-a-long-name-x0  ✗ agent-with-a-long-name-x1  "),
-        (3, 60, "team 4:  2 failing · 1 working · 1 gone"),
-        (300, 120, "team 301:  2 failing · 298 working · 1 gone"),
-    ],
-)
-def test_agents_have_their_whole_names_or_are_counted(number: int, width: int, shown: str) -> None:
-    assert "".join(text_of(part.line) for part in strip_parts(agents(number), width)) == shown
+@pytest.mark.parametrize("width", [20, 60, 80, 120, 200])
+@pytest.mark.parametrize("number", [3, 9, 60, 300])
+def test_the_strip_fits_and_keeps_the_names_of_those_that_fail(number: int, width: int) -> None:
+    parts = strip_parts(agents(number), width)
+    text = "".join(text_of(part.line) for part in parts)
+    assert sum(width_of(part.line) for part in parts) <= width
+    assert text.count("✗ ") == 2 or "+" in text
+    shown = sum(bool(part.key) for part in parts)
+    assert shown == number + 1 or f"+{number + 1 - shown}" in text, "what does not fit is counted"
 
 
 WORKING, GONE = AGENTS[AgentState.ACTIVE], AGENTS[AgentState.STOPPED]
@@ -58,6 +57,24 @@ def test_agents_are_called_by_as_few_words_as_tell_them_apart() -> None:
     assert shortest["档案管理员"] == "档案管理员"
     assert len(set(shortest.values())) == len(forms)
     assert short_names(("dev", "dev-runner"))["dev-runner"][-1] == "dev-r", "another one is called dev"
+
+
+@pytest.mark.parametrize("width", [94, 120])
+def test_at_120_columns_whoever_waits_is_recognised(width: int) -> None:
+    cells = tuple(AgentCell(name, name, WORKING, urgent=True) for name in (*SPRINT[:4], "architect", "dev-runner-3-2"))
+    quiet = tuple(AgentCell(f"other-{number}", f"o{number}", WORKING) for number in range(8))
+    text = "".join(text_of(part.line) for part in strip_parts((*cells, *quiet), width))
+    for word in ("task", "schedule", "file", "knowledge", "architect", "dev-"):
+        assert f"{WORKING.glyph} {word}" in text
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("width", [58, 94])
+def test_of_more_agents_than_have_room_those_that_fail_keep_a_name(width: int) -> None:
+    parts = strip_parts(agents(300), width)
+    text = "".join(text_of(part.line) for part in parts)
+    assert "✗ agent-x0" in text
+    assert "+" in text
 
 
 @pytest.mark.anyio
@@ -109,9 +126,8 @@ async def test_the_roster_of_inboxes_says_of_an_agent_what_the_strip_says(team: 
     async with opened(team, size=(200, 40)) as desk:
         await desk.press("2")
         await desk.until(lambda: "Agents ·" in desk.text, "the roster")
-        lines = [line.partition("▏")[0] for line in desk.text.splitlines()]
-        row = next(number for number, line in enumerate(lines) if "waits for you" in line and AUTHOR not in line)
-        assert f"{AGENTS[AgentState.WAITING].glyph} {AUTHOR}" in lines[row - 1]
+        row = next(line for line in desk.text.splitlines() if AUTHOR in line and "waits for you" in line)
+        assert f"{AGENTS[AgentState.WAITING].glyph} {AUTHOR}" in row
         assert "planning" not in desk.text
 
 

@@ -78,7 +78,6 @@ def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
 ) -> None:
     # Every size is worked through in as many slices as long queues are.
     monkeypatch.setattr(slices, "LEAST", 10)
-    monkeypatch.setattr(slices, "now", lambda: 0.0)  # how long they took is not counted here
     counted = _Counted(monkeypatch)
     found: list[tuple[int, int]] = []
     for number, size in enumerate((_SIZES[0], *_SIZES)):  # the first only loads what is loaded once
