@@ -90,7 +90,7 @@ def test_a_click_on_keep_these_rows_keeps_them_and_opens_none(tmp_path: Path) ->
         terminal.wait_for("a approve", "/ plan")
 
 
-@pytest.mark.xfail(reason="red since the store was simplified; to be mended first", strict=False)
+@pytest.mark.xfail(reason="failed in the last run beside others; cause not found yet, to be mended first", strict=False)
 def test_an_editor_takes_the_terminal_and_what_it_leaves_stands_in_the_form(tmp_path: Path) -> None:
     script = editor(tmp_path, 'read answer < /dev/tty; [ "$answer" = fail ] && exit 3; printf "%s" "$answer" > "$1"')
     with on_team(tmp_path / "team", tmp_path, EDITOR=script) as terminal:
