@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from team_console.console.demo import words
-from team_console.console.demo.agents import GivenPast, carried, make_team, write
-from team_console.console.demo.simulation import archived_talk
-from team_console.store.model.message import Message
+from team_console.console.demo.past import GivenPast, carried, make_team, write
+from team_console.console.demo.story import STORY
 from team_console.store.protocol.client_requests import Permission, headline_of
 from team_console.store.settings.team_config import Agent
 
 NOW = datetime(2026, 2, 24, 10, 34, 20, tzinfo=UTC)
 """The present moment of the showcase; open the team with this clock to see the ages as they are meant."""
 
-LEAD = words.LEAD
+LEAD = STORY.lead
 
 AGENTS = (
     Agent(LEAD, role="master"),
@@ -51,9 +47,9 @@ def build(root: Path) -> None:
     Raises:
         FileExistsError: There are settings in `root` already.
     """
-    make_team(root, name=words.TEAM, lead=LEAD, agents=AGENTS)
-    past = GivenPast(NOW)
-    archived_talk(past, days=3)
+    make_team(root, name=STORY.team, lead=LEAD, agents=AGENTS)
+    past = GivenPast(NOW, AGENTS, _TEMPS)
+    past.archived_talk(days=3)
     _batches(past)
     _answered(past)
     _talk(past)
@@ -64,52 +60,24 @@ def build(root: Path) -> None:
 
 
 def _batches(past: GivenPast) -> None:
-    plan = {
-        "session_id": words.SESSION,
-        "total_stories": 9,
-        "batches": [{"batch_id": number, "stories": list(keys)} for number, keys in words.BATCHES],
-        "dependency_graph": {key: {"depends_on": keys} for key, keys in words.DEPENDS.items()},
-    }
-    _sprint(past, 95, "scrum-master", LEAD, "BATCH_PLAN_READY", plan, summary="Nine stories in three batches", read=94)
+    planned = {"summary": "Nine stories in three batches", "read": 94}
+    past.sprint(95, "scrum-master", LEAD, "BATCH_PLAN_READY", STORY.batch_plan(), **planned)
     for number, key in enumerate(("3-1", "3-2", "3-3")):
-        status = "success" if key != "3-2" else "needs-intervention"
-        _lifecycle(past, 90 - number * 17, "slave-batch-1", f"dev-runner-{key}", key, status, ended=key != "3-2")
+        _lifecycle(past, 90 - number * 17, "slave-batch-1", key, is_done=key != "3-2", is_ended=key != "3-2")
     for number, key in enumerate(("4-1", "4-2")):
-        _lifecycle(past, 30 - number * 9, "slave-batch-2", f"dev-runner-{key}", key, "success", ended=key == "4-1")
+        _lifecycle(past, 30 - number * 9, "slave-batch-2", key, is_done=True, is_ended=key == "4-1")
 
 
-def _lifecycle(past: GivenPast, start: float, slave: str, agent: str, key: str, status: str, *, ended: bool) -> None:
-    wish = {"agent_type": "dev-runner", "role_hint": "Developer", "requested_by": slave}
-    asked = _sprint(past, start, slave, LEAD, "AGENT_CREATE_REQUEST", wish, read=start - 0.5)
-    made = {"agent_name": agent, "agent_type": "dev-runner", "in_reply_to": asked.message_id}
-    _sprint(past, start - 0.6, LEAD, slave, "AGENT_CREATED", made, read=start - 0.7)
-    _roster(past, start - 0.6)
-    task = {
-        "story_key": key,
-        "story_path": words.story_path(key),
-        "mode": "dev",
-        "session_id": words.SESSION,
-        "report_to": slave,
-        "resident_contacts": {"knowledge-researcher": "knowledge-researcher", "debugger": "debugger"},
-        "config_overrides": {},
-    }
-    _sprint(
-        past,
-        start - 1,
-        slave,
-        agent,
-        "TASK_ASSIGNMENT",
-        task,
-        summary=f"Story {key}: {words.STORIES[key]}",
-        read=start - 1.1,
-    )
-    if not ended and status == "needs-intervention":
+def _lifecycle(past: GivenPast, start: float, slave: str, key: str, *, is_done: bool, is_ended: bool) -> None:
+    agent = f"dev-runner-{key}"
+    past.begin_story(start, slave, agent, key, "knowledge-researcher", "debugger")
+    if not is_done:
         return
-    done = {"status": status, "story_key": key, "session_id": words.SESSION, "results": {"tests": "142 passed"}}
-    _sprint(past, start - 9, agent, slave, "AGENT_COMPLETE", done, summary=f"Story {key} is done", read=start - 9.2)
-    if not ended:
+    done = {"status": "success", "story_key": key, "session_id": STORY.session, "results": {"tests": "142 passed"}}
+    past.sprint(start - 9, agent, slave, "AGENT_COMPLETE", done, summary=f"Story {key} is done", read=start - 9.2)
+    if not is_ended:
         return
-    end = _sprint(past, start - 9.5, slave, LEAD, "AGENT_DESTROY_REQUEST", {"agent_name": agent}, read=start - 10)
+    end = past.sprint(start - 9.5, slave, LEAD, "AGENT_DESTROY_REQUEST", {"agent_name": agent}, read=start - 10)
     stop = past.request_id("shutdown", start - 10.1, agent)
     past.say(
         start - 10.1, LEAD, agent, "shutdown_request", payload={"request_id": stop}, priority="high", read=start - 10.2
@@ -117,22 +85,8 @@ def _lifecycle(past: GivenPast, start: float, slave: str, agent: str, key: str, 
     answer = {"request_id": stop, "approve": True}
     past.say(start - 10.3, agent, LEAD, "shutdown_response", payload=answer, priority="high", read=start - 10.4)
     gone = {"agent_name": agent, "in_reply_to": end.message_id}
-    _sprint(past, start - 10.2, LEAD, slave, "AGENT_DESTROYED", gone, read=start - 10.5)
-    _roster(past, start - 10.2)
-
-
-def _roster(past: GivenPast, minutes: float) -> None:
-    residents = [agent.name for agent in AGENTS if agent.role == "resident"]
-    slaves = [agent.name for agent in AGENTS if agent.role == "slave"]
-    temps = [name for name, (born, gone) in _TEMPS.items() if born >= minutes > gone]
-    body = {"session_id": words.SESSION, "roster": {"residents": residents, "slaves": slaves, "temps": temps}}
-    for name in residents:
-        _sprint(
-            past,
-            *(minutes, LEAD, name, "AGENT_ROSTER_BROADCAST", body),
-            summary="The complete roster",
-            read=minutes - 0.2,
-        )
+    past.sprint(start - 10.2, LEAD, slave, "AGENT_DESTROYED", gone, read=start - 10.5)
+    past.roster(start - 10.2)
 
 
 def _answered(past: GivenPast) -> None:
@@ -142,28 +96,21 @@ def _answered(past: GivenPast) -> None:
 
 
 def _rejected_plan(past: GivenPast) -> None:
-    plan = words.PLANS[0]
-    request_id = past.request_id("plan_approval", 25, "task-manager", words.TEAM)
-    first = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
-    past.say(25, "task-manager", LEAD, "plan_approval_request", payload=first, priority="high", read=23)
-    verdict = {
-        "request_id": request_id,
-        "approve": False,
-        "content": "Add error handling: what happens when a month fails?",
-    }
-    past.say(22, LEAD, "task-manager", "plan_approval_response", payload=verdict, priority="high", read=21.8)
+    request_id = past.plan(25, "task-manager", STORY.plans[0], read=23, priority="high")
+    refusal = {"reason": "Add error handling: what happens when a month fails?", "priority": "high"}
+    past.verdict(22, "task-manager", request_id, False, read=21.8, **refusal)
 
 
 def _refused_stop(past: GivenPast) -> None:
     stop = past.request_id("shutdown", 7, "file-manager")
     reason = {"request_id": stop, "content": "The export is done. Close your files, then stop."}
     past.say(7, LEAD, "file-manager", "shutdown_request", payload=reason, priority="high", read=6.9)
-    refusal = {"request_id": stop, "approve": False, "content": words.REFUSAL}
+    refusal = {"request_id": stop, "approve": False, "content": STORY.refusal}
     past.say(6.5, "file-manager", LEAD, "shutdown_response", payload=refusal, priority="high")
 
 
 def _debugged(past: GivenPast) -> None:
-    fault = words.FAULTS[0]
+    fault = STORY.faults[0]
     debug = {
         "debug_id": "DBG-001",
         "story_key": "3-2",
@@ -173,8 +120,7 @@ def _debugged(past: GivenPast) -> None:
         "test_output": "1 failed, 141 passed",
         "severity_hint": "HIGH",
     }
-    _sprint(
-        past,
+    past.sprint(
         14,
         "dev-runner-3-2",
         "debugger",
@@ -192,8 +138,7 @@ def _debugged(past: GivenPast) -> None:
         "confidence": "high",
         "journal_entry_id": "DBG-001-2026-02-24",
     }
-    _sprint(
-        past,
+    past.sprint(
         11,
         "debugger",
         "dev-runner-3-2",
@@ -205,11 +150,12 @@ def _debugged(past: GivenPast) -> None:
 
 
 def _talk(past: GivenPast) -> None:
-    for number, (sender, to, summary, content) in enumerate(words.CHATTER):
+    for number, line in enumerate(STORY.chatter):
         minutes = 60 - number * 8
-        past.note(minutes, sender, to, summary, content, read=minutes - 1)
+        past.note(minutes, line.sender, line.to, line.summary, line.content, read=minutes - 1)
         if number % 2 == 0:
-            past.note(minutes - 3, to, sender, f"Re: {summary}"[:80], words.REPLIES[to][0], read=minutes - 4)
+            reply = STORY.replies[line.to][0]
+            past.note(minutes - 3, line.to, line.sender, f"Re: {line.summary}"[:80], reply, read=minutes - 4)
     notice = {
         "summary": "Code freeze starts today at four",
         "content": "Merge what is reviewed before 16:00. Fixes for the release go through me.",
@@ -243,11 +189,9 @@ def _talk(past: GivenPast) -> None:
 
 
 def _waiting(past: GivenPast) -> None:
-    plan = words.revised(words.PLANS[0], "Add error handling: what happens when a month fails?", 2)
-    request_id = past.request_id("plan_approval", _PLANNED, "task-manager", words.TEAM)
-    body = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
-    past.say(_PLANNED, "task-manager", LEAD, "plan_approval_request", payload=body, priority="high")
-    fault = words.FAULTS[0]
+    plan = STORY.revised(STORY.plans[0], "Add error handling: what happens when a month fails?", 2)
+    past.plan(_PLANNED, "task-manager", plan, priority="high")
+    fault = STORY.faults[0]
     issue = {
         "issue": fault.issue,
         "severity": "blocker",
@@ -257,8 +201,7 @@ def _waiting(past: GivenPast) -> None:
     }
     past.say(2, "dev-runner-3-2", "user", "escalate", payload=issue, priority="critical")
     wish = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-batch-2"}
-    _sprint(
-        past,
+    past.sprint(
         0.7,
         "slave-batch-2",
         LEAD,
@@ -267,19 +210,18 @@ def _waiting(past: GivenPast) -> None:
         summary="Wants a story-creator",
         priority="high",
     )
-    question, context = words.CLARIFICATIONS[0]
-    ask = {"question": question, "context": context, "summary": question}
+    ask = {**STORY.clarifications[0], "summary": STORY.clarifications[0]["question"]}
     past.say(9, "schedule-manager", LEAD, "clarify", payload=ask, priority="high")
 
 
 def _asked_by_clients(past: GivenPast) -> None:
-    call = words.CALLS[1]
-    origin = {"directory": words.FOLDER, "client": "claude-code"}
+    call = STORY.calls[1]
+    origin = {"directory": STORY.folder, "client": "claude-code"}
     past.say(
         *(0.5, "file-manager", LEAD, "permission_request"),
         payload={
-            "request_id": past.request_id("permission", 0.5, "file-manager", words.TEAM),
-            "summary": headline_of(Permission(call.tool, call.input), words.FOLDER),
+            "request_id": past.request_id("permission", 0.5, "file-manager", STORY.team),
+            "summary": headline_of(Permission(call.tool, call.input), STORY.folder),
             "tool": call.tool,
             "input": call.input,
             "before": call.before,
@@ -288,11 +230,11 @@ def _asked_by_clients(past: GivenPast) -> None:
         },
         priority="high",
     )
-    (question,) = words.QUESTIONS[0]
+    (question,) = STORY.questions[0]
     past.say(
         *(1.2, "knowledge-manager", LEAD, "question_request"),
         payload={
-            "request_id": past.request_id("question", 1.2, "knowledge-manager", words.TEAM),
+            "request_id": past.request_id("question", 1.2, "knowledge-manager", STORY.team),
             "summary": question["question"],
             "questions": [question],
             **origin,
@@ -346,11 +288,3 @@ def _deliveries(past: GivenPast) -> None:
         },
     )
     past.note(5, "dev-runner-4-2", "knowledge-researcher", "Research: licence of the ECB rates", content)
-
-
-def _sprint(
-    past: GivenPast, minutes: float, sender: str, to: str, name: str, body: Mapping[str, Any], **more: Any
-) -> Message:
-    """A message of the sprint protocol."""
-    summary = more.pop("summary", name.replace("_", " ").capitalize())
-    return past.note(minutes, sender, to, summary, carried(name, body), **more)

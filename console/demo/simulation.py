@@ -1,10 +1,9 @@
-"""Opens the demo: a team in a temporary folder, its agents as processes, the console on it; and closes it again."""
+"""Opens the demo: a team in a temporary folder, its agents in one child process; and closes it again."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
-import select
 import shutil
 import signal
 import subprocess
@@ -17,157 +16,29 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from msgspec import Struct
-from team_console.console.demo import words
-from team_console.console.demo.agent_process import ROLES
-from team_console.console.demo.agents import GivenPast, make_team, write
-from team_console.console.demo.member_out_of_reach import ABSENT, Router, command, seed_tries
+from msgspec import Struct, convert
+from team_console.console.demo.agents import FIRST_DEVELOPER, LIVES, Actor, developer
+from team_console.console.demo.past import GivenPast, make_team, write
+from team_console.console.demo.story import STORY
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Message
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.service.caller import Caller
+from team_console.store.service.router import deliver
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
-_LOOK_EVERY = 0.2
-_PATIENCE = 3.0
+ABSENT = "architect"
+"""The member without a life of its own; its messages go through a command that fails four times, then works."""
 LOG = "agents.log"
 """Beside the team's folder: what the agents had to complain about."""
-
-
-def team_folder(folder: Path) -> Path:
-    """Where in the demo's folder the team is."""
-    return folder / "team"
-
-
-class Supervisor:
-    """The agents' processes and what the world around them does."""
-
-    def __init__(self, folder: Path, *, seed: int, speed: float) -> None:
-        self.folder = folder
-        self.location = str(team_folder(folder))
-        self.seed = seed
-        self.speed = speed
-        self.team: Team = open_team(self.location)
-        self.router = Router(self.team)
-        self.agents: dict[str, subprocess.Popen[bytes]] = {}
-        self._log = (folder / LOG).open("ab")
-        self._seen = ""
-
-    def run(self) -> None:
-        """Play until standard input ends."""
-        for name in ROLES:
-            self.start(name)
-        while not select.select([sys.stdin], [], [], _LOOK_EVERY)[0]:
-            for process in self.agents.values():
-                process.poll()
-            with suppress(TeamError):
-                self.look()
-                self.router.round()
-
-    def look(self) -> None:
-        """Start the temporary agents that the lead created since the last look."""
-        snapshot = self.team.snapshot()
-        if snapshot.revision == self._seen:
-            return
-        self._seen = snapshot.revision
-        for message in snapshot.messages:
-            name = created_agent(message, self.team.config().lead)
-            if name is not None and name not in self.agents:
-                self.start(name)
-
-    def start(self, name: str) -> None:
-        """Start one agent; the pipe to its standard input is its tie to this process."""
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "team_console.console.demo.agent_process",
-            name,
-            self.location,
-            str(self.seed),
-            str(self.speed),
-        ]
-        self.agents[name] = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._log, env=environment()
-        )
-
-    def stop(self) -> None:
-        """End every agent: first by closing its pipe, then by asking, at last by force."""
-        for process in self.agents.values():
-            if process.stdin is not None:
-                process.stdin.close()
-        end = time.monotonic() + _PATIENCE
-        for process in self.agents.values():
-            _wait(process, end - time.monotonic())
-        for process in self.agents.values():
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-        self.team.close()
-        self._log.close()
-
-
-def created_agent(message: Message, lead: str) -> str | None:
-    """The temporary agent that this message brings into being."""
-    if message.sender != lead:
-        return None
-    read = parse_message(message)
-    name = read.body.get("agent_name") if read.name == "AGENT_CREATED" else None
-    return name if isinstance(name, str) else None
-
-
-def environment() -> dict[str, str]:
-    """The environment of a child: it finds this very code, whatever folder it is started in."""
-    code = str(Path(__file__).resolve().parents[2])
-    paths = [code, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-
-
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
-    try:
-        process.wait(max(0.05, seconds))
-    except subprocess.TimeoutExpired:
-        process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(0.3)
-
-
-def main(arguments: list[str]) -> int:
-    """Play in the folder given; remove it afterwards unless it is to be kept."""
-    folder, seed, speed, keep = arguments
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    supervisor = Supervisor(Path(folder), seed=int(seed), speed=float(speed))
-    try:
-        supervisor.run()
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        supervisor.stop()
-        if keep != "keep":
-            shutil.rmtree(folder, ignore_errors=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-AGENTS = (
-    Agent(words.LEAD, role="master"),
-    Agent("task-manager", plan_mode_required=True),
-    Agent("schedule-manager"),
-    Agent("file-manager"),
-    Agent("knowledge-manager"),
-    Agent(ABSENT),
-    Agent("scrum-master", role="resident"),
-    Agent("debugger", role="resident"),
-    Agent("slave-batch-1", role="slave"),
-    Agent("inspector-1", role="temp"),
-    Agent("slave-batch-2", role="slave"),
-)
-_SIMULATION_PATIENCE = 8.0
+TRIES = "tries.json"
+"""Beside the team's folder: how often each message was handed to the delivery command."""
+AGENTS = (Agent(STORY.lead, role="master"), *convert(STORY.agents, tuple[Agent, ...]))
+_LOOK_EVERY = 0.15
+_DELIVER_EVERY = 1.0
+_PATIENCE = 8.0
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -184,22 +55,32 @@ def simulation(how: Simulation) -> Iterator[Path]:
     """A running team; yields its folder. However the block is left, the agents end and the folder goes."""
     with _orderly_end():
         folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
-        supervisor: subprocess.Popen[bytes] | None = None
+        child: subprocess.Popen[bytes] | None = None
         try:
             build(folder)
-            supervisor = _start(folder, how)
+            child = _start(folder, how)
             yield team_folder(folder)
         finally:
-            _close(folder, supervisor, how)
+            _close(folder, child, how)
+
+
+def team_folder(folder: Path) -> Path:
+    """Where in the demo's folder the team is."""
+    return folder / "team"
 
 
 def build(folder: Path) -> None:
-    """The team as the demo opens: its members, two days of archived talk, one delivery that failed."""
+    """The team as the demo opens: two days of archived talk, a sprint under way, one delivery that failed."""
     root = team_folder(folder)
-    make_team(root, name=words.TEAM, lead=words.LEAD, agents=AGENTS)
-    _give_command(root, command(folder))
-    past = GivenPast(utc_now())
-    archived_talk(past, days=2)
+    make_team(root, name=STORY.team, lead=STORY.lead, agents=AGENTS)
+    _give_command(
+        root, [sys.executable, "-P", str(Path(__file__).with_name("failing_command.py")), str(folder / TRIES)]
+    )
+    past = GivenPast(utc_now(), AGENTS, {FIRST_DEVELOPER: (20, 0)})
+    past.archived_talk(days=2)
+    planned = {"summary": "Nine stories planned in three batches", "read": 29}
+    past.sprint(30, "scrum-master", STORY.lead, "BATCH_PLAN_READY", STORY.batch_plan(), **planned)
+    past.begin_story(20, "slave-batch-1", FIRST_DEVELOPER, "3-2", "debugger")
     failed = past.say(
         *(12, "scrum-master", ABSENT, "review"),
         payload={
@@ -213,55 +94,12 @@ def build(folder: Path) -> None:
         retry_count=3,
         error_message="exit status 75: architect is in a meeting until the hour",
     )
-    _first_decision(past)
+    refused = past.plan(6, "task-manager", STORY.opening, read=4, priority="high")
+    reason = {"reason": STORY.opening_reason, "priority": "high"}
+    past.verdict(4, "task-manager", refused, False, read=3.9, **reason)
+    past.plan(1, "task-manager", STORY.revised(STORY.opening, STORY.opening_reason, 2), priority="high")
     write(root, past)
-    seed_tries(folder, [failed.message_id], 4)
-
-
-def archived_talk(past: GivenPast, *, days: int) -> None:
-    """Earlier talk, only in the archives."""
-    for day in range(days, 0, -1):
-        for number, (sender, to, summary, content) in enumerate(words.CHATTER):
-            minutes = day * 1440 - number * 47
-            past.note(minutes, sender, to, summary, content, read=minutes - 2, live=False)
-            reply = words.REPLIES[to][day % len(words.REPLIES[to])]
-            past.note(minutes - 4, to, sender, f"Re: {summary}"[:80], reply, read=minutes - 5, live=False)
-        plan = words.PLANS[-day % len(words.PLANS)]
-        asked = day * 1440 - 300
-        request_id = past.request_id("plan_approval", asked, "task-manager", words.TEAM)
-        question = {"request_id": request_id, "summary": plan.summary, "content": plan.content}
-        past.say(
-            asked, "task-manager", words.LEAD, "plan_approval_request", payload=question, read=asked - 5, live=False
-        )
-        answer = {"request_id": request_id, "approve": True}
-        past.say(
-            asked - 6, words.LEAD, "task-manager", "plan_approval_response", payload=answer, read=asked - 7, live=False
-        )
-
-
-def _first_decision(past: GivenPast) -> None:
-    """A plan that was refused for a reason, and waits revised: what the human sees first is something to decide."""
-    plan = words.PLANS[0]
-    first = past.request_id("plan_approval", 6, "task-manager", words.TEAM)
-    past.say(
-        *(6, "task-manager", words.LEAD, "plan_approval_request"),
-        payload={"request_id": first, "content": plan.content, "summary": plan.summary},
-        priority="high",
-        read=4,
-    )
-    past.say(
-        *(4, words.LEAD, "task-manager", "plan_approval_response"),
-        payload={"request_id": first, "approve": False, "content": words.FIRST_REASON, "summary": plan.summary},
-        priority="high",
-        read=3.9,
-    )
-    again = words.revised(plan, words.FIRST_REASON, 2)
-    second = past.request_id("plan_approval", 1, "task-manager", words.TEAM)
-    past.say(
-        *(1, "task-manager", words.LEAD, "plan_approval_request"),
-        payload={"request_id": second, "content": again.content, "summary": again.summary},
-        priority="high",
-    )
+    (folder / TRIES).write_text(json.dumps({failed.message_id: 4}), encoding="utf-8")
 
 
 def _give_command(root: Path, arguments: list[str]) -> None:
@@ -280,30 +118,30 @@ def wait(seconds: float) -> None:
 
 
 def _start(folder: Path, how: Simulation) -> subprocess.Popen[bytes]:
+    """Start the child; the pipe to its standard input is its tie to this process."""
     arguments = [str(folder), str(how.seed), str(how.speed), "keep" if how.keep else "remove"]
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "team_console.console.demo.simulation", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=environment(),
         start_new_session=True,
     )
 
 
-def _close(folder: Path, supervisor: subprocess.Popen[bytes] | None, how: Simulation) -> None:
+def _close(folder: Path, child: subprocess.Popen[bytes] | None, how: Simulation) -> None:
     """A second signal must not leave the agents or the folder behind, so nothing interrupts this."""
     for number in (*_ENDINGS, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
-    if supervisor is not None:
-        if supervisor.stdin is not None:
+    if child is not None:
+        if child.stdin is not None:
             with suppress(OSError):
-                supervisor.stdin.close()
+                child.stdin.close()
         try:
-            supervisor.wait(_SIMULATION_PATIENCE)
+            child.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
-            supervisor.kill()
-            supervisor.wait()
+            child.kill()
+            child.wait()
     if not how.keep:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -323,3 +161,76 @@ def _orderly_end() -> Iterator[None]:
 
 def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
+
+
+# The child process: all agents, and the router that tries the deliveries.
+
+
+async def play(folder: Path, *, seed: int, speed: float) -> None:
+    """Play until standard input ends, which it does when the parent is gone."""
+    team = open_team(str(team_folder(folder)))
+    parent_is_gone = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), parent_is_gone.set)
+    actors: dict[str, Actor] = {}
+
+    def enter(name: str) -> None:
+        if name not in actors:
+            actors[name] = Actor(team, name, seed=seed, speed=speed)
+            actors[name].begin(LIVES.get(name, developer)(actors[name]))
+
+    for name in LIVES:
+        enter(name)
+    router = asyncio.ensure_future(_route(Caller(team, "router", 2.0)))
+    seen = ""
+    while not parent_is_gone.is_set():
+        with suppress(TeamError):
+            if (snapshot := team.snapshot()).revision != seen:
+                for name in _created(team):
+                    enter(name)
+                for actor in list(actors.values()):
+                    actor.hear()
+                seen = snapshot.revision
+        with suppress(TimeoutError):
+            await asyncio.wait_for(parent_is_gone.wait(), _LOOK_EVERY)
+    for actor in actors.values():
+        actor.end()
+    router.cancel()
+    team.close()
+
+
+def _created(team: Team) -> Iterator[str]:
+    """The temporary agents that the lead brought into being."""
+    for message in team.snapshot().messages:
+        if message.sender == STORY.lead and (read := parse_message(message)).name == "AGENT_CREATED":
+            yield str(read.body.get("agent_name"))
+
+
+async def _route(caller: Caller) -> None:
+    """Deliver what is due to the absent member; what fails is tried again on the router's own schedule."""
+    while True:
+        try:
+            await asyncio.to_thread(deliver, caller, only=[ABSENT])
+        except TeamError as error:
+            print(f"router: {error.code} {error.message}", file=sys.stderr, flush=True)
+        await asyncio.sleep(_DELIVER_EVERY)
+
+
+def main(arguments: list[str]) -> int:
+    """Play in the folder given; remove it afterwards unless it is to be kept."""
+    folder, seed, speed, keep = arguments
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with (Path(folder) / LOG).open("a") as log:
+        sys.stderr = log
+        try:
+            asyncio.run(play(Path(folder), seed=int(seed), speed=float(speed)))
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            if keep != "keep":
+                shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

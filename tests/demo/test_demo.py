@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from team_console.console.demo import words
+from team_console.console.demo.story import STORY
 
 from tests.conftest import CommandLine, next_line
 
@@ -32,17 +32,16 @@ def eventually(look: Callable[[], T | None], what: str) -> T:
     return found
 
 
-def processes_about(folder: Path) -> list[str]:
-    """The names of the agents whose processes work in this folder, and `supervisor` for the one that keeps them."""
+def processes_about(folder: Path) -> list[int]:
+    """The processes that have the demo's folder among their arguments."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             arguments = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        if any(str(folder.parent) in argument for argument in arguments) and "-m" in arguments:
-            module = arguments[arguments.index("-m") + 1]
-            found.append(arguments[arguments.index("-m") + 2] if module.endswith(".agent_process") else "supervisor")
+        if any(str(folder.parent) in argument for argument in arguments):
+            found.append(int(process.name))
     return found
 
 
@@ -121,31 +120,44 @@ def test_a_rejected_plan_comes_back_revised_under_a_new_id_and_an_approved_one_i
 
 def test_one_agent_refuses_to_stop_with_a_reason_and_agrees_the_second_time(shared_play: Play) -> None:
     play = shared_play
-    eventually(lambda: "file-manager" in processes_about(play.folder), "the agents")
     asked = play.cli.ok("shutdown", "file-manager", "--json").json["request_id"]
     refusal = play.answer_to(asked)
     assert refusal["payload"]["approve"] is False
-    assert refusal["payload"]["content"] == words.REFUSAL
+    assert refusal["payload"]["content"] == STORY.refusal
     again = play.cli.ok("shutdown", "file-manager", "--json").json["request_id"]
     assert play.answer_to(again)["payload"]["approve"] is True
-    eventually(lambda: "file-manager" not in processes_about(play.folder), "the end of its process")
-    assert "knowledge-manager" in processes_about(play.folder)
 
 
-def test_an_approved_creation_brings_a_process_that_works_and_asks_the_human(play: Play) -> None:
+def test_an_approved_creation_brings_an_agent_that_works_and_asks_the_human(play: Play) -> None:
     request = eventually(lambda: play.open_requests("create"), "a wish for an agent")[0]
     assert request["from"] == "slave-batch-2"
-    before = set(processes_about(play.folder))
-    play.cli.ok("approve", request["request_id"])
-    new = eventually(lambda: set(processes_about(play.folder)) - before, "a new process")
+    play.cli.ok("approve", request["request_id"], "--agent-name", "dev-runner-9")
     escalation = eventually(lambda: play.open_requests("escalation"), "an escalation")[0]
-    assert {escalation["from"]} == new
+    assert escalation["from"] == "dev-runner-9"
     play.cli.ok("approve", escalation["request_id"], "--note", "Go with your recommendation")
-    ending = eventually(  # another batch may ask for its own end before
+    ending = eventually(  # the first batch asks for an end of its own before
         lambda: [row for row in play.open_requests("destroy") if row["from"] == "slave-batch-2"], "the wish for its end"
     )[0]
     play.cli.ok("approve", ending["request_id"])
-    eventually(lambda: not new & set(processes_about(play.folder)), "the end of its process")
+    eventually(lambda: [row for row in play.open_requests("create") if row["from"] == "slave-batch-2"], "the next wish")
+
+
+def test_whoever_agrees_to_everything_sees_both_batches_through_and_no_warning(play: Play) -> None:
+    """No finding is of the demo's own making."""
+
+    def agree() -> bool:
+        for row in play.cli.ok("requests", "--open", "--json").json["requests"]:
+            if row["kind"] == "question":
+                play.cli("answer", row["request_id"], "--text", "The first one")
+            elif row["kind"] == "clarification":
+                play.cli("approve", row["request_id"], "--note", "Yes")
+            else:
+                play.cli("approve", row["request_id"])
+        done = [message for message in play.messages() if "is complete, I can go" in message["payload"]["summary"]]
+        return len({message["from"] for message in done}) == 2
+
+    eventually(agree, "the end of both batches")
+    assert play.cli.ok("check", "--json").json["findings"] == []
 
 
 def test_a_refused_creation_is_accepted_and_the_work_goes_on(play: Play) -> None:
@@ -199,7 +211,7 @@ def test_a_failed_delivery_can_be_retried_and_another_redirected(play: Play) -> 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_however_it_ends_no_process_and_no_folder_is_left(number: signal.Signals, play: Play) -> None:
-    eventually(lambda: len(processes_about(play.folder)) >= 8, "the agents")
+    eventually(lambda: processes_about(play.folder), "the agents")
     os.kill(play.process.pid, number)
     play.process.wait(20)
     eventually(lambda: not processes_about(play.folder), "the end of every process")
@@ -218,20 +230,20 @@ def test_its_time_ends_by_itself_and_the_folder_can_be_kept(elsewhere: CommandLi
 
 
 def test_a_refusal_is_answered_with_a_plan_that_quotes_it() -> None:
-    plan = words.PLANS[0]
+    plan = STORY.plans[0]
     for reason in ("Add tests", "too big", "什么都没有", "x" * 1000, "[/b]\x1b"):
-        again = words.revised(plan, reason, 2)
+        again = STORY.revised(plan, reason, 2)
         assert " ".join(reason.split())[:300] in again.content
         assert again.content.endswith(plan.content)
         assert again.summary == plan.summary
 
 
 def test_a_permission_that_is_given_is_used_and_one_that_is_refused_is_not(play: Play) -> None:
-    first = eventually(lambda: play.open_requests("permission"), "a permission")[0]
-    assert (first["from"], first["title"].startswith("Bash: rsync")) == ("file-manager", True)
+    first = permission_of(play, "file-manager")
+    assert first["title"].startswith("Bash: rsync")
     play.cli.ok("approve", first["request_id"], "--always")
     eventually(lambda: said(play, "Done: Bash: rsync"), "that it was used")
-    second = eventually(lambda: play.open_requests("permission"), "the next permission")[0]
+    second = permission_of(play, "file-manager")
     assert second["title"] == "Edit: tally/export.py"
     play.cli.ok("reject", second["request_id"], "--reason", "Not before the release")
     left = eventually(lambda: said(play, "Not done: Edit"), "that it was left")
@@ -254,6 +266,15 @@ def test_a_question_with_options_is_answered_and_followed(play: Play) -> None:
     play.cli.ok("answer", question["request_id"], "--option", "2")
     thanks = eventually(lambda: said(play, "Thank you, the pages follow"), "thanks")
     assert "CC BY-SA 4.0" in thanks[0]["payload"]["content"]
+
+
+def permission_of(play: Play, agent: str) -> dict[str, Any]:
+    """The permission that an agent waits for."""
+
+    def look() -> dict[str, Any] | None:
+        return next((row for row in play.open_requests("permission") if row["from"] == agent), None)
+
+    return eventually(look, f"a permission of {agent}")
 
 
 def said(play: Play, summary: str) -> list[dict[str, Any]]:
