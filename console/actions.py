@@ -12,7 +12,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
-from team_console.store.service.failures import Remedy
+from team_console.store.service.deliveries import Remedy
 
 Reason = Callable[[Subject], str | None]
 """Why an action cannot be used on a subject, as a short sentence; None when it can."""

@@ -32,7 +32,7 @@ from team_console.store.protocol.client_requests import asker_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.waiting import announce_presence
 from team_console.store.views.rows import Flag, View
-from team_console.store.views.truth import is_in_the_way
+from team_console.store.views.status import is_in_the_way
 from team_console.widgets.later import later
 from textual import events, work
 from textual.binding import Binding, BindingType

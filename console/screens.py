@@ -14,8 +14,8 @@ from team_console.console.leaving import run_to_the_end
 from team_console.console.themes import THEMES, choices, first_theme, native_colours, remember_theme
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.views.conversation import conversation_of
+from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
-from team_console.store.views.stopping import stops_of
 from team_console.widgets.bars import KeyBar, KeyHint
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import conversation_document, stopping_document

@@ -11,7 +11,7 @@ from msgspec import Struct
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, RequestKind
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.verdicts import Seen
 from team_console.store.views.needs import Part, part_of
 from team_console.store.views.rows import AttentionItem, RequestRow, View
 

@@ -25,7 +25,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.caller import Receipt
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import DeliveryRow, RequestRow, RequestState, StoryState, View
-from team_console.store.views.truth import Looks, Reason, State, Truth, holder_words, judge
+from team_console.store.views.status import Looks, Reason, State, Truth, holder_words, judge
 from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, NoticeKind, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines

@@ -31,7 +31,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import check_name
 from team_console.store.protocol.client_requests import ALWAYS, ONCE
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import Face, Seen, seen_of
+from team_console.store.protocol.verdicts import Face, Seen, seen_of
 from team_console.store.service import asking, inbox, requests
 from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt, Received
@@ -488,13 +488,12 @@ class AgentClient(RequestVerbs):
 
         A queue that cannot be read is an answer, not an error: `condition` says so, and what is not known is None.
         """
-        from team_console.store.views.status_json import status_json
-        from team_console.store.views.truth import view_of_team
+        from team_console.store.views.status import status_json, view_of_team
 
         return status_json(view_of_team(self._team, self._team.snapshot(), me=self.name, lists=False), self._team)
 
     def _view(self) -> View:
         # The views cost as much at the start as all writing does; an agent that only works off its inbox needs none.
-        from team_console.store.views.truth import view_of_team
+        from team_console.store.views.status import view_of_team
 
         return view_of_team(self._team, inbox.readable(self._team.snapshot()), me=self.name)

@@ -12,7 +12,7 @@ import pytest
 from team_console.console.selection import Mode
 from team_console.store.model.message import Status
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.service.failures import Remedy
+from team_console.store.service.deliveries import Remedy
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
 from team_console.widgets import signs
 from team_console.widgets.bars import NoticeKind

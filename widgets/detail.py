@@ -9,7 +9,7 @@ from itertools import islice
 from typing import ClassVar
 
 from msgspec import Struct, field
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.verdicts import Seen
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, NotShown, Place, laid_out
 from team_console.widgets.later import Told
 from team_console.widgets.scrolled import room_of

@@ -27,8 +27,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
-from team_console.store.protocol.seen import Seen
-from team_console.store.protocol.team_signature import Seal
+from team_console.store.protocol.verdicts import Seal, Seen
 from team_console.store.views.conversation import Conversation, Delivery, Turn
 from team_console.store.views.decisions import Decision
 from team_console.store.views.evidence import Evidence, Mark, Piece, Section
@@ -41,6 +40,7 @@ from team_console.store.views.proposals import (
     proposal_of,
     suggestion_words,
 )
+from team_console.store.views.roster import Stage, StopRow
 from team_console.store.views.rows import (
     AttentionItem,
     Batch,
@@ -54,7 +54,6 @@ from team_console.store.views.rows import (
     Story,
     StoryState,
 )
-from team_console.store.views.stopping import Stage, StopRow
 from team_console.store.views.titles import structure, title_of
 from team_console.widgets.document import Block, Document, Fact, Form, Heading, Lines, Text
 from team_console.widgets.rows import PROOFS, STEPS, SessionRow, last_step, progress, trouble_of

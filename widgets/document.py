@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import count, islice
 
 from msgspec import Struct
-from team_console.store.protocol.seen import Seen
+from team_console.store.protocol.verdicts import Seen
 from team_console.widgets.text import Line, Part, fit, pad, pieces, width_of, wrap
 from textual.message import Message
 

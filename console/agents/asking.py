@@ -28,7 +28,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
-from team_console.store.service.handing_on import trust_in
+from team_console.store.service.inbox import trust_in
 from team_console.store.service.requests import submit_plan
 from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests
 from team_console.store.service.waiting import is_human_awaited

@@ -22,8 +22,7 @@ from team_console.store.protocol.membership import Doing
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.verdicts import MEANINGS
-from team_console.store.service.handing_on import trust_in
-from team_console.store.service.inbox import acknowledge
+from team_console.store.service.inbox import acknowledge, trust_in
 from team_console.store.service.sessions import hand_over, mail_waiting
 from team_console.store.service.waiting import Outage, until
 

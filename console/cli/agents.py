@@ -120,7 +120,7 @@ def add_instructions_arguments(parser: ArgumentParser) -> None:
 def do_instructions(call: Call) -> int:
     """Print the instructions; a name that nobody has gets none, as none of their commands would work."""
     from team_console.console.agents.instructions import instructions_for
-    from team_console.store.service.drafting import refuse_unknown_reader
+    from team_console.store.service.writing import refuse_unknown_reader
 
     name = check_name(call.options.name, field="name")
     snapshot = call.team.snapshot()

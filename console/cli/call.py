@@ -18,7 +18,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import canonical, check_name, nearest
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import Question
-from team_console.store.protocol.seen import Face, Seen, digest_of, seen_of
+from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
 
 if TYPE_CHECKING:
     from team_console.console.cli.output import Output
@@ -149,7 +149,7 @@ class Call:
         Raises:
             TeamError: `STORE_UNREADABLE`.
         """
-        from team_console.store.views.truth import view_of_team
+        from team_console.store.views.status import view_of_team
 
         snapshot = self.snapshot()
         return view_of_team(self.team, snapshot, me=self.looker(snapshot))
@@ -160,7 +160,7 @@ class Call:
         Args:
             problems: What else kept the list from being whole.
         """
-        from team_console.store.views.truth import judge
+        from team_console.store.views.status import judge
 
         reasons = judge(snapshot, self.team.clock()).doubts
         sentences = [problem.sentence for problem in problems] + [reason.sentence for reason in reasons]
@@ -221,7 +221,7 @@ def _bound() -> str | None:
 
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:
     """The error for a queue that is there and cannot be read, or is gone: never shown as empty (decision D16)."""
-    from team_console.store.views.truth import judge
+    from team_console.store.views.status import judge
 
     truth = judge(snapshot, snapshot.taken_at)
     why = truth.reasons[0]
@@ -470,7 +470,7 @@ def watched(team: Team) -> Snapshot:
 
     What counts is the moment of the last look, not now: a look on a busy machine is old when it is there.
     """
-    from team_console.store.views.truth import LONG_WRITE, is_in_the_way
+    from team_console.store.views.status import LONG_WRITE, is_in_the_way
 
     snapshot = team.snapshot()
     first, until = snapshot.holder, time.monotonic() + 2 * LONG_WRITE

@@ -20,7 +20,7 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
 
 if TYPE_CHECKING:
-    from team_console.store.service.delivery_state import Delivered
+    from team_console.store.service.deliveries import Delivered
     from team_console.store.service.maintenance import Cleared
 
 
@@ -252,7 +252,7 @@ class RemedyVerb(Struct, frozen=True):
 
     def run(self, call: Call) -> int:
         """Do it and print what was done to which message."""
-        from team_console.store.service.failures import REMEDIES, Remedy
+        from team_console.store.service.deliveries import REMEDIES, Remedy
 
         wanted = {self.option[0]: getattr(call.options, self.option[0])} if self.option is not None else {}
         receipt = REMEDIES[Remedy(self.action)](call.caller, ids=call.options.ids, **wanted)

@@ -29,21 +29,29 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
 from team_console.store.model.safe import counted, safe_line, safe_text
-from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import digest_of
-from team_console.store.service.handing_on import Trust, marked, trust_in
+from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.verdicts import digest_of
+from team_console.store.service.inbox import Trust, marked, trust_in
 from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
+from team_console.store.views.decisions import VerdictProof, proofs
+from team_console.store.views.facts import halves_of
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import HistoryPage, past
-from team_console.store.views.inboxes import halves_of
 from team_console.store.views.projection import view_of
-from team_console.store.views.proofs import Proof, proofs
 from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
-from team_console.store.views.status_json import request_json, status_json
+from team_console.store.views.status import (
+    ARCHIVED,
+    State,
+    Truth,
+    holder_words,
+    judge,
+    request_json,
+    requests_of_team,
+    status_json,
+    view_of_team,
+)
 from team_console.store.views.titles import said_in
-from team_console.store.views.truth import ARCHIVED, State, Truth, holder_words, judge, requests_of_team, view_of_team
 from team_console.store.views.verdicts import RequestFollower
 
 if TYPE_CHECKING:
@@ -228,7 +236,7 @@ def do_evidence(call: Call) -> int:
     return int(not is_proven)
 
 
-def _show_commands(call: Call, shown: tuple[Proof, ...], *, is_proven: bool) -> int:
+def _show_commands(call: Call, shown: tuple[VerdictProof, ...], *, is_proven: bool) -> int:
     if call.out.as_json:
         raise TeamError(Code.USAGE, "--json and --command exclude each other", "Leave one of them out.")
     call.out.say("set -e")
@@ -238,11 +246,11 @@ def _show_commands(call: Call, shown: tuple[Proof, ...], *, is_proven: bool) -> 
     return int(not is_proven)
 
 
-def _is_good(proof: Proof) -> bool:
+def _is_good(proof: VerdictProof) -> bool:
     return bool(proof.signature) and not proof.trouble
 
 
-def _evidence_show(call: Call, proof: Proof) -> None:
+def _evidence_show(call: Call, proof: VerdictProof) -> None:
     stands = "stands" if proof.stands else "decides nothing" if proof.trouble else "is not the one that stands"
     place = place_of(call.team, proof.message_id)
     head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
@@ -277,7 +285,7 @@ def do_requests(call: Call) -> int:
     now, every = requests_of_team(call.team, snapshot, archived=0 if options.only_open else ARCHIVED)
     rows = [row for row in every if _wanted(row, options.only_open, options.kind)]
     if call.out.as_json:
-        from team_console.store.views.status_json import request_json
+        from team_console.store.views.status import request_json
 
         call.print_list({"requests": [request_json(row, now) for row in rows]}, snapshot)
     elif not rows:
@@ -376,7 +384,7 @@ def do_roster(call: Call) -> int:
         return call.finish(receipt, [f"the complete roster went to {told}"])
     view = call.view()
     if call.out.as_json:
-        from team_console.store.views.status_json import roster_json
+        from team_console.store.views.status import roster_json
 
         call.print_list(roster_json(view), view.snapshot)
     elif not view.roster:
@@ -696,7 +704,7 @@ def add_check_arguments(parser: ArgumentParser) -> None:
 
 def do_check(call: Call) -> int:
     """List the findings, errors first; a queue that cannot be read is itself a finding."""
-    from team_console.store.views.status_json import check_json, finding_json
+    from team_console.store.views.status import check_json, finding_json
 
     healed = _repaired(call)
     snapshot = watched(call.team)

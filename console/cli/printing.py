@@ -26,14 +26,13 @@ from team_console.store.model.safe import counted, fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import answers_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
-from team_console.store.protocol.seen import EVIDENCE, REQUEST, SHOWN_BY
-from team_console.store.protocol.seen import SHOWN as SHOWN_DIGEST
-from team_console.store.protocol.verdicts import SIGNATURE
+from team_console.store.protocol.verdicts import EVIDENCE, REQUEST_DIGEST, SHOWN_BY, SIGNATURE
+from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.proposals import proposal_of, suggestion_words
+from team_console.store.views.status import State, judge
 from team_console.store.views.titles import said_in, structure, text_at
-from team_console.store.views.truth import State, judge
 
 if TYPE_CHECKING:
     from team_console.console.agents.join import Joined
@@ -119,7 +118,7 @@ _HEAD = re.compile(r"\W|_|(?:ID|Received|TRUST|Messages for)\b", re.IGNORECASE)
 """Begins a line that could be taken for one around a message."""
 _APART = frozenset({"content", "summary", "request_id", "requestId", "attachment"})
 """Payload keys that have lines of their own."""
-MACHINE_FIELDS = frozenset({REQUEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SIGNATURE})
+MACHINE_FIELDS = frozenset({REQUEST_DIGEST, SHOWN_DIGEST, EVIDENCE, SHOWN_BY, SIGNATURE})
 """What a verdict keeps for whoever checks it later; it is no part of what the agent is told."""
 
 
@@ -143,7 +142,7 @@ def payload_lines(message: Message, content: str | None = None, *, apart: frozen
     Indented, so that no content can pretend to be a further message. `content` replaces a content of which the
     message itself holds only the beginning. Of a verdict the fields `apart` are left out.
     """
-    is_verdict = not message.payload.keys().isdisjoint((REQUEST, SHOWN_BY))
+    is_verdict = not message.payload.keys().isdisjoint((REQUEST_DIGEST, SHOWN_BY))
     lines = _lines(message, parse_message(message), content, _APART | apart if is_verdict else _APART)
     return [line for text in lines for line in fenced(text, _INDENT)]
 

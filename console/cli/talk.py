@@ -375,8 +375,7 @@ def _submit_line(call: Call, document: Any) -> int:
 
 
 def _submit(call: Call, document: Any) -> dict[str, Any]:
-    from team_console.store.protocol.sendmessage_form import read_form
-    from team_console.store.service.sendmessage import submit
+    from team_console.store.service.sendmessage import read_form, submit
 
     if isinstance(document, TeamError):
         raise document

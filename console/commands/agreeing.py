@@ -14,7 +14,7 @@ from team_console.store.attachments import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import modes_of, permission_of, questions_of
-from team_console.store.protocol.seen import Seen, seen_of
+from team_console.store.protocol.verdicts import Seen, seen_of
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.evidence import Evidence, shown_text
 from team_console.store.views.proposals import difference

@@ -30,7 +30,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import Seen, digest_of, seen_title
+from team_console.store.protocol.verdicts import Seen, digest_of, seen_title
 from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.views.proposals import mode_words, suggestion_words

@@ -21,11 +21,11 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.checks import REQUIRED, count_words, summary_warnings
 from team_console.store.protocol.kinds import KINDS, phrase, routes_of
 from team_console.store.protocol.parsing import required_fields
-from team_console.store.service import failures, inbox, requests, sending
+from team_console.store.service import deliveries, inbox, requests, sending
 from team_console.store.service.agents import send_roster as deliver_roster
 from team_console.store.service.agents import trigger_course_correction
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.failures import Forecast, Remedy
+from team_console.store.service.deliveries import Forecast, Remedy
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
 from team_console.store.views.titles import said_in
@@ -254,7 +254,7 @@ def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: sending.
         return
     lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
     lines += _not_listening(seen.not_listening) + _left_out(seen.left_out)
-    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops asking.")
+    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops questions.")
     form = Confirm[Agreed](
         "Shut down the team",
         tuple(lines),
@@ -387,7 +387,7 @@ _TREATMENTS = {
 
 def _treat(remedy: Remedy, workspace: Workspace, subject: Subject) -> None:
     ids = list(dict.fromkeys(message.message_id for message in subject.selection.messages))
-    look = partial(failures.forecast, workspace.caller, remedy, ids)
+    look = partial(deliveries.forecast, workspace.caller, remedy, ids)
     workspace.background.run(look, None, then=partial(_confirm, workspace, subject))
 
 
@@ -408,7 +408,7 @@ def _confirm(workspace: Workspace, subject: Subject, seen: Forecast) -> None:
     form = Confirm[Receipt](
         how.title,
         tuple(lines),
-        lambda words: failures.REMEDIES[seen.remedy](
+        lambda words: deliveries.REMEDIES[seen.remedy](
             workspace.caller, ids=fit, **({how.field: words} if how.field else {})
         ),
         verb=f"{how.title} {len(fit)}",

@@ -16,7 +16,7 @@ from team_console.store.backends.open import QUEUE_NAME, open_team
 from team_console.store.model.clock import epoch_ms, to_text, utc_now
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import REQUEST, Face, digest_of, seen_of
+from team_console.store.protocol.verdicts import REQUEST_DIGEST, Face, digest_of, seen_of
 from team_console.store.settings.settings_file import write_new
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
@@ -218,7 +218,7 @@ class _Writer:
             return {}
         asked = {"kind": str(read.answers), "asker": question.sender, "question": question.message_id}
         face = Face.CONSOLE if message.sender == self.team.config().lead else Face.HANDED
-        shown = {REQUEST: digest_of(question), **seen_of(question, face=face).as_recorded}
+        shown = {REQUEST_DIGEST: digest_of(question), **seen_of(question, face=face).as_recorded}
         return {"request_id": read.request_id, **asked, **shown}
 
 

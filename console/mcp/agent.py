@@ -19,7 +19,7 @@ from team_console.store.service.caller import Caller, Received
 from team_console.store.service.inbox import readable
 from team_console.store.service.waiting import Arrival, follow
 from team_console.store.views.rows import View
-from team_console.store.views.truth import view_of_team
+from team_console.store.views.status import view_of_team
 from team_console.store.views.verdicts import FollowedVerdict, Outcome
 
 T = TypeVar("T")

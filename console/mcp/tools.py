@@ -32,7 +32,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.seen import Face, Seen
+from team_console.store.protocol.verdicts import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.waiting import human_present, is_human_awaited

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from team_console.console.modes.pane import ListPane
 from team_console.console.selection import Mode, Selection
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.widgets.details import delivery_document
 from team_console.widgets.document import Document

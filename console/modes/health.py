@@ -18,7 +18,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.rows import RequestRow, View
-from team_console.store.views.truth import State, holder_words
+from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
 from team_console.widgets.document import Block, Document, Fact, Form, Lines, Text
 from team_console.widgets.row_list import Drawing

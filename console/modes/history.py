@@ -15,7 +15,7 @@ from team_console.store.contract.team import LOST, Snapshot
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.team_signature import Seal
+from team_console.store.protocol.verdicts import Seal
 from team_console.store.views.conversation import as_one, gathered
 from team_console.store.views.history import Stretch, search
 from team_console.store.views.rows import View

@@ -15,7 +15,7 @@ from team_console.console.team import asked_title, names_of, signs_of
 from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, set_title
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document

@@ -10,7 +10,7 @@ from team_console.console.modes.pane import AttachmentCache, ListPane, beside, b
 from team_console.console.selection import Mode, Selection
 from team_console.console.words import row_now, unwritten
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.needs import Part, arranged, part_of, rank_of, to_do
 from team_console.store.views.rows import AttentionItem, Need, RequestRow, View
 from team_console.widgets.details import earlier_plans, message_document, request_document

@@ -40,8 +40,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import USER
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import Face, Seen, seen_of
-from team_console.store.protocol.team_signature import Seal, seal_of
+from team_console.store.protocol.verdicts import Face, Seal, Seen, seal_of, seen_of
 from team_console.store.views.evidence import Evidence, claimed_checks, rejected_before
 from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.widgets.bars import OneLine

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from team_console.console.modes.pane import ListPane, beside
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import unwritten
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, View
 from team_console.widgets.details import earlier_plans, request_document
 from team_console.widgets.document import Document

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from team_console.store.contract.audit_seal import LineSeal, SealedFrom
-from team_console.store.contract.team import AuditLine
+from team_console.store.contract.team import AuditLine, LineSeal, SealedFrom
 from team_console.store.model.clock import from_text
 from team_console.store.model.recorded import MIGRATE, RecordedFact, RecordedFacts, vouched_for
 from team_console.store.protocol.relations import fact_of

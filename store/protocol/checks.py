@@ -16,12 +16,20 @@ from team_console.store.model.json_text import named
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message, per_message
 from team_console.store.model.names import USER, canonical, did_you_mean, nearest
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
-from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.kinds import CARRIERS, KINDS, PREFIX, RESPONSES, SEND, Family, Kind, RequestKind
 from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
-from team_console.store.protocol.parsing import ParsedMessage, named_agent, parse_message
+from team_console.store.protocol.parsing import (
+    BATCH_REPORT,
+    Entry,
+    ParsedMessage,
+    Plan,
+    batch_key,
+    named_agent,
+    parse_message,
+    text_of_key,
+    texts_of,
+)
 from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
-from team_console.store.protocol.sprint_plans import BATCH_REPORT, Plan, batch_key, text_of_key, texts_of
 from team_console.store.settings.team_config import TeamConfig
 
 MATRIX: Mapping[str, Mapping[str, bool]] = {

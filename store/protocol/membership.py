@@ -10,9 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 from team_console.store.model.message import Message, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
-from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.kinds import CARRIERS, carried_name
-from team_console.store.protocol.parsing import text_in
+from team_console.store.protocol.parsing import Entry, Order, text_in
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION = "session_state"

@@ -10,7 +10,6 @@ from msgspec import Struct
 from team_console.store.model.message import Message, Status, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
-from team_console.store.protocol.entries import Entry, Order
 from team_console.store.protocol.judgement import succession_of
 from team_console.store.protocol.kinds import CARRIERS, KINDS, Kind, carried_name
 from team_console.store.protocol.membership import (
@@ -24,7 +23,7 @@ from team_console.store.protocol.membership import (
     lasting_notes,
     membership_of,
 )
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import Entry, Order, parse_message
 from team_console.store.protocol.verdicts import objection
 from team_console.store.settings.team_config import TeamConfig
 

@@ -1,23 +1,206 @@
-"""Verdicts: recognised, stated for a signature, and trusted or not."""
+"""Verdicts: what was shown, what is signed, whether a signature fits, which keys are on record."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from team_console.store.model.message import Message, from_record
+from msgspec import Struct
+from team_console.store.model.message import Message, from_record, per_message
 from team_console.store.model.names import USER
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
+from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, RequestKind
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 from team_console.store.protocol.permissions import breach
-from team_console.store.protocol.seen import REQUEST, SHOWN, digest_of, given_on
 from team_console.store.protocol.ssh import SshSignature, read_signature
-from team_console.store.protocol.team_signature import Seal, plain, seal_of
 from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
+
+REQUEST_DIGEST, SHOWN, EVIDENCE, SHOWN_BY = "request_sha256", "shown_sha256", "evidence", "shown_by"
+"""Fields of a verdict and of its line in the audit trail: the digest of the question as it stood when it was decided,
+the digest of all that was shown, the evidence that was shown, one line a piece, and what showed it (`Face`)."""
+_MOST_PIECES = 40
+_LONGEST_PIECE = 240
+
+
+class Face(StrEnum):
+    """What showed a request to whoever decided on it, and how much of it, in words that the record keeps."""
+
+    CONSOLE = "the console: the request, and beside it what is named as evidence"
+    TITLE = "the console: its title in a list of several, not its text"
+    PRINTED = "team-console show: the request, no evidence"
+    HANDED = "a program, which had the request in hand"
+    NAMED = "nothing: it was named by its id"
+
+
+class Seen(Struct, frozen=True):
+    """What was shown when a request was decided.
+
+    Attributes:
+        question: `digest_of` the question; empty where none was shown.
+        before: Request id and `digest_of` the message, for each message of another request that was shown beside it:
+            the former version it was compared with, and the words of its refusal.
+        evidence: What was shown beside it, one line a piece.
+        sha256: Digest of all of it, the lines of each piece of evidence included; empty where nothing was shown.
+        face: What showed it.
+        painted: The lines of it that were on the screen; empty where nobody counted them.
+        hides_evidence: Whether the evidence did not stand on the screen as a whole, so that none is claimed.
+    """
+
+    question: str = ""
+    before: tuple[tuple[str, str], ...] = ()
+    evidence: tuple[str, ...] = ()
+    sha256: str = ""
+    face: Face = Face.CONSOLE
+    painted: str = ""
+    hides_evidence: bool = False
+
+    @property
+    def as_recorded(self) -> dict[str, Any]:
+        """The fields that the verdict keeps; small, whatever was shown."""
+        if not self.sha256:
+            return {SHOWN_BY: str(self.face)}
+        shown = () if self.hides_evidence else self.evidence
+        lines = [safe_line(line, _LONGEST_PIECE) for line in shown[:_MOST_PIECES]]
+        left = len(shown) - len(lines)
+        kept = [*lines, *([f"{left} more were shown"] if left else [])]
+        return {
+            SHOWN: self.sha256,
+            EVIDENCE: kept,
+            SHOWN_BY: f"the console: {self.painted}" if self.painted else str(self.face),
+        }
+
+
+@per_message
+def digest_of(message: Message) -> str:
+    """SHA-256 of what a message says, in 64 hexadecimal digits; its way to the reader changes nothing.
+
+    Remembered for each message itself, which never changes: of a long one it is felt, and a screen asks often.
+    """
+    said = [message.message_id, message.type, message.sender, list(message.recipients), dict(message.payload)]
+    return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def given_on(answer: Message) -> str:
+    """`digest_of` the question that an answer was given on; empty where it does not say."""
+    return text_in(answer.payload, REQUEST_DIGEST)
+
+
+def seen_of(
+    question: Message,
+    *,
+    before: Iterable[tuple[str, Message]] = (),
+    evidence: Iterable[str] = (),
+    face: Face = Face.CONSOLE,
+) -> Seen:
+    """What is shown of a request, with everything beside it.
+
+    Args:
+        before: Request id and message, for each message of another request that is shown beside it.
+        evidence: The pieces as they are shown; the first line of each is kept with the verdict.
+    """
+    others = tuple((request_id, digest_of(message)) for request_id, message in before)
+    pieces = tuple(evidence)
+    # guard: evidence-in-digest
+    whole = json.dumps([digest_of(question), others, pieces])
+    heads = tuple(piece.partition("\n")[0] for piece in pieces)
+    return Seen(digest_of(question), others, heads, hashlib.sha256(whole.encode()).hexdigest(), face)
+
+
+def seen_title(question: Message, title: str) -> Seen:
+    """What is shown of a request of which only the title stands in a list."""
+    digest = hashlib.sha256(json.dumps([str(Face.TITLE), title]).encode()).hexdigest()
+    return Seen(digest_of(question), (), (f"title: {title}",), digest, Face.TITLE)
+
+
+class Shown(Struct, frozen=True):
+    """What a verdict, or its line in the audit trail, keeps of what was shown; empty where it keeps nothing.
+
+    Attributes:
+        sha256: Digest of all of it.
+        evidence: One line a piece.
+        by: What showed it: a `Face`, or what another program wrote there.
+    """
+
+    sha256: str = ""
+    evidence: tuple[str, ...] = ()
+    by: str = ""
+
+
+def shown_in(fields: Mapping[str, Any]) -> Shown:
+    """What these fields of a verdict, or of its line in the audit trail, say of what was shown."""
+    return Shown(text_in(fields, SHOWN), texts_in(fields, EVIDENCE), text_in(fields, SHOWN_BY))
+
+
+# Signatures: HMAC-SHA256 with the team's key over what a message says, not over where it is on its way.
+
+_SCHEME = "hmac-sha256:"
+
+
+class Seal(StrEnum):
+    """What the signature of a record tells."""
+
+    SIGNED = "signed"
+    UNSIGNED = "unsigned"
+    """There is no signature, or no key to check one with."""
+    BROKEN = "broken"
+    """There is a signature and it does not fit: the record was changed, or signed with another key."""
+
+
+def canonical(record: Mapping[str, Any]) -> bytes:
+    """The bytes a signature covers: id, type, sender, recipients, priority, creation time, group and payload.
+
+    Built from the understood message, so that another backend's spelling of the same message has the same bytes.
+    Status, reading, attempts and the like change in transit and are left out.
+
+    Raises:
+        ValueError: The record is not a message.
+    """
+    message = from_record(record)
+    said = {
+        "message_id": message.message_id,
+        "type": message.type,
+        "from": message.sender,
+        "to": list(message.recipients),
+        "priority": message.priority,
+        "created": message.created,
+        "broadcast_id": message.broadcast_id,
+        "payload": plain(message.payload),
+    }
+    return json.dumps(said, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def sign(record: Mapping[str, Any], key: bytes) -> str:
+    """The signature of `record`, `hmac-sha256:` and 64 hexadecimal digits."""
+    return _SCHEME + hmac.new(key, canonical(record), hashlib.sha256).hexdigest()
+
+
+def seal_of(message: Message, key: bytes) -> Seal:
+    """Whether `message` is signed with `key` (requirements 109, 110)."""
+    signature = message.envelope("signature")
+    if not key or signature is None:
+        return Seal.UNSIGNED
+    expected = sign(message.record, key)
+    fits = hmac.compare_digest(str(signature).encode("utf-8", "replace"), expected.encode())
+    return Seal.SIGNED if fits else Seal.BROKEN
+
+
+def plain(value: Any) -> Any:
+    """The value in JSON's own types; texts keep their characters, keys become texts."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
+
+
+# Verdicts: recognised, stated for a signature, and trusted or not.
 
 ORDER, CONFIRMATION = "shutdown_request", "AGENT_DESTROYED"
 """Kinds by which a human has an agent stopped, and by which its end is confirmed."""
@@ -56,19 +239,19 @@ NAMESPACE = "verdict@team-console"
 VERSION = 1
 SIGNATURE = "signature"
 """The field of a verdict's payload that holds its signature."""
-_APART = frozenset({SIGNATURE, REQUEST, SHOWN, "request_id", "requestId", "content"})
+_APART = frozenset({SIGNATURE, REQUEST_DIGEST, SHOWN, "request_id", "requestId", "content"})
 
 
 def statement(team_id: str, verdict: Message) -> str:
     """The text that is signed of a verdict of the team with this identity."""
     payload = verdict.payload
-    digest = payload.get(REQUEST)
+    digest = payload.get(REQUEST_DIGEST)
     said = {
         "version": VERSION,
         "namespace": NAMESPACE,
         "team": team_id,
         "request_id": parse_message(verdict).request_id,
-        REQUEST: digest,
+        REQUEST_DIGEST: digest,
         SHOWN: payload.get(SHOWN, digest),
         "message_id": verdict.message_id,
         "type": verdict.type,
@@ -285,7 +468,7 @@ def _signature_trouble(config: TeamConfig, message: Message, question: Message |
     asked = None if question is not None and question.message_id == message.message_id else question
     trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
     # guard: signature-for-one-request
-    if not trouble and asked is not None and signed.payload.get(REQUEST) != digest_of(asked):
+    if not trouble and asked is not None and signed.payload.get(REQUEST_DIGEST) != digest_of(asked):
         return "it was signed for another request, or the request was changed"
     return trouble
 
@@ -322,3 +505,120 @@ def _is_older(config: TeamConfig, recorded: RecordedFacts, message: Message, que
 def _came_before(message: Message, moment: datetime) -> bool:
     created = message.created_at
     return created is not None and created < moment
+
+
+# Keys of humans on record: which of those in the settings the audit trail has seen at work, or took on record.
+
+KEYS_NAMESPACE = "keys@team-console"
+"""What a key signs that takes others on record; never good for a verdict."""
+SETTINGS_NAMESPACE = "settings@team-console"
+"""What a key signs that confirms settings which lost what was in force; never good for anything else."""
+
+
+class KeysOfHuman(Struct, frozen=True):
+    """The keys of one human in the settings, each a line, told apart by the trail.
+
+    Attributes:
+        known: Those on record.
+        unknown: Those that the trail never saw.
+        unsigned: Those that were taken on record by a line that no known key signed, each with that line's number.
+    """
+
+    human: Human
+    known: tuple[str, ...]
+    unknown: tuple[str, ...]
+    unsigned: tuple[tuple[str, int], ...]
+
+
+def keys_of_humans(config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[KeysOfHuman]:
+    """The keys of each human of whom the trail knows one at all; of the others nothing can be said."""
+    if recorded is None or config.verdicts != "signed":
+        return
+    for human in config.humans.values():
+        first = _first_key(recorded, human.name)
+        if not first:
+            continue
+        keys = {key: fingerprint(key) for key in human.keys}
+        known, unsigned = _known_keys(config.team_id, human.name, first, recorded.acceptances)
+        yield KeysOfHuman(
+            human,
+            tuple(key for key, name in keys.items() if name in known),
+            tuple(key for key, name in keys.items() if name not in known),
+            tuple((key, unsigned[name]) for key, name in keys.items() if name in unsigned),
+        )
+
+
+def fingerprint(key: str) -> str:
+    """The fingerprint of a public key as `ssh-keygen -l` prints it; of what is none, one that fits nothing."""
+    try:
+        return _named(key_bytes(key))
+    except ValueError:
+        return ""
+
+
+def acceptance_text(team_id: str, human: str, keys: Sequence[str]) -> str:
+    """The text that is signed to take the keys with these fingerprints on record."""
+    said = {"version": 1, "namespace": KEYS_NAMESPACE, "team": team_id, "human": human, "keys": sorted(keys)}
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def confirmation_text(team_id: str, human: str, sha256: str) -> str:
+    """The text that is signed to confirm settings with this digest, of a team that had this identity before."""
+    said = {"version": 1, "namespace": SETTINGS_NAMESPACE, "team": team_id, "human": human, "settings_sha256": sha256}
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def unsigned_confirmations(recorded: RecordedFacts | None) -> Iterator[Confirmation]:
+    """Settings that were confirmed after humans had begun to sign, without a key on record of the human named."""
+    since = recorded.signed_from if recorded is not None else None
+    if recorded is None or since is None:
+        return
+    for confirmation in recorded.confirmations:
+        if confirmation.line > since and not _is_signed(recorded, confirmation):
+            yield confirmation
+
+
+def _is_signed(recorded: RecordedFacts, confirmation: Confirmation) -> bool:
+    team_id, human, by = confirmation.team_id, confirmation.human, confirmation.by
+    first = _first_key(recorded, human)
+    known, unsigned = _known_keys(team_id, human, first, recorded.acceptances)
+    # guard: confirming-key-on-record
+    if not first or fingerprint(by) not in known - unsigned.keys():
+        return False
+    text = confirmation_text(team_id, human, confirmation.sha256)
+    return not signature_trouble(text, confirmation.signature, [by], SETTINGS_NAMESPACE)
+
+
+def _known_keys(
+    team_id: str, human: str, first: str, acceptances: Sequence[Acceptance]
+) -> tuple[set[str], dict[str, int]]:
+    """Fingerprints of what is on record, and those of them that no known key vouches for, each with its line."""
+    known, unsigned = {first}, dict[str, int]()
+    for acceptance in acceptances:
+        if acceptance.human != human:
+            continue
+        # guard: unvouched-key-vouches-for-none
+        vouching = [key for key in acceptance.by if fingerprint(key) in known - unsigned.keys()]
+        text = acceptance_text(team_id, human, acceptance.keys)
+        is_signed = not signature_trouble(text, acceptance.signature, vouching, KEYS_NAMESPACE)
+        for name in acceptance.keys:
+            if is_signed:
+                unsigned.pop(name, None)
+            elif name not in known:
+                # guard: unvouched-key-told
+                unsigned[name] = acceptance.line
+            known.add(name)
+    return known, unsigned
+
+
+def _first_key(recorded: RecordedFacts, name: str) -> str:
+    """The fingerprint of the key of the first verdict on the trail that this human signed; empty without one."""
+    message = recorded.first_signed(name)
+    try:
+        return _named(read_signature(str(message.payload.get(SIGNATURE))).key) if message is not None else ""
+    except ValueError:
+        return ""
+
+
+def _named(data: bytes) -> str:
+    return "SHA256:" + base64.b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")

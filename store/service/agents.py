@@ -24,18 +24,16 @@ from team_console.store.model.names import ALL, USER, check_name, is_name, refus
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.checks import ending_problem
-from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.judgement import Case, judge, with_bearing
 from team_console.store.protocol.kinds import CARRIERS, phrase
 from team_console.store.protocol.membership import known, members
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.permissions import SM, classes_of
 from team_console.store.protocol.relations import REQUEST, has_stopped
-from team_console.store.protocol.seen import Seen
-from team_console.store.protocol.verdicts import ORDERED, SIGNATURE
+from team_console.store.protocol.verdicts import ORDERED, SIGNATURE, Seen
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.drafting import Draft, advise, check_known, new_request_id, write
 from team_console.store.service.questions import close_question, open_question
+from team_console.store.service.writing import Draft, advise, check_known, new_request_id, write
 from team_console.store.settings.team_config import TeamConfig
 
 _LAST_WORDS = 400

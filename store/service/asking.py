@@ -15,16 +15,25 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.protocol.answering import WITHDRAWN
 from team_console.store.protocol.checks import check_asked
 from team_console.store.protocol.client_requests import Excerpt, headline_of, permission_of, questions_of
+from team_console.store.protocol.judgement import WITHDRAWN
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.verdicts import ORDER
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import confirm_ends, tidy
-from team_console.store.service.drafting import Draft, advise, check_known, new_request_id, not_listening, write
 from team_console.store.service.questions import find_question, refuse_decided
-from team_console.store.service.signing import Made, put_signed, signed_record
+from team_console.store.service.writing import (
+    Draft,
+    Made,
+    advise,
+    check_known,
+    new_request_id,
+    not_listening,
+    put_signed,
+    signed_record,
+    write,
+)
 from team_console.store.settings.team_config import TeamConfig
 
 LARGEST_BEFORE = 262_144

@@ -14,23 +14,25 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, shared_ids
 from team_console.store.model.recorded import ACCEPT_KEYS, RecordedFacts
-from team_console.store.protocol.keys_on_record import (
-    NAMESPACE,
+from team_console.store.protocol.ssh import read_signature
+from team_console.store.protocol.verdicts import (
+    KEYS_NAMESPACE,
     SETTINGS_NAMESPACE,
     KeysOfHuman,
+    Seal,
     acceptance_text,
     confirmation_text,
     fingerprint,
+    human_of,
+    is_human,
     keys_of_humans,
+    seal_of,
 )
-from team_console.store.protocol.ssh import read_signature
-from team_console.store.protocol.team_signature import Seal, seal_of
-from team_console.store.protocol.verdicts import human_of, is_human
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import bound
-from team_console.store.service.drafting import sealed
-from team_console.store.service.failures import archive_and_remove
+from team_console.store.service.deliveries import archive_and_remove
 from team_console.store.service.inbox import readable
+from team_console.store.service.writing import sealed
 from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
 
 DEFAULT_DAYS = 7.0
@@ -297,7 +299,7 @@ def _accepted(config: TeamConfig, keys: KeysOfHuman) -> dict[str, Any]:
     if not keys.known:
         return facts
     text = acceptance_text(config.team_id, keys.human.name, names)
-    by, signature = _signed(text, replace(keys.human, keys=keys.known), NAMESPACE)
+    by, signature = _signed(text, replace(keys.human, keys=keys.known), KEYS_NAMESPACE)
     return {**facts, "by": by, "signature": signature}
 
 

@@ -15,7 +15,7 @@ from team_console.store.model.names import ALL, USER, canonical, did_you_mean, n
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.permissions import check_settings
 from team_console.store.service.caller import Caller
-from team_console.store.service.drafting import current_members
+from team_console.store.service.writing import current_members
 from team_console.store.settings.editing import NotEditable, add_member, change_member, fields_of, remove_member
 from team_console.store.settings.settings_file import parse, settings_text
 from team_console.store.settings.team_config import Agent, TeamConfig

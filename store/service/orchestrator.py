@@ -15,12 +15,12 @@ from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.names import check_name, nearest
 from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
 from team_console.store.service.caller import Caller
-from team_console.store.service.delivery_state import Delivered
-from team_console.store.service.drafting import refuse_unknown
+from team_console.store.service.deliveries import Delivered
 from team_console.store.service.inbox import readable
 from team_console.store.service.maintenance import DEFAULT_DAYS, FREED_MB, clear
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
+from team_console.store.service.writing import refuse_unknown
 
 COMMAND = "route-inter-agent-messages"
 """The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""

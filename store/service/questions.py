@@ -17,7 +17,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import nearest
-from team_console.store.protocol.answering import already_answered
 from team_console.store.protocol.client_requests import (
     ALWAYS,
     ONCE,
@@ -30,7 +29,7 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.judgement import Case, RequestState, judge, thread_of, with_bearing
+from team_console.store.protocol.judgement import Case, RequestState, already_answered, judge, thread_of, with_bearing
 from team_console.store.protocol.kinds import (
     IN_WORDS,
     RESPONSES,
@@ -42,8 +41,8 @@ from team_console.store.protocol.kinds import (
 )
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import may_answer
-from team_console.store.protocol.seen import Face, Seen, digest_of
-from team_console.store.service.drafting import mark_as_read
+from team_console.store.protocol.verdicts import Face, Seen, digest_of
+from team_console.store.service.writing import mark_as_read
 
 
 class Terms(Struct, frozen=True):

@@ -16,7 +16,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.schedule import attempts_of, is_expired, is_held, lease_end, max_attempts, next_attempt
 from team_console.store.service.agents import finish_due, next_ending, run_command
 from team_console.store.service.caller import Caller
-from team_console.store.service.delivery_state import (
+from team_console.store.service.deliveries import (
     ROUTER,
     Attempt,
     Choice,
@@ -35,12 +35,10 @@ from team_console.store.service.delivery_state import (
     skipped,
     with_outcome,
 )
-from team_console.store.service.drafting import refuse_unknown
-from team_console.store.service.handing_on import Trust, trust_in
-from team_console.store.service.inbox import readable
+from team_console.store.service.inbox import Trust, readable, slices, still, trust_in
 from team_console.store.service.maintenance import take_in_drops
-from team_console.store.service.slices import slices, still
 from team_console.store.service.waiting import may_pass, until
+from team_console.store.service.writing import refuse_unknown
 from team_console.store.settings.team_config import TeamConfig
 
 # Command worker: claims a message, runs an agent's command outside the lock, notes the outcome, claims the next.

@@ -19,7 +19,7 @@ from team_console.store.protocol.relations import silent
 from team_console.store.protocol.verdicts import is_verdict, may_be_verdict, must_be_signed
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import confirm_ends
-from team_console.store.service.drafting import (
+from team_console.store.service.writing import (
     Draft,
     advise,
     broadcast_advice,

@@ -13,8 +13,7 @@ from msgspec.structs import asdict
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
-from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.views.rows import RequestRow
 
 Find = Callable[[str], Iterable[Message]]

@@ -1,8 +1,9 @@
-"""Decision: who decided what, when, after how long, on which digest, with which words and evidence."""
+"""Decisions: who decided what, when, after how long, on which digest, with which words, evidence and proof."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -10,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from team_console.store.contract.team import (
     ARCHIVE_LOST,
     AUDIT_LOST,
@@ -25,17 +27,117 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
-from team_console.store.protocol.entries import EARLIEST
 from team_console.store.protocol.kinds import RESULTS
-from team_console.store.protocol.parsing import parse_message, text_in, texts_in
-from team_console.store.protocol.seen import REQUEST, Face, Shown, digest_of, given_on, shown_in
-from team_console.store.protocol.verdicts import is_signed
+from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in
+from team_console.store.protocol.ssh import armoured
+from team_console.store.protocol.verdicts import (
+    NAMESPACE,
+    REQUEST_DIGEST,
+    SIGNATURE,
+    Face,
+    Shown,
+    digest_of,
+    given_on,
+    human_of,
+    is_human,
+    is_signed,
+    objection,
+    order_of,
+    shown_in,
+    statement,
+    word_of,
+)
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import past, plain_cell
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow
 from team_console.store.views.titles import reason_of
+
+
+class VerdictProof(Struct, frozen=True):
+    """One verdict of a human, and what speaks for it.
+
+    Attributes:
+        verdict: `approve`, `reject`, `answer` or `shutdown`.
+        stands: Whether it is the one that decides.
+        trouble: Why it decides nothing, as the end of a sentence; empty when it may decide.
+        statement: The text that is signed.
+        signature: The armoured signature; empty where there is none that could be read.
+        allowed_signers: The human's keys, a line each, as `ssh-keygen` reads them.
+    """
+
+    message_id: str
+    signer: str
+    time: str
+    verdict: str
+    stands: bool
+    trouble: str
+    statement: str
+    signature: str
+    allowed_signers: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """What a shell runs to check the signature; empty where there is nothing to check."""
+        if not self.signature or not self.allowed_signers:
+            return ""
+        files = {
+            "statement": self.statement,
+            "signature": self.signature,
+            "allowed_signers": "\n".join(self.allowed_signers),
+        }
+        ends = {"statement": "", "signature": "", "allowed_signers": "\\n"}
+        made = [f"printf '%s{ends[name]}' {shlex.quote(text)} > \"$d/{name}\"" for name, text in files.items()]
+        check = (
+            f"ssh-keygen -Y verify -n {NAMESPACE} -I {shlex.quote(self.signer)}"
+            ' -f "$d/allowed_signers" -s "$d/signature" < "$d/statement"'
+        )
+        return " && ".join(["d=$(mktemp -d)", *made, check])
+
+    def as_json(self) -> dict[str, Any]:
+        """The object of `evidence --json`."""
+        return {
+            **asdict(self),
+            "trouble": self.trouble or None,
+            "signature": self.signature or None,
+            "allowed_signers": list(self.allowed_signers),
+            "command": self.command or None,
+        }
+
+
+def proofs(row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None = None) -> tuple[VerdictProof, ...]:
+    """The proofs of what humans said to a request, or of the order that it is; the oldest first."""
+    return tuple(_verdict_proof(message, row, config, recorded) for message in _of_humans(row, config))
+
+
+def _of_humans(row: RequestRow, config: TeamConfig) -> Iterator[Message]:
+    for message in (row.question, *row.answers):
+        is_order = parse_message(message).opens is None or message.type == "shutdown_request"
+        if is_human(config, message.sender) and is_order:
+            yield message
+
+
+def _verdict_proof(
+    message: Message, row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None
+) -> VerdictProof:
+    """Of the confirmation of an end the order that it rests on, which is what was signed."""
+    signed = order_of(message) or message
+    keys = human_of(config, message.sender).keys
+    return VerdictProof(
+        message.message_id,
+        message.sender,
+        signed.created,
+        word_of(signed),
+        message is row.verdict,
+        objection(config, message, row.question, recorded=recorded),
+        statement(config.team_id, signed),
+        armoured(signed.payload.get(SIGNATURE)),
+        tuple(f'{message.sender} namespaces="{NAMESPACE}" {key}' for key in keys),
+    )
+
+
+# Decision: who decided what, when, after how long, on which digest, with which words and evidence.
 
 
 class Proof(StrEnum):
@@ -210,7 +312,7 @@ class _Trail:
             asked_by=text_in(facts, "asker"),
             at=at,
             words=reason_of(verdict) if verdict is not None else "",
-            request_sha256=text_in(facts, REQUEST),
+            request_sha256=text_in(facts, REQUEST_DIGEST),
             shown_sha256=shown.sha256,
             evidence=shown.evidence,
             shown_by=shown.by,
@@ -241,8 +343,8 @@ def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
         proof = signed
     line = trail.line_of(verdict.message_id)
     facts = line.facts if line is not None else {}
-    digest = text_in(facts, REQUEST) or given_on(verdict)
-    shown = shown_in(facts if REQUEST in facts else verdict.payload)
+    digest = text_in(facts, REQUEST_DIGEST) or given_on(verdict)
+    shown = shown_in(facts if REQUEST_DIGEST in facts else verdict.payload)
     return Decision(
         key=row.key,
         request_id=row.request_id,

@@ -1,24 +1,416 @@
-"""What one fold over the messages of a team finds out: by this roster, action items and findings are judged."""
+"""Facts of a team: what one fold over its messages finds out. Roster, action items and findings are judged by them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
+from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message
-from team_console.store.model.names import USER
-from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.entries import Entry
-from team_console.store.protocol.membership import Membership
-from team_console.store.protocol.relations import Stop
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import ALL, USER
+from team_console.store.model.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.schedule import (
+    ON_ITS_WAY,
+    OVERDUE_AFTER,
+    attempts_of,
+    expires_at,
+    max_attempts,
+    next_attempt,
+)
+from team_console.store.protocol.checks import expected_on_roster, roster_gaps
+from team_console.store.protocol.judgement import Case, Judged, RequestState, at, thread_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.membership import SESSION, Membership, report_of, reporter_of
+from team_console.store.protocol.parsing import EARLIEST, Entry, Order
+from team_console.store.protocol.relations import Stop, is_speech
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.inboxes import Inbox
-from team_console.store.views.last_seen import LastSeen
-from team_console.store.views.requests import Requests
-from team_console.store.views.rows import DeliveryRow, Lifecycle
+from team_console.store.views.rows import DeliveryRow, DeliveryState, Lifecycle, RequestRow
 from team_console.store.views.sprint import Sprint
+from team_console.store.views.titles import message_title, reason_of
+
+_LISTED = ("failed", "expired", "retry", "pending", "claimed", "delivered", "recalled")
+_STATES = {status: DeliveryState(status) for status in _LISTED}
+"""Status -> row, in the order of the list; what has been read is no delivery any more."""
+
+
+def deliveries(live: Iterable[Entry], now: datetime, *, failed_only: bool = False) -> tuple[DeliveryRow, ...]:
+    """List the deliveries by state, the oldest first within each.
+
+    Args:
+        live: The queue, in order.
+        failed_only: Leave out all but what the router gave up.
+    """
+    rows: dict[str, list[DeliveryRow]] = {status: [] for status in _STATES}
+    for entry in live:
+        if failed_only and entry.message.status != Status.FAILED:
+            continue
+        for status, names in _shares(entry).items():
+            rows[status] += [_row(entry, name, status, now) for name in names]
+    return tuple(rows["failed"]) if failed_only else tuple([row for listed in rows.values() for row in listed])
+
+
+def _row(entry: Entry, recipient: str, status: str, now: datetime) -> DeliveryRow:
+    message = entry.message
+    key = message.message_id if not message.is_group else f"{message.message_id}/{recipient}"
+    state = _STATES[status]
+    if state is DeliveryState.PENDING and entry.when < now - OVERDUE_AFTER:
+        state = DeliveryState.DUE
+    expires = expires_at(message) if status in ON_ITS_WAY else None
+    if not message.more:  # nearly every message: nobody has tried it yet
+        return DeliveryRow(key, message, recipient, state, attempts_of(message), expires_at=expires)
+    is_own = status == message.status  # what went wrong with others, and when they are tried again, is not its own
+    error: Any = message.envelope("error_message") if is_own else None
+    return DeliveryRow(
+        key=key,
+        message=message,
+        recipient=recipient,
+        state=state,
+        attempts=attempts_of(message),
+        max_attempts=max_attempts(message),
+        next_attempt_at=next_attempt(message) if is_own else None,
+        expires_at=expires,
+        error="" if error is None else str(error),
+    )
+
+
+def _shares(entry: Entry) -> Mapping[str, Sequence[str]]:
+    """Status -> the recipients that have it; whoever read the message is left out.
+
+    Of a message to several some may have got it while others are still tried, or were given up.
+    """
+    message = entry.message
+    if message.status not in _STATES:
+        return {}
+    if not message.more:
+        return {message.status: message.recipients}
+    waiting = [name for name in message.recipients if name not in message.read_by]
+    handed = message.delivered_to
+    if not handed or message.status == Status.DELIVERED:
+        return {message.status: waiting}
+    return {
+        message.status: [name for name in waiting if name not in handed],
+        Status.DELIVERED.value: [name for name in waiting if name in handed],
+    }
+
+
+# What each agent finds in its inbox, and what it read and did not answer.
+
+
+class Inbox(Struct):
+    """The live messages of one agent, in order.
+
+    Attributes:
+        unread: What it has not read; pushed and not acknowledged is not read (D19).
+    """
+
+    unread: list[Entry] = field(default_factory=list)
+    read: list[Entry] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.unread) + len(self.read)
+
+    @property
+    def oldest_unread(self) -> datetime | None:
+        """Creation time of the oldest message it has not read, None when there is none or it is unknown."""
+        return self.unread[0].moment if self.unread else None
+
+    def messages(self, ranks: Mapping[str, int]) -> Sequence[Message]:
+        """List what it has not read by urgency and age, then the rest newest first; `ranks` are the team's own."""
+        urgent = sorted(self.unread, key=lambda entry: entry.message.rank_by(ranks))
+        return tuple([entry.message for entry in (*urgent, *reversed(self.read))])
+
+
+def recipients_of(live: Iterable[Entry]) -> set[str]:
+    """Everybody whom a live message names as its recipient."""
+    return {name for entry in live if entry.message.type != SESSION for name in entry.message.recipients}
+
+
+def inboxes(live: Iterable[Entry], everybody: Set[str]) -> dict[str, Inbox]:
+    """Sort the messages into the inboxes of their recipients.
+
+    Notes that a member's client makes for the roster are in no inbox.
+
+    Args:
+        live: The queue, in order.
+        everybody: Who `all` is.
+    """
+    found: dict[str, Inbox] = {}
+    for entry in live:
+        message = entry.message
+        if message.type == SESSION:
+            continue
+        names: Iterable[str] = message.recipients
+        if ALL in names:
+            names = {name for name in names if name != ALL} | (everybody - {message.sender})
+        for name in names:
+            inbox = found.get(name)
+            if inbox is None:
+                inbox = found[name] = Inbox()
+            (inbox.unread if message.is_unread_by(name) else inbox.read).append(entry)
+    return found
+
+
+# What an agent has read, was written to it alone, and got no word back since (requirement 89).
+
+_ASKING = frozenset({"message", "handoff", "review", "clarify", "escalate"})
+"""Kinds that are written to one agent for it to act on; a broadcast demands no answer (requirement 84)."""
+_Pair = tuple[str, str]
+
+
+def unanswered(live: Iterable[Entry]) -> dict[str, tuple[Message, ...]]:
+    """Find what each reader owes an answer, the oldest first within a sender.
+
+    Args:
+        live: The queue, in order.
+    """
+    between: dict[_Pair, list[Entry]] = {}
+    for entry in live:
+        for pair in _pairs(entry):
+            between.setdefault(pair, []).append(entry)
+    owed: dict[str, list[Message]] = {}
+    for pair, entries in sorted(between.items()):
+        for entry, answer in _talk(pair, entries):
+            if answer is None and _is_read(entry):
+                owed.setdefault(entry.message.recipients[0], []).append(entry.message)
+    return {name: tuple(messages) for name, messages in sorted(owed.items())}
+
+
+def halves_of(message: Message, among: Iterable[Message]) -> list[Message]:
+    """Find what a message answers without quoting it, and what answers it so."""
+    pairs = set(_pairs(Entry.of(message, 0)))
+    entries = [Entry.of(other, place) for place, other in enumerate(among)]
+    found: list[Message] = []
+    for pair in pairs:
+        between = sorted((entry for entry in entries if pair in _pairs(entry)), key=lambda entry: entry.order)
+        for asked, answer in _talk(pair, between):
+            if answer is not None and not _quotes(answer.message):
+                found += [answer.message] if asked.message == message else []
+                found += [asked.message] if answer.message == message else []
+    return found
+
+
+def _talk(pair: _Pair, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
+    """Each message that asks something, with its answer; a message to somebody who waits for one asks nothing."""
+    waiting: dict[str, list[Entry]] = {name: [] for name in pair}
+    for entry in entries:
+        sender = entry.message.sender
+        other = pair[1] if sender == pair[0] else pair[0]
+        answered, waiting[other] = waiting[other], []
+        yield from ((asked, entry) for asked in answered)
+        if not answered and _asks(entry):
+            waiting[sender].append(entry)
+    yield from ((asked, None) for left in waiting.values() for asked in left)
+
+
+def _pairs(entry: Entry) -> Iterator[_Pair]:
+    """The two ends of a message, in alphabetical order, for each recipient."""
+    sender = entry.message.sender
+    return ((min(sender, name), max(sender, name)) for name in entry.message.recipients if name != sender)
+
+
+def _is_read(entry: Entry) -> bool:
+    message = entry.message
+    return message.status == Status.READ or message.recipients[0] in message.read_by
+
+
+def _asks(entry: Entry) -> bool:
+    """Whether it is written to one agent for it to act on, and replies to nothing."""
+    message = entry.message
+    if message.type not in _ASKING or len(message.recipients) != 1 or message.recipients[0] == ALL:
+        return False
+    if entry.read.name != message.type:
+        return False
+    return not _quotes(message)
+
+
+def _quotes(message: Message) -> bool:
+    return message.payload.get("in_reply_to") is not None or message.payload.get("request_id") is not None
+
+
+# When each agent last wrote or read anything, and when it last said something that shows it is alive.
+
+
+class LastSeen(Struct, frozen=True):
+    """The latest of each agent, live or archived: an agent does not un-speak, and does not un-read.
+
+    Attributes:
+        written: When it wrote anything.
+        spoken: When it said anything but that it agrees to stop.
+        read: When it read or took a message.
+        reports: The message in which it last told its own state.
+    """
+
+    written: Mapping[str, Order]
+    spoken: Mapping[str, Order]
+    read: Mapping[str, datetime]
+    reports: Mapping[str, Entry]
+
+    def last_seen(self, name: str) -> datetime | None:
+        """When the agent last wrote or read, None when it never did or the time is unknown."""
+        moments = (self.last_written(name), self.read.get(name))
+        return max((moment for moment in moments if moment is not None), default=None)
+
+    def last_written(self, name: str) -> datetime | None:
+        """When the agent last wrote, None when it never did or the time is unknown."""
+        order = self.written.get(name)
+        return None if order is None or order[0] is EARLIEST else order[0]
+
+
+def last_seen(entries: Iterable[Entry]) -> LastSeen:
+    """Find what each agent did last.
+
+    Args:
+        entries: All of them, in order.
+    """
+    written: dict[str, Entry] = {}
+    spoken: dict[str, Entry] = {}
+    read: dict[str, datetime] = {}
+    reports: dict[str, Entry] = {}
+    for entry in entries:
+        message = entry.message
+        written[message.sender] = entry
+        if is_speech(entry):
+            spoken[message.sender] = entry
+        if report_of(message) is not None:
+            reports[reporter_of(message)] = entry
+        for name, text in message.reading_times():
+            moment = from_text(text)
+            if moment is not None:
+                read[name] = max(moment, read.get(name, moment))
+    return LastSeen(_orders(written), _orders(spoken), read, reports)
+
+
+def _orders(latest: Mapping[str, Entry]) -> dict[str, Order]:
+    return {name: entry.order for name, entry in latest.items()}
+
+
+# Where the latest roster and what is known of creations, destructions and settings do not agree.
+
+
+def drift(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> Iterator[Problem]:
+    """`ROSTER_DRIFT` for each agent the latest roster wrongly leaves out or still lists."""
+    roster = team.roster
+    if roster is None:
+        return
+    expected = expected_on_roster(config, (entry for entry in facts if entry.order < roster.order))
+    for name, wrong in roster_gaps(roster.read, expected):
+        hint = "The next complete roster repairs it; the lead sends it with: team-console roster --send"
+        text = f"{name} {wrong} in the latest roster"
+        yield Problem("ROSTER_DRIFT", "warning", f"{roster.message.message_id} {name}", text, hint)
+
+
+# The list of requests, open ones first.
+
+
+class Requests(Struct, frozen=True):
+    """Every request as it stands.
+
+    Attributes:
+        rows: Open first, oldest first; then answered, newest first.
+        open: Those that wait for an answer.
+        flagged: Those with something odd.
+        by_key: Each by its key (`kind:request_id`).
+        twins: Request id -> further questions under an id that another question has.
+        orphans: Answers to nothing that is known.
+        plan_states: Author -> the state of its latest plan that was not taken back.
+        creations: Id of an announcement of a new agent -> the request that it answers.
+    """
+
+    rows: tuple[RequestRow, ...]
+    open: tuple[RequestRow, ...]
+    flagged: tuple[RequestRow, ...]
+    by_key: Mapping[str, RequestRow]
+    twins: Mapping[str, tuple[Entry, ...]]
+    orphans: Sequence[Entry]
+    plan_states: Mapping[str, RequestState]
+    creations: Mapping[str, Entry]
+
+    def request(self, request_id: str, kind: RequestKind) -> RequestRow | None:
+        """The first request of this kind with this id."""
+        return self.by_key.get(f"{kind}:{request_id}")
+
+    def is_refused(self, request_id: str) -> bool:
+        """Whether this shutdown was asked for and refused."""
+        row = self.request(request_id, RequestKind.SHUTDOWN)
+        return row is not None and row.state is RequestState.REJECTED
+
+
+def requests_of(judged: Judged, now: datetime) -> Requests:
+    """List the judged requests as they stand `now`."""
+    plans: dict[str, RequestState] = {}
+    creations: dict[str, Entry] = {}
+    shown: list[tuple[RequestRow, Case]] = []
+    for case in sorted(judged.cases, key=lambda case: case.order):
+        if case.kind is RequestKind.PLAN and case.state is not RequestState.WITHDRAWN:
+            plans[case.asker] = case.state
+        if case.announcement is not None:
+            creations.setdefault(case.announcement.message.message_id, case.question)
+        shown.append((request_row(at(case, now)), case))
+    closed = [(row, case) for row, case in shown if not row.is_open]
+    closed.sort(key=lambda pair: (_decided(*pair), pair[1].order), reverse=True)
+    waiting = tuple([row for row, _ in shown if row.is_open])
+    rows = (*waiting, *(row for row, _ in closed))
+    return Requests(
+        rows=rows,
+        open=waiting,
+        flagged=tuple([row for row in rows if row.flags]),
+        by_key={row.key: row for row in rows},
+        twins=judged.twins,
+        orphans=judged.orphans,
+        plan_states=plans,
+        creations=creations,
+    )
+
+
+def request_row(case: Case) -> RequestRow:
+    """A judged request as people look at it."""
+    question, verdict = case.question, case.verdict
+    said = verdict or case.taken_back or case.refusal
+    return RequestRow(
+        request_id=case.request_id,
+        key=case.key,
+        kind=case.kind,
+        asker=case.asker,
+        addressee=case.addressee,
+        title=message_title(question.message),
+        question=question.message,
+        state=case.state,
+        asked_at=question.moment,
+        due_at=case.due_at,
+        seen_at=_seen_at(question.message, case.addressee),
+        answers=tuple(claim.entry.message for claim in case.claims),
+        verdict=verdict.message if verdict else None,
+        answered_at=verdict.moment if verdict else None,
+        answered_by=verdict.message.sender if verdict else None,
+        reason=case.reason or (reason_of(said.message) if said is not None else ""),
+        flags=case.flags,
+        supersedes=case.supersedes,
+        superseded_by=thread_of(case.superseded_by) if case.superseded_by is not None else None,
+        ended=case.ended,
+        withdrawn_at=case.withdrawn_at,
+        expires_at=case.expires_at,
+        altered=case.altered,
+        unverified=case.unverified,
+        forged=case.forged,
+    )
+
+
+def _seen_at(question: Message, addressee: str) -> datetime | None:
+    value = question.read_by.get(addressee) or question.envelope("read_at")
+    return from_text(value) if isinstance(value, str) else None
+
+
+def _decided(row: RequestRow, case: Case) -> RecordOrder:
+    """When it was decided; the clock decides at the moment of expiry."""
+    if row.state is not case.state and row.expires_at is not None and row.withdrawn_at == row.expires_at:
+        return row.expires_at, *case.order[1:]
+    return case.decided
+
+
+# What one fold over the messages of a team finds out: by this roster, action items and findings are judged.
 
 
 class Facts(Struct, frozen=True):

@@ -15,8 +15,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.views.titles import said_in
 
 CSV_FIELDS = (

@@ -12,10 +12,9 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import ALL
 from team_console.store.model.safe import counted, first_of
-from team_console.store.protocol.entries import EARLIEST, Entry
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
-from team_console.store.protocol.parsing import parse_message, text_of
+from team_console.store.protocol.parsing import EARLIEST, Entry, parse_message, text_of
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations import RESPONSE
 from team_console.store.views.facts import Facts

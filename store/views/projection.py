@@ -15,24 +15,29 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
-from team_console.store.protocol.entries import Entry
 from team_console.store.protocol.judgement import Evidence, Heard, judge_entries
 from team_console.store.protocol.membership import MEMBERSHIP, Membership, membership
+from team_console.store.protocol.parsing import Entry, plans_of
 from team_console.store.protocol.relations import SHUTDOWN, shutdowns
-from team_console.store.protocol.sprint_plans import plans_of
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.deliveries import deliveries
-from team_console.store.views.facts import Facts, names_of
-from team_console.store.views.findings import findings
-from team_console.store.views.inboxes import inboxes, recipients_of, unanswered
-from team_console.store.views.last_seen import LastSeen, drift, last_seen
-from team_console.store.views.lifecycles import PERMANENT, Rosters, Surroundings, lifecycles
+from team_console.store.views.facts import (
+    Facts,
+    LastSeen,
+    Requests,
+    deliveries,
+    drift,
+    inboxes,
+    last_seen,
+    names_of,
+    recipients_of,
+    requests_of,
+    unanswered,
+)
+from team_console.store.views.findings import DamagedRequests, findings, violations
 from team_console.store.views.needs import action_items
-from team_console.store.views.requests import Requests, requests_of
 from team_console.store.views.roster import roster
 from team_console.store.views.rows import DeliveryState, RequestRow, View
-from team_console.store.views.sprint import BATCH_FACTS, sprint
-from team_console.store.views.violations import DamagedRequests, violations
+from team_console.store.views.sprint import BATCH_FACTS, PERMANENT, Rosters, Surroundings, lifecycles, sprint
 
 _WHEN = attrgetter("when")
 _MOST_LETTERS = 5_000

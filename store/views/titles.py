@@ -16,7 +16,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
-from team_console.store.protocol.seen import REQUEST, SHOWN, SHOWN_BY
+from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN, SHOWN_BY
 
 _DEPTH = 40
 """Levels below which nesting is cut; what we write ourselves is never that deep."""
@@ -76,7 +76,7 @@ def _scalar(value: Any) -> str:
 
 
 _LIMIT = 200
-_REFERRING = frozenset({"request_id", "in_reply_to", "approve", "approved", "trust", REQUEST, SHOWN, SHOWN_BY})
+_REFERRING = frozenset({"request_id", "in_reply_to", "approve", "approved", "trust", REQUEST_DIGEST, SHOWN, SHOWN_BY})
 """Keys that say what a message belongs to and on what it rests, not what it is about."""
 _TELLING = ("issue", "question", "message", "topic", "context_summary", "reason", "spec_id", "task_id")
 """Keys whose text says what a message without summary and content is about."""

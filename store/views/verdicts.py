@@ -12,9 +12,8 @@ from msgspec import Struct
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, readable
 from team_console.store.service.waiting import TICK, Outage, Tell, until, untold
@@ -208,7 +207,7 @@ def _refuse_other(row: RequestRow, asked: Message | None) -> None:
     if asked is None or row.verdict is None:
         return
     digest = digest_of(asked)
-    if digest_of(row.question) == row.verdict.payload.get(REQUEST, digest) == digest:
+    if digest_of(row.question) == row.verdict.payload.get(REQUEST_DIGEST, digest) == digest:
         return
     text = f"request {row.request_id} was rewritten, and its answer is not to what was asked"
     hint = "Do not act on it. Find out who writes there besides team-console, and ask again."

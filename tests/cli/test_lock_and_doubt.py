@@ -47,7 +47,7 @@ def _held(pid: int, *, seconds: float = 0.0) -> LockHolder:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """So long may a write take that a busy machine never passes one off as a lock that blocks."""
-    monkeypatch.setattr("team_console.store.views.truth.LONG_WRITE", 600.0)
+    monkeypatch.setattr("team_console.store.views.status.LONG_WRITE", 600.0)
 
 
 @pytest.mark.usefixtures("patient")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.protocol.seen import EVIDENCE, SHOWN_BY
+from team_console.store.protocol.verdicts import EVIDENCE, SHOWN_BY
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console import evidence
-from team_console.store.protocol.seen import REQUEST, digest_of
+from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.evidence import Evidence
@@ -53,7 +53,7 @@ async def test_a_change_is_shown_as_a_diff_and_the_next_enter_approves_what_it_s
     assert verdict.payload["content"] == "fine"
     (question,) = [message for message in team.snapshot().messages if message.message_id == plan.message_id]
     (line,) = [line for line in team.audit() if line.action == "approve"]
-    assert line.facts[REQUEST] == digest_of(question)
+    assert line.facts[REQUEST_DIGEST] == digest_of(question)
     assert "Delete the backups" in question.content
 
 

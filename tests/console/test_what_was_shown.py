@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.store.protocol.seen import EVIDENCE, SHOWN, SHOWN_BY, Face
+from team_console.store.protocol.verdicts import EVIDENCE, SHOWN, SHOWN_BY, Face
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.forms import Many

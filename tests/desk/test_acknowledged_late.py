@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
-from team_console.store.service.failures import discard
+from team_console.store.service.deliveries import discard
 from team_console.store.service.inbox import acknowledge, read_message
 
 from tests.memory_team import MemoryTeam

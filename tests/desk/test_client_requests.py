@@ -15,7 +15,7 @@ from team_console.store.model.message import Message
 from team_console.store.service import asking, inbox, requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import RequestRow, View
-from team_console.store.views.truth import view_of_team
+from team_console.store.views.status import view_of_team
 from team_console.store.views.verdicts import verdict_of
 
 from tests.protocol.conftest import SPRINT_BODIES

@@ -10,7 +10,7 @@ import pytest
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.entry import emit
 from team_console.store.contract.team import Team
-from team_console.store.service import slices
+from team_console.store.service import inbox
 from team_console.store.service.caller import Caller, Received
 from team_console.store.service.inbox import receive
 
@@ -21,8 +21,8 @@ AGENT, NUMBER = "task-manager", 30
 
 @pytest.fixture
 def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Team]:
-    """A team with mail for three slices."""
-    monkeypatch.setattr(slices, "LEAST", 10)
+    """A team with mail for three inbox."""
+    monkeypatch.setattr(inbox, "LEAST", 10)
     with yaml_factory(tmp_path, FakeClock()) as factory:
         made = factory()
         assert made.root is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import inbox, requests, sending
 
 from tests.desk.conftest import SeatOf

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import (
+from team_console.store.protocol.verdicts import (
     EVIDENCE,
-    REQUEST,
+    REQUEST_DIGEST,
     SHOWN,
     SHOWN_BY,
     Face,
@@ -40,7 +40,7 @@ def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, call
     assert {key: receipt.messages[0].payload[key] for key in kept} == kept
     (line,) = [line for line in team.audit() if line.action == "approve"]
     assert {key: line.facts[key] for key in kept} == kept
-    assert line.facts[REQUEST] == digest_of(question)
+    assert line.facts[REQUEST_DIGEST] == digest_of(question)
 
 
 def test_who_says_nothing_of_what_was_seen_leaves_it_unknown(team: MemoryTeam, caller: SeatOf) -> None:

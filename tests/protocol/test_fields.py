@@ -11,7 +11,7 @@ from team_console.store.model.message import new_record
 from team_console.store.protocol.checks import MATRIX, as_written, check_outgoing, default_recipients, problems_of
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.sendmessage_form import read_form
+from team_console.store.service.sendmessage import read_form
 
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS, SPRINT_BODIES, message
 

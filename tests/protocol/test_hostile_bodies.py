@@ -15,8 +15,8 @@ from team_console.store.protocol.checks import check_outgoing, problems_of
 from team_console.store.protocol.kinds import KINDS, Family
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import direction_problems
-from team_console.store.protocol.sendmessage_form import read_form
-from team_console.store.protocol.team_signature import Seal, seal_of
+from team_console.store.protocol.verdicts import Seal, seal_of
+from team_console.store.service.sendmessage import read_form
 
 from tests.protocol.conftest import SPRINT_BODIES, message
 

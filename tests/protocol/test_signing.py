@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.pretty import pretty_repr
 from team_console.store.model.message import Message, from_record
-from team_console.store.protocol.team_signature import Seal, canonical, seal_of, sign
+from team_console.store.protocol.verdicts import Seal, canonical, seal_of, sign
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.protocol.conftest import message

@@ -18,7 +18,7 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import attempts_of, retries_of
 from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.delivery_state import Delivered
+from team_console.store.service.deliveries import Delivered
 from team_console.store.service.router import deliver, deliver_loop
 from team_console.store.settings.team_config import Agent
 

@@ -12,10 +12,10 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import expires_at
-from team_console.store.protocol.team_signature import Seal, seal_of, sign
-from team_console.store.service import failures, inbox
+from team_console.store.protocol.verdicts import Seal, seal_of, sign
+from team_console.store.service import deliveries, inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.failures import Remedy
+from team_console.store.service.deliveries import Remedy
 from team_console.store.service.router import deliver
 
 from tests.memory_team import MemoryTeam
@@ -35,7 +35,7 @@ def _stored(team: MemoryTeam, message_id: str = ONE) -> Message:
 
 def test_a_retried_dead_letter_has_all_its_tries_again_and_is_delivered(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead())
-    failures.retry(caller, ids=[ONE])
+    deliveries.retry(caller, ids=[ONE])
     stored = _stored(team)
     assert (stored.status, stored.envelope("attempts"), stored.envelope("error_message")) == ("pending", None, None)
     deliver(caller)
@@ -48,7 +48,7 @@ def test_a_retried_expired_message_does_not_expire_at_once_again(
 ) -> None:
     put(team, make_message(1, to="architect").with_changes(status="expired"))
     clock.advance(30 * 86400)
-    failures.retry(caller, ids=[ONE])
+    deliveries.retry(caller, ids=[ONE])
     assert expires_at(_stored(team)) == clock.now + timedelta(days=7)
     deliver(caller)
     assert _stored(team).status == "delivered"
@@ -58,7 +58,7 @@ def test_a_redirected_message_goes_to_the_other_agent_and_says_where_it_comes_fr
     team: MemoryTeam, caller: Caller
 ) -> None:
     put(team, _dead())
-    failures.redirect(caller, ids=[ONE], to="code_developer")
+    deliveries.redirect(caller, ids=[ONE], to="code_developer")
     stored = _stored(team)
     assert (stored.recipients, stored.envelope("redirected_from")) == (("code_developer",), "architect")
     assert "redirected_from" not in stored.payload
@@ -70,7 +70,7 @@ def test_a_redirected_message_goes_to_the_other_agent_and_says_where_it_comes_fr
 def test_redirecting_replaces_every_spelling_of_the_address(team: MemoryTeam, caller: Caller) -> None:
     record = {"message_id": ONE, "message_type": "spec_ready", "sender": "ceo", "recipient": "architect"}
     put(team, from_record({**record, "status": "failed", "payload": {}}))
-    failures.redirect(caller, ids=[ONE], to="code_developer")
+    deliveries.redirect(caller, ids=[ONE], to="code_developer")
     assert _stored(team).recipients == ("code_developer",)
 
 
@@ -80,7 +80,7 @@ def test_redirecting_to_nobody_is_refused_and_changes_nothing(
 ) -> None:
     put(team, _dead())
     with pytest.raises(TeamError) as caught:
-        failures.redirect(caller, ids=[ONE], to=to)
+        deliveries.redirect(caller, ids=[ONE], to=to)
     assert caught.value.code is code
     assert _stored(team).status == "failed"
 
@@ -91,14 +91,14 @@ def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, 
     signed = _dead(1)
     forged = _dead(2).with_changes(signature="hmac-sha256:" + "0" * 64)
     put(team, signed.with_changes(signature=sign(signed.record, key)), forged)
-    failures.redirect(caller, ids=[ONE, TWO], to="code_developer")
+    deliveries.redirect(caller, ids=[ONE, TWO], to="code_developer")
     assert seal_of(_stored(team, ONE), key) is Seal.SIGNED
     assert seal_of(_stored(team, TWO), key) is Seal.BROKEN
 
 
 def test_a_discarded_message_leaves_the_queue_and_stays_in_the_history(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead())
-    failures.discard(caller, ids=[ONE], reason="superseded by spec 12")
+    deliveries.discard(caller, ids=[ONE], reason="superseded by spec 12")
     assert team.snapshot().messages == ()
     assert [message.message_id for message in team.history(agent="architect").messages] == [ONE]
     assert team.audit()[0].facts["reason"] == "superseded by spec 12"
@@ -107,14 +107,14 @@ def test_a_discarded_message_leaves_the_queue_and_stays_in_the_history(team: Mem
 def test_discarding_needs_a_reason(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead())
     with pytest.raises(TeamError) as caught:
-        failures.discard(caller, ids=[ONE], reason="  ")
+        deliveries.discard(caller, ids=[ONE], reason="  ")
     assert caught.value.code is Code.MISSING_REASON
     assert _stored(team).status == "failed"
 
 
 def test_a_recalled_message_is_neither_received_nor_pushed(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     put(team, make_message(1, to="architect"))
-    failures.recall(caller, ids=[ONE])
+    deliveries.recall(caller, ids=[ONE])
     assert (_stored(team).status, _stored(team).envelope("recalled_at")) == ("recalled", to_text(clock.now))
     assert inbox.receive(Caller(team, "architect"), agent="architect").as_json()["count"] == 0
     assert not deliver(caller).attempts
@@ -127,7 +127,7 @@ def test_what_somebody_has_got_cannot_be_recalled_and_the_refusal_says_since_whe
     at = "2026-02-24T10:31:00.000Z"
     put(team, make_message(1, to="architect").with_changes(status=status, **{f"{status}_at": at}))
     with pytest.raises(TeamError) as caught:
-        failures.recall(caller, ids=[ONE])
+        deliveries.recall(caller, ids=[ONE])
     assert caught.value.code is Code.NOT_PERMITTED
     assert at in caught.value.message
     assert _stored(team).status == status
@@ -139,10 +139,10 @@ def test_a_message_in_somebodys_hands_cannot_be_recalled_until_the_claim_runs_ou
     put(team, make_message(1, to="architect"))
     inbox.receive(Caller(team, "architect"), agent="architect", lease=60)
     with pytest.raises(TeamError) as caught:
-        failures.recall(caller, ids=[ONE])
+        deliveries.recall(caller, ids=[ONE])
     assert "architect" in caught.value.message
     clock.advance(61)
-    failures.recall(caller, ids=[ONE])
+    deliveries.recall(caller, ids=[ONE])
     assert (_stored(team).status, _stored(team).envelope("token")) == ("recalled", None)
 
 
@@ -163,7 +163,7 @@ def test_recall_and_receive_at_once_end_as_exactly_one_of_the_two(team: MemoryTe
         reader.start()
         together.wait(10)
         with suppress(TeamError):
-            recalled += [message.message_id for message in failures.recall(caller, ids=[message_id]).messages]
+            recalled += [message.message_id for message in deliveries.recall(caller, ids=[message_id]).messages]
         reader.join(10)
         assert sorted([*got, *recalled]) == [message_id]
 
@@ -173,13 +173,13 @@ def test_a_group_message_that_somebody_has_read_is_not_recalled(team: MemoryTeam
     put(team, from_record({**record, "created": "2026-02-24T10:30:00Z", "payload": {}}))
     inbox.receive(Caller(team, "architect"), agent="architect")
     with pytest.raises(TeamError) as caught:
-        failures.recall(caller, ids=[ONE])
+        deliveries.recall(caller, ids=[ONE])
     assert "architect" in caught.value.message
 
 
 def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead(1), make_message(2, to="architect").with_changes(status="read"))
-    receipt = failures.retry(caller, ids=[ONE, TWO, "MSG-gone", ONE])
+    receipt = deliveries.retry(caller, ids=[ONE, TWO, "MSG-gone", ONE])
     assert [message.message_id for message in receipt.messages] == [ONE]
     assert len(receipt.warnings) == 2
     assert TWO in receipt.warnings[0]
@@ -189,7 +189,7 @@ def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(te
 
 def test_nothing_that_fits_is_an_error_and_leaves_no_trace(team: MemoryTeam, caller: Caller) -> None:
     with pytest.raises(TeamError) as caught:
-        failures.retry(caller, ids=["MSG-gone"])
+        deliveries.retry(caller, ids=["MSG-gone"])
     assert caught.value.code is Code.INVALID_FIELD
     assert team.audit() == []
 
@@ -198,7 +198,7 @@ def test_nothing_that_fits_is_an_error_and_leaves_no_trace(team: MemoryTeam, cal
 def test_only_the_sender_and_the_lead_handle_a_message(team: MemoryTeam, actor: str) -> None:
     put(team, _dead())
     with pytest.raises(TeamError) as caught:
-        failures.redirect(Caller(team, actor), ids=[ONE], to="code_developer")
+        deliveries.redirect(Caller(team, actor), ids=[ONE], to="code_developer")
     assert caught.value.code is Code.NOT_PERMITTED
 
 
@@ -209,17 +209,17 @@ def test_an_answer_goes_to_nobody_but_who_asked(team: MemoryTeam, caller: Caller
     )
     put(team, plan, verdict.with_changes(status="failed"))
     with pytest.raises(TeamError) as caught:
-        failures.redirect(caller, ids=[TWO], to="code_developer")
+        deliveries.redirect(caller, ids=[TWO], to="code_developer")
     assert caught.value.code is Code.NOT_PERMITTED
     assert _stored(team, TWO).recipients == ("architect",)
-    failures.retry(caller, ids=[TWO])
+    deliveries.retry(caller, ids=[TWO])
     assert _stored(team, TWO).status == "pending"
 
 
 def test_the_forecast_says_what_would_be_done_and_why_the_rest_not(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead(1), make_message(2, to="architect"))
     before = team.snapshot().revision
-    shown = failures.forecast(caller, Remedy.DISCARD, [ONE, TWO])
+    shown = deliveries.forecast(caller, Remedy.DISCARD, [ONE, TWO])
     assert [message.message_id for message in shown.possible] == [ONE]
     assert list(shown.refused) == [TWO]
     assert team.snapshot().revision == before

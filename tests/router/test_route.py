@@ -10,7 +10,7 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import from_record
 from team_console.store.service.caller import Caller
-from team_console.store.service.delivery_state import Choice
+from team_console.store.service.deliveries import Choice
 from team_console.store.service.orchestrator import read_document, route
 from team_console.store.settings.team_config import TeamConfig
 

@@ -17,7 +17,7 @@ from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller
-from team_console.store.service.failures import discard
+from team_console.store.service.deliveries import discard
 from team_console.store.service.orchestrator import route
 from team_console.store.service.router import deliver
 

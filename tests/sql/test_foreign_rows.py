@@ -9,7 +9,7 @@ import pytest
 from team_console.store.contract.team import Condition
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller
-from team_console.store.service.failures import discard, redirect
+from team_console.store.service.deliveries import discard, redirect
 from team_console.store.service.maintenance import clear
 from team_console.store.service.router import deliver
 

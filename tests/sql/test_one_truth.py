@@ -19,7 +19,7 @@ from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
 from team_console.store.settings.team_config import CONFIG_NAME
-from team_console.store.views.truth import State, judge
+from team_console.store.views.status import State, judge
 
 from tests.console.conftest import opened as console_on
 from tests.samples import rotated

@@ -10,7 +10,7 @@ import pytest
 from team_console.store.backends.sql.connection import containing, for_psycopg, insert, listed, quoted
 from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
-from team_console.store.service.failures import discard
+from team_console.store.service.deliveries import discard
 from team_console.store.service.router import deliver
 
 from tests.sql.conftest import Open

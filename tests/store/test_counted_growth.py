@@ -15,7 +15,7 @@ import pytest
 from team_console.console.cli.main import run
 from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.backends.yaml.healing import partial_writes
-from team_console.store.service import inbox, slices
+from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 from team_console.store.views.proposals import difference
@@ -78,7 +78,7 @@ def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
     verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # Every size is worked through in as many slices as long queues are.
-    monkeypatch.setattr(slices, "LEAST", 10)
+    monkeypatch.setattr(inbox, "LEAST", 10)
     counted = _Counted(monkeypatch)
     found: list[tuple[int, int]] = []
     for number, size in enumerate((_SIZES[0], *_SIZES)):  # the first only loads what is loaded once
@@ -150,7 +150,7 @@ def test_the_work_of_what_once_was_slow_grows_no_faster_than_its_number(
 def test_many_messages_are_written_in_slices_that_are_each_durable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slices, "LEAST", 10)
+    monkeypatch.setattr(inbox, "LEAST", 10)
     team = open_yaml(tmp_path)
     put(team, *map(make_message, range(40)))
     assert len(inbox.receive(Caller(team, "task-manager"), agent="task-manager").messages) == 40

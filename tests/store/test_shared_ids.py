@@ -9,7 +9,7 @@ import pytest
 from team_console.store.backends.yaml.entry import emit
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
-from team_console.store.service import failures, inbox
+from team_console.store.service import deliveries, inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 from team_console.store.service.router import deliver
@@ -83,7 +83,7 @@ def test_a_remedy_and_a_reader_take_the_one_that_is_meant(make: Make) -> None:
     seen = next(message for message in team.snapshot().messages if message.content == "b")
     inbox.read_message(Caller(team, ONE), agent=ONE, message_id="X1", seen=seen)
     assert {message.content: message.status for message in team.snapshot().messages} == {"a": "pending", "b": "read"}
-    assert [message.content for message in failures.recall(Caller(team, "ceo"), ids=["X1"]).messages] == ["a"]
+    assert [message.content for message in deliveries.recall(Caller(team, "ceo"), ids=["X1"]).messages] == ["a"]
 
 
 def test_healing_gives_each_an_id_of_its_own(make: Make) -> None:

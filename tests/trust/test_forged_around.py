@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from team_console.store.model.errors import TeamError
-from team_console.store.protocol.seen import REQUEST, digest_of
-from team_console.store.protocol.verdicts import NAMESPACE, SIGNATURE, statement
+from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
 from team_console.store.settings.in_force import weakening
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
@@ -72,7 +71,7 @@ def _with_the_trail(case: Case) -> None:
 def _by_a_certificate(case: Case) -> None:
     """Signed by a key that another one certified; `ssh-keygen` would take both for the key of the human."""
     record = case.forged()
-    record["payload"][REQUEST] = digest_of(case.question)
+    record["payload"][REQUEST_DIGEST] = digest_of(case.question)
     from team_console.store.model.message import from_record
 
     command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(_certificate())]
@@ -98,7 +97,7 @@ def _by_a_name_that_looks_alike(case: Case) -> AbstractContextManager[None]:
 def _under_the_id_of_the_no(case: Case) -> AbstractContextManager[None]:
     """A yes under the id, and with the signature, of the no that the human said."""
     real = case.decide(yes=False)
-    payload = {REQUEST: digest_of(case.question), SIGNATURE: real.payload[SIGNATURE]}
+    payload = {REQUEST_DIGEST: digest_of(case.question), SIGNATURE: real.payload[SIGNATURE]}
     case.place.append(case.forged(message_id=real.message_id, payload=payload))
     return nullcontext()
 

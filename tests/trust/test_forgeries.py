@@ -22,8 +22,7 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import REQUEST, digest_of
-from team_console.store.protocol.verdicts import NAMESPACE, SIGNATURE, statement
+from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Flag, RequestRow
@@ -118,7 +117,7 @@ def signed_with(record: Record, key: Path, *, question: Message | None = None, t
     from team_console.store.model.message import from_record
 
     if question is not None:
-        record["payload"][REQUEST] = digest_of(question)
+        record["payload"][REQUEST_DIGEST] = digest_of(question)
     return _signed(record, statement(team_id, from_record(record)), key, NAMESPACE)
 
 
@@ -180,7 +179,7 @@ def _for_another_purpose(case: Case) -> None:
     from team_console.store.model.message import from_record
 
     record = case.forged()
-    record["payload"][REQUEST] = digest_of(case.question)
+    record["payload"][REQUEST_DIGEST] = digest_of(case.question)
     case.place.append(_signed(record, statement(TEAM_ID, from_record(record)), key_file(), "git"))
 
 
@@ -196,7 +195,7 @@ def _of_another_request_under_its_id(case: Case) -> None:
     """The signature of a yes to another request, over a forged record."""
     harmless, _ = case.ask("ls", by="alice")
     signature = case.decide(harmless).payload[SIGNATURE]
-    case.place.append(case.forged(payload={REQUEST: digest_of(case.question), SIGNATURE: signature}))
+    case.place.append(case.forged(payload={REQUEST_DIGEST: digest_of(case.question), SIGNATURE: signature}))
 
 
 def _by_replay(case: Case) -> None:

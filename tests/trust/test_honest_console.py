@@ -212,7 +212,7 @@ import sys
 from pathlib import Path
 
 import team_console.console.app
-import team_console.store.views.truth
+import team_console.store.views.status
 from team_console.console.app import run_console
 from team_console.console.reader import Feed
 from team_console.store.backends.open import open_team
@@ -224,7 +224,7 @@ class Hanging(Feed):
         return super().read(progress)
 
 application = team_console.console.app
-team_console.store.views.truth.SILENT, application.TICK = 1.0, 0.5
+team_console.store.views.status.SILENT, application.TICK = 1.0, 0.5
 team = open_team(sys.argv[1])
 sys.exit(run_console(team, me="ceo", feed=Hanging(team, "ceo")))
 """

@@ -12,7 +12,7 @@ from team_console.store.backends.open import QUEUE_NAME
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol import judgement
-from team_console.store.protocol.answering import withdraws
+from team_console.store.protocol.judgement import withdraws
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 

@@ -16,9 +16,8 @@ from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol import ssh, verdicts
-from team_console.store.protocol.seen import digest_of
 from team_console.store.protocol.ssh import verify
-from team_console.store.protocol.verdicts import objection
+from team_console.store.protocol.verdicts import digest_of, objection
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.views.projection import view_of

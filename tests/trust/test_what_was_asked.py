@@ -10,7 +10,7 @@ import pytest
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.rows import Flag

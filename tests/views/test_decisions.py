@@ -13,8 +13,7 @@ from types import MappingProxyType
 import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
-from team_console.store.protocol.seen import digest_of
-from team_console.store.protocol.verdicts import NAMESPACE, statement
+from team_console.store.protocol.verdicts import NAMESPACE, digest_of, statement
 from team_console.store.settings.team_config import Human
 from team_console.store.views.decisions import (
     CSV_FIELDS,

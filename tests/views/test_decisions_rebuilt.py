@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.protocol.seen import seen_of
+from team_console.store.protocol.verdicts import seen_of
 from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller
 from team_console.store.views.decisions import Proof, ledger_of_team

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from team_console.store.model.errors import Problem
-from team_console.store.protocol.team_signature import sign
+from team_console.store.protocol.verdicts import sign
 from team_console.store.views.projection import Projection, view_of
 
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task

@@ -11,7 +11,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import View
-from team_console.store.views.status_json import check_json, request_json, roster_json, status_json
+from team_console.store.views.status import check_json, request_json, roster_json, status_json
 
 from tests.memory_team import MemoryTeam
 from tests.views.chronicle import LEAD, Chronicle, snapshot_of

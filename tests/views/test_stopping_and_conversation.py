@@ -10,8 +10,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.store.views.conversation import conversation_of
 from team_console.store.views.projection import view_of
+from team_console.store.views.roster import Stage, stops_of
 from team_console.store.views.rows import View
-from team_console.store.views.stopping import Stage, stops_of
 
 from tests.memory_team import MemoryTeam
 

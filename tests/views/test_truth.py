@@ -12,7 +12,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.truth import LONG_WRITE, SILENT, Looks, State, holder_words, judge
+from team_console.store.views.status import LONG_WRITE, SILENT, Looks, State, holder_words, judge
 
 from tests.test_architecture import modules
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.safe import safe_text
-from team_console.store.protocol.team_signature import Seal
+from team_console.store.protocol.verdicts import Seal
 from team_console.widgets.details import message_document
 from team_console.widgets.document import Document, laid_out
 from team_console.widgets.text import text_of

@@ -12,8 +12,7 @@ from team_console.store.backends.audit_log import NOT_BY_DESK, AuditReader, Trai
 from team_console.store.backends.sql.connection import Connection, Values
 from team_console.store.backends.sql.rows import dump, is_storable, storable
 from team_console.store.backends.sql.schema import ARCHIVE, ATTACHMENTS, AUDIT
-from team_console.store.contract.audit_seal import LineSeal, judged, seal
-from team_console.store.contract.team import AuditLine, Page
+from team_console.store.contract.team import AuditLine, LineSeal, Page, judged, seal
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, from_record

@@ -50,8 +50,7 @@ from team_console.store.backends.sql.schema import (
     numbers,
 )
 from team_console.store.backends.sql.settings import Settings, write_settings
-from team_console.store.contract.audit_seal import key_name
-from team_console.store.contract.team import OUTCOME_UNKNOWN
+from team_console.store.contract.team import OUTCOME_UNKNOWN, key_name
 from team_console.store.contract.transaction import Changes, Enough, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, Message

@@ -26,8 +26,7 @@ from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Letters, Message, digest, is_copy
 from team_console.store.model.names import word_for
-from team_console.store.protocol.entries import EARLIEST
-from team_console.store.protocol.parsing import carries
+from team_console.store.protocol.parsing import EARLIEST, carries
 
 HEADER = b"messages:\n"
 _END = re.compile(rb"^# end (?P<id>\S+) (?P<crc>\d+)$", re.MULTILINE)

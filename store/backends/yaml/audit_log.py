@@ -22,8 +22,7 @@ from msgspec import Struct, field
 from team_console.store.backends.audit_log import AuditReader, TrailLine
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, append, cut
 from team_console.store.backends.yaml.layout import is_closed
-from team_console.store.contract.audit_seal import LineSeal, judged, seal
-from team_console.store.contract.team import AuditLine
+from team_console.store.contract.team import AuditLine, LineSeal, judged, seal
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.settings import in_force as loss

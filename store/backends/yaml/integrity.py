@@ -15,7 +15,7 @@ from team_console.store.contract.team import ARCHIVE_LOST, AUDIT_LOST
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.names import is_name
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.seen import REQUEST
+from team_console.store.protocol.verdicts import REQUEST_DIGEST
 
 DELETED = "delete_archived"
 """The one action that takes messages out of archives; its fact `left` says what stays of which file."""
@@ -140,7 +140,7 @@ def was_written(disk: Disk, layout: Layout) -> bool:
     if disk.stat(layout.prev) is not None:
         return True
     queue = disk.stat(layout.queue)
-    if queue is not None and queue.kind == "file" and disk.find(layout.queue, REQUEST.encode()) >= 0:
+    if queue is not None and queue.kind == "file" and disk.find(layout.queue, REQUEST_DIGEST.encode()) >= 0:
         return True
     return any(_ends_closed(disk, layout.archives / name) for name in disk.names(layout.archives) if archive_part(name))
 

@@ -44,7 +44,7 @@ from team_console.store.model.message import Letters, Message, distinct
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.seen import digest_of
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.settings.settings_file import read_settings
 
 _FEW = 4

@@ -16,9 +16,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from team_console.store.backends.open import open_team
 from team_console.store.model.message import Message, from_record
 from team_console.store.protocol import verdicts as verification
-from team_console.store.protocol.seen import REQUEST, digest_of
 from team_console.store.protocol.ssh import SshSignature
-from team_console.store.protocol.verdicts import NAMESPACE, SIGNATURE, objection, statement
+from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, objection, statement
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
 from team_console.store.service.requests import approve
@@ -164,7 +163,7 @@ def _pair(private: Ed25519PrivateKey, blob: bytes, place: int) -> tuple[Message,
     asked = {"request_id": request, "tool": "Bash", "input": {"command": f"ls {place}"}}
     names = {"type": "permission_request", "from": AGENTS[0], "to": LEAD}
     question = from_record({"message_id": f"Q{place}", **names, **envelope, "payload": asked})
-    said = {"request_id": request, "approve": True, "scope": "once", REQUEST: digest_of(question)}
+    said = {"request_id": request, "approve": True, "scope": "once", REQUEST_DIGEST: digest_of(question)}
     names = {"type": "permission_response", "from": LEAD, "to": AGENTS[0]}
     record = {"message_id": f"A{place}", **names, **envelope}
     text = statement(_TEAM_ID, from_record({**record, "payload": said}))

@@ -18,7 +18,7 @@ from team_console.store.backends.yaml.commit import Commit
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
-from team_console.store.protocol.seen import REQUEST, SHOWN, Seen, digest_of, seen_of
+from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN, Seen, digest_of, seen_of
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
@@ -174,7 +174,7 @@ class Races:
         digests = {digest_of(message) for message in kept}
         shown = {seen_of(message, evidence=["the project folder: a.py is there"]).sha256 for message in kept}
         said = verdict.payload.get(SHOWN), line.facts.get(SHOWN)
-        if digests != {line.facts.get(REQUEST)} or shown != {seen.sha256} or said != (seen.sha256, seen.sha256):
+        if digests != {line.facts.get(REQUEST_DIGEST)} or shown != {seen.sha256} or said != (seen.sha256, seen.sha256):
             self.tally.unseen.append(request_id)
 
     @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition
-from team_console.store.service import slices
+from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 from team_console.store.service.router import deliver
@@ -52,7 +52,7 @@ def copier(job: Job) -> None:
 
 def bulk(job: Job) -> None:
     """Sends to many at once and works much off at once, in slices that are small enough to be many."""
-    slices.LEAST, slices.MOST = 3, 10
+    inbox.LEAST, inbox.MOST = 3, 10
     team, chance = job.open(), random.Random(job.seed)
     while True:
 
