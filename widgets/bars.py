@@ -430,6 +430,7 @@ class NoticeKind(StrEnum):
     DOUBT = "doubt"
     SETTINGS = "settings"
     READ_ONLY = "read-only"
+    FOREIGN = "foreign"
 
 
 class Notice(Struct, frozen=True):
@@ -458,6 +459,7 @@ _APPEARANCE: Mapping[NoticeKind, tuple[str, str, str]] = {
     NoticeKind.DOUBT: ("△", "IN DOUBT", "alert"),
     NoticeKind.SETTINGS: ("▲", "SETTINGS", "alert"),
     NoticeKind.READ_ONLY: ("⊠", "READ-ONLY", "warn"),
+    NoticeKind.FOREIGN: ("◇", "OTHER PROGRAM", "open"),
 }
 _BAR = 24
 _MOST_LINES, _NARROW = 3, 100

@@ -51,14 +51,15 @@ def need_screen(instead: str) -> None:
 
 
 def pick(nothing_found: TeamError) -> str | None:
-    """Let the human choose among the teams below the current folder; None when nothing was chosen.
+    """Let the human choose among the teams below the current folder and those of other programs; None for none.
 
     Raises:
         TeamError: `nothing_found`, when there is none.
     """
-    from team_console.store.backends.open import find_teams
+    from team_console.store.backends.open import find_teams, other_teams
 
-    locations = find_teams(absolute("."))
+    here = absolute(".")
+    locations = [*find_teams(here), *(seen.location for seen in other_teams(here))]
     if not locations:
         raise nothing_found
     from team_console.console.screens import pick_team

@@ -315,6 +315,7 @@ def add_migrate_arguments(parser: ArgumentParser) -> None:
 
 def do_migrate(call: Call) -> int:
     """Copy, compare, and say what was copied."""
+    from team_console.store.backends.claude_team import ClaudeTeam
     from team_console.store.backends.open import open_team
     from team_console.store.service.migration import migrate, open_target
     from team_console.store.views.findings import key_findings, trail_findings
@@ -323,6 +324,8 @@ def do_migrate(call: Call) -> int:
     if options.read_only:
         raise TeamError(Code.READ_ONLY, "migrate writes to its target", "Leave --read-only out.")
     source = open_team(options.source, read_only=True)
+    if isinstance(source, ClaudeTeam):
+        source = source.taken_over()
     try:
         config = source.config()
         target = open_target(options.target, config)

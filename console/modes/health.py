@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from team_console.console.modes.pane import AttachmentCache, ListPane
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import ScreenState, pulse_of, reason_of, truth_of
-from team_console.store.contract.team import KEPT_PRIVATE, AuditLine, WatchState
+from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line, safe_text
@@ -254,6 +254,8 @@ class HealthPane(ListPane[Row]):
         snapshot = self.situation.snapshot
         if snapshot is not None and any(problem.code == KEPT_PRIVATE for problem in snapshot.problems):
             return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
+        if snapshot is not None and any(problem.code == FOREIGN_TEAM for problem in snapshot.problems):
+            return Vital("audit", "○", "muted", "another program keeps this team, and no record of it")
         if snapshot is not None and snapshot.messages:
             return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
         return Vital("audit", "○", "muted", "nothing is on record", more)

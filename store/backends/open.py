@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from team_console.store.backends.claude_team import (
+    ClaudeTeam,
+    OtherTeam,
+    claude_teams,
+    open_claude,
+    team_in,
+    teams_under,
+)
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.model.clock import Clock, utc_now
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import first_of
+from team_console.store.model.safe import first_of, safe_line
 from team_console.store.settings.team_config import CONFIG_NAME
 
 if TYPE_CHECKING:
@@ -40,9 +49,7 @@ def open_team(
         raise TeamError(Code.TEAM_NOT_FOUND, "the location of the team is empty", _HINT)
     given = location or os.environ.get("TEAM_CONSOLE_TEAM") or ""
     if given.startswith("claude:"):
-        raise TeamError(
-            Code.TEAM_NOT_FOUND, f"{redact(given)}: Claude Code teams cannot be opened by this version", _HINT
-        )
+        return open_claude(given.removeprefix("claude:"), clock=clock)
     if "://" in given or given.endswith(DATABASE_SUFFIXES):
         from team_console.store.backends.sql.team import open_database
 
@@ -94,6 +101,9 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
         raise _not_found(folder, unseen(folder), "is not a folder")
     folder = _project_of(folder) or folder
     if not is_team(folder):
+        other = team_in(folder)
+        if other is not None:
+            return ClaudeTeam(other, clock=clock)
         raise _not_found(folder, unseen(*_marks(folder)), f"holds no {QUEUE_NAME} and no {CONFIG_NAME}")
     from team_console.store.backends.yaml.team import YamlTeam
     from team_console.store.settings.settings_file import places as configured_places
@@ -117,27 +127,22 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
 def _not_found(folder: Path, why: str | None, seen: str = "") -> TeamError:
     """Make the error for a folder: `why` the system does not show it, the team of another program, what was `seen`."""
     place = redact(str(folder))
-    if why is None:
-        other = _other_team(folder)
-        hint = (
-            f"This version cannot open it. Its agents join a team here: team-console join. {_HINT}" if other else _HINT
-        )
-        words = other or seen
-        return TeamError(Code.TEAM_NOT_FOUND, f"{place} {words}" if words else f"no team in {place} or above it", hint)
-    return TeamError(Code.TEAM_NOT_FOUND, f"{place}: {why}", f"Check the location and the rights on it. {_HINT}")
+    if why is not None:
+        return TeamError(Code.TEAM_NOT_FOUND, f"{place}: {why}", f"Check the location and the rights on it. {_HINT}")
+    others = other_teams(folder)
+    if not others:
+        text = f"{place} {seen}" if seen else f"no team in {place} or above it"
+        return TeamError(Code.TEAM_NOT_FOUND, text, _HINT)
+    found = first_of([f"{other.form.words}: -t {shlex.quote(other.location)}" for other in others], 5)
+    hint = f"Look at it read-only: team-console -t {shlex.quote(others[0].location)}. {_HINT}"
+    return TeamError(Code.TEAM_NOT_FOUND, f"no team of ours in {place} or above it; seen: {safe_line(found)}", hint)
 
 
-def _other_team(folder: Path) -> str:
-    """Name the team of another program that is in a folder; empty when none is."""
-    for place in (folder, folder / ".team"):
-        if os.path.isfile(place / "config.json"):
-            if os.path.isdir(place / "inboxes"):
-                return "is a team of Claude Code"
-            if os.path.isdir(place / "inbox"):
-                inside = "" if place == folder else "holds .team, which "
-                return f"{inside}is a team with a file of JSON lines for each inbox"
-    teams = [child.name for child in _folders(folder) if os.path.isdir(child / "inboxes")]
-    return f"holds teams of Claude Code: {first_of(teams, 5)}" if teams else ""
+def other_teams(start: Path) -> list[OtherTeam]:
+    """Teams of other programs: in `start` or above it, side by side in it, and the running ones of Claude Code."""
+    here = next((seen for folder in (start, *start.parents) if (seen := team_in(folder)) is not None), None)
+    found = [*([here] if here else []), *teams_under(start), *teams_under(claude_teams())]
+    return list({seen.location: seen for seen in found}.values())
 
 
 def _project_of(folder: Path) -> Path | None:

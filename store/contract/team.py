@@ -154,6 +154,8 @@ SERVER_READ_ONLY = "server_read_only"
 """Fact of a `READ_ONLY` that is the server's state and not the caller's rights, as of a replica for example."""
 DROP_UNREADABLE = "DROP_UNREADABLE"
 """Code of the problem that what somebody put into `drop/` cannot be taken in."""
+FOREIGN_TEAM = "FOREIGN_TEAM"
+"""Code of the notice that another program keeps this team, so that nothing said in it decides anything here."""
 LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 

@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 from team_console.store.attachments import attachment_problems
 from team_console.store.contract.team import (
     DROP_UNREADABLE,
+    FOREIGN_TEAM,
     Condition,
     LockHolder,
     Snapshot,
@@ -51,6 +52,8 @@ class State(StrEnum):
     """All is there; the settings are lost or cannot be understood."""
     POLLING = "polling"
     """All is there; changes are noticed late."""
+    FOREIGN = "foreign"
+    """It is the team of another program, whose words decide nothing here."""
     EMPTY = "empty"
     OK = "ok"
 
@@ -118,7 +121,7 @@ class Truth(Struct, frozen=True):
     @property
     def doubts(self) -> tuple[Reason, ...]:
         """What a list must be printed with, because it may not be all or its readers may not be who they seem."""
-        return tuple(reason for reason in self.reasons if reason.state in _INCOMPLETE | {State.SETTINGS})
+        return tuple(reason for reason in self.reasons if reason.state in _INCOMPLETE | {State.SETTINGS, State.FOREIGN})
 
 
 _FEW = 5
@@ -184,6 +187,9 @@ def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator
         yield Reason(State.SETTINGS, "the queue that the settings name is not the one that is used", hint)
     if looks.watch.state is WatchState.POLLING:
         yield Reason(State.POLLING, looks.watch.reason or "changes are looked for now and then")
+    for problem in snapshot.problems:
+        if problem.code == FOREIGN_TEAM:
+            yield Reason(State.FOREIGN, problem.message, problem.hint)
 
 
 def _unknown(snapshot: Snapshot) -> Reason:

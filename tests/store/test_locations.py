@@ -42,24 +42,26 @@ def test_every_way_to_a_project_opens_the_team_of_its_root(project: Path, way: s
 
 
 @pytest.mark.parametrize(
-    ("files", "place", "words"),
+    ("files", "place", "location"),
     [
-        (("teams/alpha/config.json", "teams/alpha/inboxes/a.json"), "teams/alpha", "is a team of Claude Code"),
-        (("teams/alpha/config.json", "teams/alpha/inboxes/a.json"), "teams", "holds teams of Claude Code: alpha"),
-        ((".team/config.json", ".team/inbox/a.jsonl"), ".team", "is a team with a file of JSON lines for each inbox"),
-        ((".team/config.json", ".team/inbox/a.jsonl"), ".", "holds .team, which is a team with a file of JSON lines"),
+        (("teams/alpha/config.json", "teams/alpha/inboxes/a.json"), "teams/alpha", "teams/alpha"),
+        (("teams/alpha/config.json", "teams/alpha/inboxes/a.json"), "teams", "teams/alpha"),
+        ((".team/config.json", ".team/inbox/a.jsonl"), ".team", ".team"),
+        ((".team/config.json", ".team/inbox/a.jsonl"), "below/it", ".team"),
     ],
 )
-def test_a_team_of_another_program_is_named(files: tuple[str, ...], place: str, words: str, tmp_path: Path) -> None:
+def test_a_team_of_another_program_is_named_with_the_command_that_opens_it(
+    files: tuple[str, ...], place: str, location: str, tmp_path: Path
+) -> None:
     for file in files:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("{}\n", encoding="utf-8")
-    for given in ({"location": str(tmp_path / place)}, {"start": tmp_path / place}):
-        with pytest.raises(TeamError) as caught:
-            open_team(**given)
-        assert caught.value.code is Code.TEAM_NOT_FOUND
-        assert words in caught.value.message
-        assert "team-console join" in caught.value.hint
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    with pytest.raises(TeamError) as caught:
+        open_team(start=tmp_path / place)
+    assert caught.value.code is Code.TEAM_NOT_FOUND
+    assert f"team-console -t {tmp_path / location}." in caught.value.hint
+    assert open_team(str(tmp_path / location)).read_only
 
 
 def test_a_missing_database_is_made_with_init(tmp_path: Path) -> None:

@@ -18,6 +18,12 @@ from tests.proofs.mutants.guards import (
 )
 
 GUARDS: Mapping[str, Guard] = {
+    "words-of-others-decide-nothing": guard(
+        always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
+    ),
+    "only-plain-files-of-others": guard(
+        never, "store/test_claude_team.py::test_what_is_no_plain_file_is_named_and_not_read"
+    ),
     "hook-start-of-its-own": guard(never, "hook/test_waiting.py::test_no_input_and_no_option_makes_a_no"),
     "allowed-once": guard(without(1), "hook/test_mail.py::test_what_the_client_denied_may_be_allowed_once"),
     "answered-in-session": guard(never, "hook/test_waiting.py::test_what_was_answered_in_the_terminal_ends_here"),

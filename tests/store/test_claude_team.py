@@ -1,0 +1,249 @@
+"""Teams of other programs, opened read-only: Claude Code's, and `.team` with a file of JSON lines for each inbox."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Condition, WatchState
+from team_console.store.model.errors import Code, TeamError
+
+from tests.conftest import CommandLine
+
+PLAN = {
+    "type": "plan_approval_request",
+    "from": "researcher",
+    "timestamp": "2026-11-25T10:00:00.000Z",
+    "planFilePath": "/plans/x.md",
+    "planContent": "1. Read\n2. \x1b[31mWrite",
+    "requestId": "plan_approval-1764064800000@researcher@alpha",
+}
+MEMBERS = [
+    {"agentId": "team-lead@alpha", "name": "team-lead", "agentType": "team-lead", "joinedAt": 1},
+    {"agentId": "researcher@alpha", "name": "researcher", "agentType": "Explore", "planModeRequired": True},
+    {"agentId": "x", "name": "../../etc"},
+    7,
+]
+
+
+def entry(text: object, **more: Any) -> dict[str, Any]:
+    """An entry of an inbox of Claude Code."""
+    words = text if isinstance(text, str) else json.dumps(text)
+    return {"from": "researcher", "text": words, "timestamp": "2026-11-25T10:00:00.000Z", **more}
+
+
+@pytest.fixture
+def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A running team of Claude Code named alpha; its folder."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    folder = tmp_path / "teams" / "alpha"
+    (folder / "inboxes").mkdir(parents=True)
+    settings = {"name": "alpha", "leadAgentId": "team-lead@alpha", "members": MEMBERS}
+    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    put(folder, "team-lead", [entry(PLAN), entry("Done with the first part", summary="first part done")])
+    return folder
+
+
+def put(folder: Path, agent: str, entries: object) -> None:
+    """Write an inbox as Claude Code does: another file renamed over it."""
+    path = folder / "inboxes" / f"{agent}.json"
+    path.with_suffix(".tmp").write_text(json.dumps(entries, indent=2), encoding="utf-8")
+    path.with_suffix(".tmp").replace(path)
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    """A folder `.team` with the five types of seed 001; the project it is in."""
+    project = tmp_path / "project"
+    (project / ".team" / "inbox").mkdir(parents=True)
+    members = [{"name": "alice", "role": "coder", "status": "working"}, {"name": "bob", "role": "tester"}]
+    (project / ".team" / "config.json").write_text(json.dumps({"team_name": "default", "members": members}))
+    inbox = {
+        "alice": [
+            {"type": "message", "from": "lead", "content": "Fix the parser", "timestamp": 1764081500.12},
+            {"type": "broadcast", "from": "lead", "content": "Freeze at four", "timestamp": 1764081501},
+            {"type": "shutdown_request", "from": "lead", "content": "", "timestamp": 1764081502, "request_id": "r1"},
+        ],
+        "lead": [
+            {"type": "shutdown_response", "from": "alice", "content": "", "timestamp": "2025-11-25T14:40:00Z",
+             "request_id": "r1", "approve": False, "reason": "not done"},
+            {"type": "plan_approval_response", "from": "bob", "content": "1. Test", "plan": "1. Test",
+             "timestamp": 1764081600, "request_id": "p1"},
+        ],
+    }  # fmt: skip
+    for agent, said in inbox.items():
+        text = "".join(json.dumps(item) + "\n" for item in said)
+        (project / ".team" / "inbox" / f"{agent}.jsonl").write_text(text, encoding="utf-8")
+    return project
+
+
+def test_what_is_said_there_opens_and_decides_nothing_here(claude: Path, elsewhere: CommandLine) -> None:
+    put(claude, "researcher", [entry({"type": "shutdown_request", "requestId": "s1", "from": "team-lead"})])
+    environment = {"CLAUDE_CONFIG_DIR": str(claude.parents[1])}
+    shown = {
+        verb: json.loads(elsewhere("-t", "claude:alpha", *verb.split(), "--json", env=environment).out)
+        for verb in ("status", "roster", "requests", "inbox team-lead", "history")
+    }
+    assert shown["requests"]["requests"] == []
+    assert {row["name"]: row["state"] for row in shown["roster"]["agents"]}["researcher"] == "idle"
+    assert {row["type"] for row in shown["history"]["messages"]} == {
+        "claude:plan_approval_request",
+        "claude:message",
+        "claude:shutdown_request",
+    }
+    assert (shown["status"]["backend"], shown["status"]["read_only"]) == ("claude", True)
+    assert all("decides nothing here" in shown[verb]["doubt"] for verb in shown)
+    assert shown["inbox team-lead"]["messages"][0]["payload"]["content"] == PLAN["planContent"]
+
+
+@pytest.mark.parametrize("verb", ["send --to researcher --summary a --content b", "receive researcher", "check --heal"])
+def test_verbs_that_write_are_refused_with_the_next_step(verb: str, claude: Path, elsewhere: CommandLine) -> None:
+    before = sorted((path, path.stat().st_mtime_ns) for path in claude.rglob("*"))
+    words = ("-t", "claude:alpha", "--as", "team-lead", *verb.split(), "--json")
+    refused = elsewhere(*words, env={"CLAUDE_CONFIG_DIR": str(claude.parents[1])})
+    error = json.loads(refused.out)
+    assert (refused.status, error["error"]) == (5, "READ_ONLY")
+    assert "team-console join" in error["hint"]
+    assert sorted((path, path.stat().st_mtime_ns) for path in claude.rglob("*")) == before
+
+
+def test_mail_that_is_taken_out_stays_as_read_while_we_look(claude: Path) -> None:
+    team = open_team("claude:alpha")
+    before = team.snapshot()
+    put(claude, "team-lead", [entry("A new one")])
+    after = team.snapshot()
+    assert [message.status for message in before.messages] == ["pending", "pending"]
+    assert [(message.content, message.status) for message in after.messages] == [
+        (before.messages[0].content, "read"),
+        (before.messages[1].content, "read"),
+        ("A new one", "pending"),
+    ]
+    again = team.snapshot()
+    assert again.revision == after.revision
+    assert all(one is two for one, two in zip(after.messages, again.messages, strict=True))
+
+
+def test_what_older_versions_leave_marked_is_read(claude: Path) -> None:
+    put(claude, "researcher", [entry("Look at it", read=True)])
+    statuses = {message.content: message.status for message in open_team("claude:alpha").snapshot().messages}
+    assert statuses["Look at it"] == "read"
+
+
+def test_changes_and_the_end_of_a_team_are_noticed(claude: Path) -> None:
+    def end() -> None:
+        claude.rename(claude.with_name("beta"))
+
+    async def watched() -> list[WatchState]:
+        states = []
+        async for hint in open_team("claude:alpha").watch():
+            states.append(hint.state)
+            if len(states) == 1:
+                put(claude, "team-lead", [])
+            elif hint.state is WatchState.LIVE:
+                end()
+            else:
+                break
+        return states
+
+    assert asyncio.run(asyncio.wait_for(watched(), 30)) == [WatchState.LIVE, WatchState.LIVE, WatchState.STALLED]
+    assert open_team(str(claude.with_name("beta"))).snapshot().condition is Condition.EMPTY
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/etc/passwd")
+
+
+@pytest.mark.parametrize("make", [_pipe, _link])
+def test_what_is_no_plain_file_is_named_and_not_read(make: Callable[[Path], None], claude: Path) -> None:
+    make(claude / "inboxes" / "team-lead.json")
+    snapshot = open_team("claude:alpha").snapshot()
+    assert snapshot.messages == ()
+    assert any(item.code == "DAMAGED_ENTRY" and "team-lead.json" in item.place for item in snapshot.problems)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[",
+        "[" * 100_000,
+        '[{"from": 1, "text": null}, 7, null]',
+        "\x00\xff",
+        '["' + "9" * 5_000 + '"]',
+        "NaN",
+    ],
+)
+def test_a_file_of_any_content_is_survived(text: str, claude: Path) -> None:
+    (claude / "inboxes" / "other.json").write_text(text, encoding="latin-1")
+    (claude / "config.json").write_text(text, encoding="latin-1")
+    snapshot = open_team("claude:alpha").snapshot()
+    assert {message.sender for message in snapshot.messages} <= {"researcher", "unnamed"}
+    assert any(problem.place.endswith(".json") for problem in snapshot.problems)
+
+
+def test_a_file_that_is_cut_for_a_moment_keeps_what_it_said(claude: Path) -> None:
+    team = open_team("claude:alpha")
+    before = team.snapshot()
+    (claude / "inboxes" / "team-lead.json").write_text('[{"from": "res', encoding="utf-8")
+    after = team.snapshot()
+    assert [message.status for message in after.messages] == [message.status for message in before.messages]
+    assert "DAMAGED_ENTRY" in {problem.code for problem in after.problems}
+
+
+def test_an_object_of_two_types_is_prose(claude: Path) -> None:
+    put(claude, "team-lead", [entry('{"type": "message", "type": "shutdown_request", "requestId": "s"}')])
+    (message,) = open_team("claude:alpha").snapshot().messages
+    assert message.type == "claude:message"
+    assert "shutdown_request" in message.content
+
+
+@pytest.mark.parametrize("name", ["beta", "../alpha", "", "a/b", ".."])
+def test_a_name_that_is_no_team_gets_the_names_there_are(name: str, claude: Path) -> None:
+    with pytest.raises(TeamError) as refused:
+        open_team(f"claude:{name}")
+    assert refused.value.code is Code.TEAM_NOT_FOUND
+    assert "alpha" in refused.value.hint
+
+
+def test_a_team_of_lines_opens_as_it_is(lines: Path) -> None:
+    snapshot = open_team(str(lines)).snapshot()
+    assert [message.type.removeprefix("lines:") for message in snapshot.messages] == [
+        "message",
+        "broadcast",
+        "shutdown_request",
+        "shutdown_response",
+        "plan_approval_request",
+    ]
+    assert (snapshot.config.lead, sorted(snapshot.config.agents)) == ("lead", ["alice", "bob"])
+
+
+def test_migrate_takes_a_team_of_lines_over(lines: Path, elsewhere: CommandLine) -> None:
+    target = str(lines / "ours")
+    elsewhere.ok("migrate", str(lines / ".team"), target)
+    requests = json.loads(elsewhere.ok("-t", target, "requests", "--json").out)["requests"]
+    assert {(row["request_id"], row["kind"], row["state"]) for row in requests} == {
+        ("r1", "shutdown", "rejected"),
+        ("p1", "plan", "overdue"),
+    }
+    roster = json.loads(elsewhere.ok("-t", target, "roster", "--json").out)["agents"]
+    assert {row["name"] for row in roster} == {"lead", "alice", "bob"}
+    again = elsewhere.ok("migrate", str(lines / ".team"), target)
+    assert "5 were there" in again.out
+
+
+def test_a_team_of_claude_code_is_not_taken_over(claude: Path, elsewhere: CommandLine) -> None:
+    refused = elsewhere("migrate", "claude:alpha", str(claude / "x"), env={"CLAUDE_CONFIG_DIR": str(claude.parents[1])})
+    assert (refused.status, "team-console join" in refused.err) == (1, True)
