@@ -275,6 +275,13 @@ def add_requests_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--open", action="store_true", dest="only_open", help="only those that wait for an answer")
     parser.add_argument("--kind", choices=[str(kind) for kind in RequestKind], help="only this kind")
+    add_find(parser)
+
+
+def add_find(parser: ArgumentParser) -> None:
+    """Declare the option for the language of `store.views.search`."""
+    what = 'only what fits: from: to: with: kind: status: is: since: before: words "exact words" -without'
+    parser.add_argument("--find", metavar="QUERY", help=what)
 
 
 def do_requests(call: Call) -> int:
@@ -284,6 +291,10 @@ def do_requests(call: Call) -> int:
     _ = call.actor  # a name that cannot act is refused, as by every verb
     now, every = requests_of_team(call.team, snapshot, archived=0 if options.only_open else ARCHIVED)
     rows = [row for row in every if _wanted(row, options.only_open, options.kind)]
+    if options.find is not None:
+        from team_console.store.views.search import parse_query, request_found
+
+        rows = parse_query(options.find, now=now).best(rows, lambda row: request_found(row, me=call.actor))
     if call.out.as_json:
         from team_console.store.views.status import request_json
 
@@ -590,23 +601,33 @@ def add_history_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--since", metavar="T", help="2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d")
     add_completed(parser, "kinds", "--type", metavar="T", help="only this kind of message")
     parser.add_argument("--grep", metavar="RE", help="only messages with this regular expression in their text")
+    add_find(parser)
     parser.add_argument("--format", choices=("log", "json", "csv"), help="default: log, or json with --json")
 
 
 def do_history(call: Call) -> int:
     """Print the history that is wanted; what could not be read of the archives is said, not left out."""
-    from team_console.store.views.history import CSV_FIELDS, csv_row, history, history_json, wanted
+    from team_console.store.views.history import CSV_FIELDS, csv_row, history, history_json
+    from team_console.store.views.search import wanted
 
     options = call.options
     form = options.format or ("json" if call.out.as_json else "log")
     if call.out.as_json and form != "json":
         raise TeamError(Code.USAGE, f"--json and --format {form} exclude each other", "Leave one of them out.")
-    for name, value in (("agent", call.agent), ("since", options.since), ("type", options.type)):
+    for name in ("agent", "since", "type", "find"):
+        value = call.agent if name == "agent" else getattr(options, name)
         if value == "":  # of a script whose variable is not set; everything is not what it asks for
             raise TeamError(Code.USAGE, f"--{name} is empty", f"Give a value, or leave --{name} out.")
-    fits = wanted(now=call.team.clock(), agent=call.agent, since=options.since, type=options.type, grep=options.grep)
+    query = wanted(
+        now=call.team.clock(),
+        agent=call.agent,
+        since=options.since,
+        type=options.type,
+        grep=options.grep,
+        find=options.find,
+    )
     snapshot = call.snapshot()
-    messages, problems = history(call.team, snapshot.messages, fits)
+    messages, problems = history(call.team, snapshot.messages, query)
     if form == "json":
         call.print_list(history_json(messages), snapshot, problems)
     elif form == "csv":
@@ -623,10 +644,12 @@ def do_history(call: Call) -> int:
 def _tell_slips(call: Call, snapshot: Snapshot) -> None:
     """Whether nothing was found because nobody has that name, or no kind of message."""
     from team_console.console.cli.unheard_names import unheard_agent, unheard_kind
-    from team_console.store.views.history import HistoryFilter, history
+    from team_console.store.views.history import history
+    from team_console.store.views.search import wanted
 
     agent, kind = call.agent, call.options.type
-    names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, HistoryFilter(agent))[0])
+    ever = wanted(now=call.team.clock(), agent=agent)
+    names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, ever)[0])
     call.out.warn([*names, *unheard_kind(snapshot.config, kind)])
 
 

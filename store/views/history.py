@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.team import Page, Team
-from team_console.store.model.clock import from_text
-from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.views.search import Query, message_found
 from team_console.store.views.titles import said_in
 
 CSV_FIELDS = (
@@ -23,36 +22,9 @@ CSV_FIELDS = (
     *("summary", "content", "request_id", "read_at", "delivered_at", "error_message", "payload"),
 )
 """Columns of `csv_row`."""
-_AGE = re.compile(r"(\d+)\s*([smhdw])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 UNREADABLE = "UNREADABLE_ARCHIVE"
 """Code of the problem that archives could not be read at all."""
 _PAGE = 500
-
-
-class HistoryFilter(Struct, frozen=True):
-    """Which messages are wanted; None and empty values let everything through.
-
-    Attributes:
-        agent: It wrote the message or got it.
-        type: The record's type, or the kind a sprint message carries.
-        pattern: Found anywhere in the text of the message: names, ids, payload.
-    """
-
-    agent: str | None = None
-    since: datetime | None = None
-    type: str | None = None
-    pattern: re.Pattern[str] | None = None
-
-    def __call__(self, message: Message) -> bool:
-        """Whether `message` is wanted."""
-        if self.agent is not None and self.agent != message.sender and not message.is_addressed_to(self.agent):
-            return False
-        if self.since is not None and (message.created_at or EARLIEST) < self.since:
-            return False
-        if self.type is not None and self.type not in (message.type, parse_message(message).name):
-            return False
-        return self.pattern is None or any(self.pattern.search(text) for text in _texts(message))
 
 
 class Stretch(Struct, frozen=True):
@@ -111,27 +83,6 @@ def unseen(known: HistoryPage) -> Problem:
     return Problem("OLDER_NOT_SEEN", "notice", "archive", text, hint)
 
 
-def wanted(
-    *,
-    now: datetime,
-    agent: str | None = None,
-    since: str | None = None,
-    type: str | None = None,
-    grep: str | None = None,
-) -> HistoryFilter:
-    """Filters as people write them: `since` is a date, a time (local without a zone), or an age: 30m, 12h, 7d.
-
-    Raises:
-        TeamError: `USAGE` for a time or a regular expression that is none.
-    """
-    try:
-        pattern = re.compile(grep) if grep else None
-    except re.error as error:
-        text = f"--grep {grep!r:.80} is not a regular expression: {error}"
-        raise TeamError(Code.USAGE, text, "Put a backslash before a character that is meant as it is.") from error
-    return HistoryFilter(agent, _since(since, now) if since else None, type or None, pattern)
-
-
 def search(
     team: Team,
     live: Sequence[Message],
@@ -160,14 +111,12 @@ def search(
             return
 
 
-def history(
-    team: Team, live: Sequence[Message], fits: Callable[[Message], bool]
-) -> tuple[list[Message], list[Problem]]:
+def history(team: Team, live: Sequence[Message], query: Query) -> tuple[list[Message], list[Problem]]:
     """Everything wanted, oldest first, and what could not be read of the archives."""
     by_id: dict[str, Message] = {}
     problems: dict[Problem, None] = {}
     doubled: list[Message] = []
-    for stretch in search(team, live, fits):
+    for stretch in search(team, live, lambda message: query.fits(message_found(message))):
         problems.update(dict.fromkeys(stretch.problems))
         for message in stretch.messages:
             if by_id.setdefault(message.message_id, message) is not message:
@@ -175,7 +124,8 @@ def history(
     live_objects = {id(message) for message in live}
     kept = [*by_id.values(), *(message for message in doubled if id(message) in live_objects)]
     places = {id(message): place for place, message in enumerate(live)}
-    return sorted(kept, key=lambda message: (_moment(message), places.get(id(message), -1))), list(problems)
+    best = query.best(kept, message_found)
+    return sorted(best, key=lambda message: (_moment(message), places.get(id(message), -1))), list(problems)
 
 
 def log_line(message: Message, agent: str | None = None) -> str:
@@ -242,39 +192,3 @@ def _stretch(batch: list[Message], fits: Callable[[Message], bool], scanned: int
 
 def _moment(message: Message) -> datetime:
     return message.created_at or EARLIEST
-
-
-def _since(text: str, now: datetime) -> datetime:
-    age = _AGE.fullmatch(text.strip())
-    try:
-        if age is not None:
-            return now - timedelta(**{_UNITS[age.group(2)]: int(age.group(1))})
-    except (OverflowError, ValueError):  # also for more digits than Python makes a number of
-        return datetime.min.replace(tzinfo=UTC)
-    moment = _local(text) or from_text(text)
-    if moment is None:
-        hint = "Give a date or time (2026-02-24, 2026-02-24T10:30:00Z) or an age (30m, 12h, 7d)."
-        raise TeamError(Code.USAGE, f"--since {text!r:.80} is not a time", hint)
-    return moment
-
-
-def _local(text: str) -> datetime | None:
-    """Read a time without a zone as the local time that `log_line` prints; None for any other text."""
-    try:
-        moment = datetime.fromisoformat(text.strip())
-        return None if moment.tzinfo is not None else moment.astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def _texts(message: Message) -> Iterator[str]:
-    yield from (message.message_id, message.type, message.sender, *message.recipients)
-    ahead: list[Any] = [message.payload]
-    while ahead:
-        value = ahead.pop()
-        if isinstance(value, Mapping):
-            ahead += value.values()
-        elif isinstance(value, (list, tuple)):
-            ahead += value
-        elif value is not None:
-            yield str(value)

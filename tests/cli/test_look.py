@@ -236,3 +236,15 @@ def test_check_says_when_it_did_not_look_at_all_of_the_history(
     (told,) = [load for load in json.loads(capfd.readouterr().out)["findings"] if load["code"] == "OLDER_NOT_SEEN"]
     assert "newest 500" in told["message"]
     assert (told["severity"], bool(told["hint"])) == ("notice", True)
+
+
+def test_history_and_requests_are_searched_in_one_language(team: CommandLine) -> None:
+    team.ok("plan", "--content", "1. Split the loader", "--summary", "Split the loader", "--as", "task-manager")
+    team.ok("send", "--to", "ceo", "--summary", "Loader is slow", "--content", "x", "--as", "file-manager")
+    found = team.ok("history", "--find", "loader -kind:plan", "--json").json["messages"]
+    assert [message["payload"]["summary"] for message in found] == ["Loader is slow"]
+    rows = team.ok("requests", "--find", "from:task-manager is:open loader", "--json").json["requests"]
+    assert [row["title"] for row in rows] == ["Split the loader"]
+    assert team.ok("requests", "--find", "is:decided", "--json").json["requests"] == []
+    refused = team("requests", "--find", "is:purple")
+    assert (refused.status, "is:open" in refused.err) == (2, True)

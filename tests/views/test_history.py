@@ -11,7 +11,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.views.history import (
     CSV_FIELDS,
-    HistoryFilter,
     HistoryPage,
     csv_row,
     history,
@@ -19,8 +18,8 @@ from team_console.store.views.history import (
     log_line,
     past,
     search,
-    wanted,
 )
+from team_console.store.views.search import Query, wanted
 
 from tests.memory_team import MemoryTeam
 from tests.views.chronicle import LEAD, Chronicle
@@ -61,7 +60,7 @@ def test_queue_and_archives_are_one_history_each_message_once_oldest_first() -> 
 
 def test_a_message_that_is_live_and_archived_is_shown_as_it_is_live() -> None:
     story = _conversation()
-    messages, _ = history(_team(story), story.messages, HistoryFilter())
+    messages, _ = history(_team(story), story.messages, Query())
     assert messages[2] is story.messages[0]
 
 
@@ -97,7 +96,7 @@ def test_filters_by_expression_look_into_names_ids_and_the_whole_payload() -> No
 @pytest.mark.parametrize("filters", [{"grep": "("}, {"since": "yesterday-ish"}, {"since": ""}])
 def test_a_filter_that_makes_no_sense_is_a_usage_error(filters: dict[str, str]) -> None:
     if filters == {"since": ""}:
-        assert wanted(now=NOW, **filters) == HistoryFilter()
+        assert wanted(now=NOW, **filters) == Query()
         return
     with pytest.raises(TeamError) as caught:
         wanted(now=NOW, **filters)
@@ -111,7 +110,7 @@ def test_an_age_before_the_beginning_of_time_lets_everything_through() -> None:
 
 def test_a_search_walks_from_the_newest_to_the_oldest_and_tells_how_far_it_is() -> None:
     story = _conversation()
-    steps = list(search(_team(story), story.messages, HistoryFilter(), page=1))
+    steps = list(search(_team(story), story.messages, lambda message: True, page=1))
     assert [message.message_id for step in steps for message in step.messages] == ["m6", "m5", "m4", "m3", "m2", "m1"]
     assert [step.scanned for step in steps] == sorted(step.scanned for step in steps)
     assert steps[-1].scanned == 6

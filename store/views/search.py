@@ -1,0 +1,302 @@
+"""The language in which messages and requests are looked for, the same in the console and on the command line.
+
+`from:bob to:ceo kind:plan status:failed is:open since:2d before:2026-11-01 -draft "exact words"`: all of it has to
+fit. A word is found anywhere in the text, in capitals as they are typed and else in any; `-` in front of anything
+leaves out what fits it; `with:bob` is from or to bob; `*` in a name stands for anything; `@late` is a saved query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from team_console.store.model.clock import from_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.model.names import ALL
+from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.views.rows import RequestRow
+
+KEYS = ("from", "to", "with", "kind", "status", "is", "since", "before")
+"""What stands before a colon; anything else with a colon is a word, such as an address."""
+MARKS = ("open", "decided", "mine", "late", "unread", "read", "failed")
+"""What `is:` asks for."""
+_PART = re.compile(r'(?P<no>-)?(?:(?P<key>[a-z]+):)?(?:"(?P<exact>[^"]*)"?|(?P<word>[^\s"]\S*))', re.ASCII)
+_AGE = re.compile(r"(\d+)\s*([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_DEEPEST = 5
+"""Saved queries that name saved queries."""
+Item = TypeVar("Item")
+
+
+class Found(Struct, frozen=True):
+    """What a query looks at.
+
+    Attributes:
+        texts: In which a word may be: names, ids, everything that is said.
+        kinds: The names of its kind: `plan_approval_request`, `plan`.
+        status: Of a message, or the state of a request.
+        marks: What `is:` finds.
+    """
+
+    texts: Sequence[str]
+    sender: str
+    recipients: Sequence[str]
+    kinds: Sequence[str]
+    status: str
+    at: datetime | None
+    marks: frozenset[str]
+
+
+class Term(Struct, frozen=True):
+    """One part of a query.
+
+    Attributes:
+        key: Empty for a word.
+        moment: What `since:` and `before:` mean.
+        pattern: An expression in place of a word.
+        is_whole: Only whole names fit, whoever asks.
+    """
+
+    key: str
+    value: str = ""
+    is_negated: bool = False
+    moment: datetime | None = None
+    pattern: re.Pattern[str] | None = None
+    is_whole: bool = False
+
+    def fits(self, found: Found, *, whole: bool) -> bool:
+        """Whether this part fits; `whole`: only whole words and whole names."""
+        return self._is_in(found, whole or self.is_whole) is not self.is_negated
+
+    def _is_in(self, found: Found, whole: bool) -> bool:
+        match self.key:
+            case "from":
+                return _is_named(self.value, [found.sender], whole)
+            case "to":
+                return _is_named(self.value, found.recipients, whole) or self._is_everybody(found)
+            case "with":
+                return _is_named(self.value, [found.sender, *found.recipients], whole) or self._is_everybody(found)
+            case "kind":
+                return _is_named(self.value, found.kinds, whole)
+            case "status":
+                return _is_named(self.value, [found.status], whole)
+            case "is":
+                return self.value.casefold() in found.marks
+            case "since":
+                return self.moment is None or (found.at or EARLIEST) >= self.moment
+            case "before":
+                return self.moment is None or (found.at or EARLIEST) < self.moment
+        pattern = self.pattern or _pattern(self.value, whole=whole and not self.is_negated)
+        return any(pattern.search(text) for text in found.texts)
+
+    def _is_everybody(self, found: Found) -> bool:
+        """What is for everybody is for any whole name (requirement 16)."""
+        return ALL in found.recipients and self.is_whole
+
+
+class Query(Struct, frozen=True):
+    """Everything that is asked for; one without terms lets everything through."""
+
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that are looked for, to be marked where they are found."""
+        return tuple(term.value for term in self.terms if not term.key and not term.is_negated and term.value)
+
+    def fits(self, found: Found, *, whole: bool = False) -> bool:
+        """Whether all of it fits."""
+        return all(term.fits(found, whole=whole) for term in self.terms)
+
+    def best(self, items: Iterable[Item], found_in: Callable[[Item], Found]) -> list[Item]:
+        """The items that fit by whole words and names; where there are none, those that fit at all."""
+        fitting = [(item, found) for item in items if self.fits(found := found_in(item))]
+        whole = [item for item, found in fitting if self.fits(found, whole=True)]
+        return whole or [item for item, _ in fitting]
+
+
+def parse_query(text: str, *, now: datetime, saved: Mapping[str, str] | None = None, is_typing: bool = False) -> Query:
+    """Understand a query.
+
+    Args:
+        saved: Name -> query, for `@name`.
+        is_typing: Leave out what is not whole yet instead of refusing it.
+
+    Raises:
+        TeamError: `USAGE` for a time that is none, an unknown word after `is:`, or a saved query that is not there.
+    """
+    return Query(tuple(_terms(text, now, saved or {}, is_typing, 0)))
+
+
+def _terms(text: str, now: datetime, saved: Mapping[str, str], is_typing: bool, depth: int) -> Iterator[Term]:
+    for part in _PART.finditer(text):
+        key, exact, value = part["key"] or "", part["exact"] is not None, part["exact"] or part["word"] or ""
+        if key and key not in KEYS:
+            key, value = "", f"{key}:{value}"
+        if part["no"] and not (key or value):
+            continue
+        try:
+            if not key and not exact and value.startswith("@") and len(value) > 1:
+                yield from _saved(value[1:], now, saved, is_typing, depth)
+            elif value:
+                yield _term(key, value, part["no"] is not None, now)
+        except TeamError:
+            if not is_typing:
+                raise
+
+
+def _term(key: str, value: str, is_negated: bool, now: datetime) -> Term:
+    if key in ("since", "before"):
+        return Term(key, value, is_negated, moment=moment_of(value, now, named=f"{key}:"))
+    if key == "is" and value.casefold() not in MARKS:
+        raise TeamError(Code.USAGE, f"is:{value:.40} is not known", f"Known are is:{', is:'.join(MARKS)}.")
+    return Term(key, value, is_negated)
+
+
+def _saved(name: str, now: datetime, saved: Mapping[str, str], is_typing: bool, depth: int) -> Iterator[Term]:
+    if name not in saved or depth > _DEEPEST:
+        hint = f"Saved are: {', '.join(sorted(saved))}." if saved else "Save one under [filters] in config.toml."
+        raise TeamError(Code.USAGE, f"no query is saved as @{name:.40}", hint)
+    yield from _terms(saved[name], now, saved, is_typing, depth + 1)
+
+
+def moment_of(text: str, now: datetime, *, named: str) -> datetime:
+    """A date, a time (local without a zone), or an age: 30m, 12h, 7d.
+
+    Raises:
+        TeamError: `USAGE`, with `named` for where it stands.
+    """
+    age = _AGE.fullmatch(text.strip())
+    try:
+        if age is not None:
+            return now - timedelta(**{_UNITS[age.group(2)]: int(age.group(1))})
+    except (OverflowError, ValueError):  # also for more digits than Python makes a number of
+        return datetime.min.replace(tzinfo=UTC)
+    moment = _local(text) or from_text(text)
+    if moment is None:
+        hint = "Give a date or time (2026-02-24, 2026-02-24T10:30:00Z) or an age (30m, 12h, 7d)."
+        raise TeamError(Code.USAGE, f"{named} {text!r:.80} is not a time", hint)
+    return moment
+
+
+def _local(text: str) -> datetime | None:
+    """Read a time without a zone as the local time that log lines print; None for any other text."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return None if moment.tzinfo is not None else moment.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def wanted(
+    *,
+    now: datetime,
+    agent: str | None = None,
+    since: str | None = None,
+    type: str | None = None,
+    grep: str | None = None,
+    find: str | None = None,
+) -> Query:
+    """The query of the options of `history`, and of `find` in this language.
+
+    Raises:
+        TeamError: `USAGE` for a time, an expression or a query that is none.
+    """
+    terms: list[Term] = []
+    try:
+        if grep:
+            terms.append(Term("", pattern=re.compile(grep)))
+    except re.error as error:
+        text = f"--grep {grep!r:.80} is not a regular expression: {error}"
+        raise TeamError(Code.USAGE, text, "Put a backslash before a character that is meant as it is.") from error
+    if agent is not None:
+        terms.append(Term("with", agent, is_whole=True))
+    if since:
+        terms.append(Term("since", since, moment=moment_of(since, now, named="--since")))
+    if type:
+        terms.append(Term("kind", type, is_whole=True))
+    return Query((*terms, *parse_query(find or "", now=now).terms))
+
+
+def message_found(message: Message) -> Found:
+    """What a query looks at in a message."""
+    read = parse_message(message)
+    asked = (read.opens, read.answers)
+    marks = {"failed"} & {message.status} | ({"read"} if message.status == Status.READ else {"unread"})
+    return Found(
+        texts=tuple(_texts(message)),
+        sender=message.sender,
+        recipients=message.recipients,
+        kinds=(message.type, read.name, *(str(kind) for kind in asked if kind is not None)),
+        status=str(message.status),
+        at=message.created_at,
+        marks=frozenset(marks),
+    )
+
+
+def request_found(row: RequestRow, *, me: str) -> Found:
+    """What a query looks at in a request."""
+    found = message_found(row.question)
+    marks = {"open" if row.is_open else "decided", *(["late"] if row.state == "overdue" else [])}
+    marks |= {"mine"} if me in (row.asker, row.addressee) else set()
+    return Found(
+        texts=(*found.texts, row.request_id, row.title, row.reason),
+        sender=row.asker,
+        recipients=(row.addressee, *([row.answered_by] if row.answered_by else [])),
+        kinds=(*found.kinds, str(row.kind)),
+        status=str(row.state),
+        at=row.asked_at,
+        marks=frozenset(marks),
+    )
+
+
+def completions(text: str, values: Mapping[str, Iterable[str]]) -> list[str]:
+    """The queries that `text` may become: its last part with a key, or with a value of its key.
+
+    Args:
+        values: Key -> what may stand behind it; `is` is known here.
+    """
+    head, space, last = text.rpartition(" ")
+    sign = "-" if last.startswith("-") else ""
+    key, colon, begun = last.removeprefix("-").partition(":")
+    if colon:
+        known = MARKS if key == "is" else values.get("from" if key in ("to", "with") else key, ())
+        ends = [f"{key}:{value}" for value in known if value.startswith(begun) and value != begun]
+    else:
+        ends = [f"{name}:" for name in KEYS if key and name.startswith(key)]
+    return [f"{head}{space}{sign}{end}" for end in ends]
+
+
+def _is_named(value: str, names: Iterable[str], whole: bool) -> bool:
+    is_exact = any(letter.isupper() for letter in value)
+    for name in names:
+        seen, sought = (name, value) if is_exact else (name.casefold(), value.casefold())
+        if seen == sought or ("*" in sought and fnmatchcase(seen, sought)):
+            return True
+        if not whole and "*" not in sought and sought in seen:
+            return True
+    return False
+
+
+def _pattern(word: str, *, whole: bool) -> re.Pattern[str]:
+    """Finds the word; in any case while it is typed in small letters."""
+    flags = re.RegexFlag(0) if any(letter.isupper() for letter in word) else re.IGNORECASE
+    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if whole else re.escape(word), flags)
+
+
+def _texts(message: Message) -> Iterator[str]:
+    yield from (message.message_id, message.type, message.sender, *message.recipients)
+    ahead: list[Any] = [message.payload]
+    while ahead:
+        value = ahead.pop()
+        if isinstance(value, Mapping):
+            ahead += value.values()
+        elif isinstance(value, (list, tuple)):
+            ahead += value
+        elif value is not None:
+            yield str(value)

@@ -1,0 +1,99 @@
+"""The language to look for messages and requests: what each part finds, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.views.search import Query, completions, message_found, parse_query, request_found
+
+from tests.views.chronicle import LEAD, Chronicle
+
+SAVED = {"late": "is:open kind:plan", "loop": "@loop"}
+
+
+@pytest.fixture(scope="module")
+def story() -> Chronicle:
+    """m1 to m6: a plan, a report of a failure, words with and without capitals, two agents with alike names."""
+    story = Chronicle()
+    story.say("bob", LEAD, "plan_approval_request", request_id="plan-1", summary="Split the loader", content="x")
+    story.say("bobby", LEAD, summary="The Draft is ready", content="see http://example.org/a")
+    story.say(LEAD, "bob", summary="a draft of it", content="payload loaders", file={"path": "src/loader.py"})
+    story.say(LEAD, "all", summary="Freeze today")
+    story.say("architect", "bob", summary="拆分加载器", content="请看")
+    story.wait(3600)
+    story.say("bob", "architect", summary="an hour later")
+    story.messages[1] = story.messages[1].with_changes(status="failed")
+    story.messages[2] = story.messages[2].with_changes(status="read")
+    return story
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("", ["m1", "m2", "m3", "m4", "m5", "m6"]),
+        ("from:bob", ["m1", "m6"]),  # a whole name goes before a part of one
+        ("from:bo", ["m1", "m2", "m6"]),
+        ("from:b*", ["m1", "m2", "m6"]),
+        ("to:bob", ["m3", "m5"]),
+        ("with:bob from:ceo", ["m3"]),
+        ("kind:plan", ["m1"]),
+        ("kind:plan_approval_request", ["m1"]),
+        ("status:failed", ["m2"]),
+        ("is:read", ["m3"]),
+        ("is:unread -from:bob -from:ceo -from:architect", []),
+        ("draft", ["m2", "m3"]),
+        ("Draft", ["m2"]),
+        ("loader", ["m1", "m3"]),
+        ("load", ["m1", "m3"]),
+        ('"draft is"', ["m2"]),
+        ("draft -ready", ["m3"]),
+        ("-kind:message -to:ceo", []),
+        ("加载", ["m5"]),
+        ("http://example.org/a", ["m2"]),
+        ("since:30m", ["m6"]),
+        ("before:30m from:bob", ["m1"]),
+        ("@late", []),
+    ],
+)
+def test_each_part_finds_what_it_says(story: Chronicle, query: str, ids: list[str]) -> None:
+    found = parse_query(query, now=story.now, saved=SAVED).best(story.messages, message_found)
+    assert [message.message_id for message in found] == ids
+
+
+def test_requests_are_found_by_their_state_and_who_asks(story: Chronicle) -> None:
+    asked = Chronicle()
+    asked.say("bob", LEAD, "plan_approval_request", request_id="plan-1", summary="Split the loader", content="x")
+    asked.say("amy", LEAD, "plan_approval_request", request_id="plan-2", summary="Join the parts", content="x")
+    asked.say(LEAD, "amy", "plan_approval_response", request_id="plan-2", approve=False, content="Not this week")
+    rows = asked.view().requests
+
+    def found(query: str) -> list[str]:
+        chosen = parse_query(query, now=asked.now, saved=SAVED).best(rows, lambda row: request_found(row, me="bob"))
+        return sorted(row.request_id for row in chosen)
+
+    assert found("is:open") == ["plan-1"]
+    assert found("@late") == ["plan-1"]
+    assert found("is:decided") == found("status:rejected") == found('"not this week"') == ["plan-2"]
+    assert found("is:mine") == ["plan-1"]
+    assert found("kind:plan -from:bob") == ["plan-2"]
+
+
+@pytest.mark.parametrize("query", ["since:yesterdayish", "is:purple", "@nothing", "@loop"])
+def test_what_makes_no_sense_is_refused_and_waited_for_while_somebody_types(query: str) -> None:
+    now = Chronicle().now
+    with pytest.raises(TeamError) as caught:
+        parse_query(query, now=now, saved=SAVED)
+    assert caught.value.code is Code.USAGE
+    assert caught.value.hint
+    assert parse_query(query, now=now, saved=SAVED, is_typing=True) == Query()
+
+
+def test_words_are_told_for_marking_and_parts_are_completed() -> None:
+    query = parse_query('from:bob loader -draft "exact words"', now=Chronicle().now)
+    assert query.words == ("loader", "exact words")
+    values = {"from": ["bob", "bobby", "ceo"], "kind": ["plan", "permission"]}
+    assert completions("x -to:bo", values) == ["x -to:bob", "x -to:bobby"]
+    assert completions("ki", values) == ["kind:"]
+    assert completions("kind:p", values) == ["kind:plan", "kind:permission"]
+    assert completions("is:o", values) == ["is:open"]
+    assert completions("word ", values) == []
