@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.own_form import TextError
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.message import new_record
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ def around(value: bytes) -> bytes:
 
 def the_only_damage(data: bytes) -> TextError:
     """The error of the one damaged entry; the others are usable and nothing is written over."""
-    text = Document.parse(data)
+    text = QueueText.parse(data)
     ((line, error),) = text.damaged()
     assert [message.message_id for message in text.messages()].count("GOOD") == data.count(b"GOOD")
     assert text.data() == data
@@ -45,7 +45,7 @@ def the_only_damage(data: bytes) -> TextError:
 
 def refusal(data: bytes) -> TextError:
     with pytest.raises(TextError) as caught:
-        Document.parse(data)
+        QueueText.parse(data)
     assert caught.value.hint
     return caught.value
 
@@ -76,14 +76,14 @@ def test_a_process_that_loads_the_same_brackets_without_the_limit_dies() -> None
         pytest.skip("this build of libyaml survives deep nesting")
     ours = (
         "import sys\n"
-        "from team_console.store.backends.yaml.document import Document\n"
-        "Document.parse(sys.stdin.buffer.read()).damaged()\n"
+        "from team_console.store.backends.yaml.queue_text import QueueText\n"
+        "QueueText.parse(sys.stdin.buffer.read()).damaged()\n"
     )
     subprocess.run([sys.executable, "-c", ours], input=around(b"[" * 100_000), cwd=ROOT, check=True)
 
 
 def test_sixty_levels_are_not_too_deep() -> None:
-    assert Document.parse(around(b"[" * 60 + b"]" * 60)).damaged() == []
+    assert QueueText.parse(around(b"[" * 60 + b"]" * 60)).damaged() == []
 
 
 LAUGHS = b"\n      a0: &a0 [ha, ha]" + b"".join(
@@ -101,13 +101,12 @@ TOO_MUCH = "that stand for more than a message may hold"
         (b"&a [*a]", f"alias *a, and no complete value named so stands before it, at line {LINE}"),
         (b"*missing", f"alias *missing, and no complete value named so stands before it, at line {LINE}"),
         (b"\n      <<: 1", f"a merge key << without a mapping at line {LINE + 1}"),
-        (b"!!int five", f"a value tagged !!int that is not a whole number at line {LINE}"),
-        (b"!!float five", f"a value tagged !!float that is not a number at line {LINE}"),
-        (b"!!bool five", f"a value tagged !!bool that is neither true nor false at line {LINE}"),
-        (b"!!binary '?'", f"a value tagged !!binary that is not base64 at line {LINE}"),
-        (b"!!omap [a]", f"a value tagged !!omap that is not a list of single pairs, each key once at line {LINE}"),
+        (b"!!int five", f"a value tagged !!int that is none at line {LINE}"),
+        (b"!!float five", f"a value tagged !!float that is none at line {LINE}"),
+        (b"!!bool five", f"a value tagged !!bool that is none at line {LINE}"),
+        (b"!!binary aGFsbG8=", f"tag !!binary at line {LINE}"),
+        (b"!!omap [a: 1]", f"tag !!omap at line {LINE}"),
         (b"!!set [a]", f"tag !!set at line {LINE}"),
-        (b'"\\ud800"', f"the escape \\ud800 is half a character at line {LINE}"),
         (b"!!python/object/apply:os.system [id]", f"tag !!python/object/apply:os.system at line {LINE}"),
         (b"!foo x", f"tag !foo at line {LINE}"),
         (b"1\n    x: 2", f"key 'x' twice at lines {LINE} and {LINE + 1}"),
@@ -156,7 +155,7 @@ def test_a_tab_for_indentation_is_named() -> None:
     "written", [b"2026-13-45", b"2026-02-30", b"T25:61:00", b"9" * 5000, b"-" + b"9" * 5000, b".nan"]
 )
 def test_values_that_crash_other_readers_stay_text(written: bytes) -> None:
-    text = Document.parse(around(written))
+    text = QueueText.parse(around(written))
     assert text.damaged() == []
     assert text.messages()[1].payload["x"] == written.decode()
 
@@ -188,12 +187,12 @@ def test_an_entry_that_is_not_a_message_is_skipped_with_its_reason(entry: bytes,
 
 def test_both_ways_of_addressing_are_joined() -> None:
     entry = b"- message_id: M\n  type: t\n  from: a\n  to: b\n  to_agents: [c, b]\n"
-    assert Document.parse(b"messages:\n" + entry).messages()[0].recipients == ("b", "c")
+    assert QueueText.parse(b"messages:\n" + entry).messages()[0].recipients == ("b", "c")
 
 
 def test_unknown_words_and_keys_are_kept() -> None:
     entry = b"- message_id: M\n  type: t\n  from: a\n  to: b\n  status: frozen\n  priority: urgent\n  x: 1\n"
-    message = Document.parse(b"messages:\n" + entry).messages()[0]
+    message = QueueText.parse(b"messages:\n" + entry).messages()[0]
     assert (message.status, message.priority, message.record["x"]) == ("frozen", "urgent", 1)
 
 
@@ -253,12 +252,12 @@ def test_a_control_character_outside_every_message_is_refused_with_its_line(data
 
 
 def test_a_conflict_inside_a_message_is_only_text() -> None:
-    assert Document.parse(around(b"|\n      <<<<<<< HEAD\n      =======\n      >>>>>>> x")).damaged() == []
+    assert QueueText.parse(around(b"|\n      <<<<<<< HEAD\n      =======\n      >>>>>>> x")).damaged() == []
 
 
 def test_a_byte_order_mark_is_accepted_and_kept() -> None:
-    text = Document.parse(b"\xef\xbb\xbfmessages:\n" + GOOD)
-    assert not text.whole
+    text = QueueText.parse(b"\xef\xbb\xbfmessages:\n" + GOOD)
+    assert not text.odd
     assert text.edit(remove=[0]).data() == b"\xef\xbb\xbfmessages: []\n"
 
 
@@ -273,13 +272,13 @@ def test_odd_characters_of_our_own_messages_round_trip(text: str) -> None:
         priority="low",
         payload={"content": text, text: text},
     )
-    assert Document.parse(b"messages:\n" + emit(message)).messages()[0].payload["content"] == text
+    assert QueueText.parse(b"messages:\n" + emit(message)).messages()[0].payload["content"] == text
 
 
 def test_a_cut_at_a_line_end_leaves_the_entries_before_it() -> None:
     data = around(b"y")
     for end in [position + 1 for position, byte in enumerate(data) if byte == 10]:
-        text = Document.parse(data[:end])
+        text = QueueText.parse(data[:end])
         assert len(text.messages()) + len(text.damaged()) == len(text.entries)
 
 
@@ -294,14 +293,14 @@ def test_a_message_beyond_every_size_is_damaged_not_fatal() -> None:
 
 def test_thousands_of_damaged_entries_do_not_hide_the_good_ones() -> None:
     data = b"messages:\n" + b"- [\n" * 50_000 + GOOD + b"- '\n" * 5000
-    text = Document.parse(data)
+    text = QueueText.parse(data)
     assert [message.message_id for message in text.messages()] == ["GOOD"]
     assert len(text.damaged()) < 2100
     assert sum(entry.error is not None for entry in text.entries) == len(text.entries) - 1
 
 
 def test_a_kept_error_keeps_no_frames_of_the_reader_alive() -> None:
-    error = Document.parse(around(b"!tag x")).entries[1].error
+    error = QueueText.parse(around(b"!tag x")).entries[1].error
     assert error is not None
     assert error.__traceback__ is None
     assert error.__context__ is None
@@ -310,21 +309,21 @@ def test_a_kept_error_keeps_no_frames_of_the_reader_alive() -> None:
 def test_a_bracketed_list_of_anything_but_messages_is_refused() -> None:
     assert "more than 1000" in refusal(b"messages: [" + b"a, " * 2000 + b"b]\n").message
     assert "more than 1000" in refusal(b"messages: [" + b"{a: 1}, " * 2000 + b"b]\n").message
-    assert len(Document.parse(b"messages: [" + b"a, " * 900 + b"b]\n").damaged()) == 901
+    assert len(QueueText.parse(b"messages: [" + b"a, " * 900 + b"b]\n").damaged()) == 901
 
 
 def test_very_many_damaged_entries_are_counted_and_not_all_named() -> None:
     late = b"- {message_id: LATE, type: t, from: a, to: b}\n"
-    broken = Document.parse(b"messages:\n" + b"- [\n" * 2000 + late)
+    broken = QueueText.parse(b"messages:\n" + b"- [\n" * 2000 + late)
     assert [message.message_id for message in broken.messages()] == ["LATE"]
     assert len(broken.damaged()) < 1100
-    repaired = Document.parse(b"messages:\n" + late, broken)
+    repaired = QueueText.parse(b"messages:\n" + late, broken)
     assert [message.message_id for message in repaired.messages()] == ["LATE"]
 
 
 def test_a_hundred_thousand_messages_are_read() -> None:
     data = b"messages:\n" + GOOD * 100_000
-    text = Document.parse(data)
+    text = QueueText.parse(data)
     assert len(text.starts()) == 100_000
     assert text.places("MISSING") == ()
     assert len(text.messages()) == 100_000

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.archives import closed
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.entry import emit, parse_entry
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.team import YamlTeam
 
 from tests.store.contract import make_message
@@ -18,11 +18,11 @@ from tests.store.contract import make_message
 TEXTS = ("plain", "a: b", "it's", "tab\there", "two\nlines", "yes", "7", "", "# no", 'say "no"', "\u2028", "ende ", "-")
 
 
-def _text(count: int) -> Document:
-    return Document.parse(b"messages:\n" + b"".join(emit(make_message(number)) for number in range(count)))
+def _text(count: int) -> QueueText:
+    return QueueText.parse(b"messages:\n" + b"".join(emit(make_message(number)) for number in range(count)))
 
 
-def _known(text: Document) -> tuple[Any, ...]:
+def _known(text: QueueText) -> tuple[Any, ...]:
     messages = text.messages()
     ids = {message.message_id for message in messages}
     return (
@@ -51,7 +51,7 @@ def test_after_any_changes_the_same_is_known_as_of_a_fresh_reading(seed: int) ->
         }
         new = [make_message(chance.choice((100 + step, 3))) for _ in range(chance.choice((0, 1, 2)))]
         text = text.edit(replace=changed, remove=gone, append=new)
-        assert _known(text) == _known(Document.parse(text.data())), f"seed {seed}, step {step}"
+        assert _known(text) == _known(QueueText.parse(text.data())), f"seed {seed}, step {step}"
 
 
 def test_an_archived_text_is_that_of_the_queue_where_it_is_of_our_own_form() -> None:
@@ -82,7 +82,7 @@ def test_an_archive_that_lost_its_entries_between_two_writes_is_written_again(tm
             for message in tx.everything():
                 tx.archive("task-manager", message)
             tx.record("test")
-        return [message.message_id for message in Document.parse(path.read_bytes()).messages()]
+        return [message.message_id for message in QueueText.parse(path.read_bytes()).messages()]
 
     ids = [message.message_id for message in messages]
     assert archive() == ids

@@ -13,7 +13,6 @@ _WAYS = {
     "single quotes": "  payload:\n    request_id: 'plan-1'\n",
     "escaped": '  payload:\n    request_id: "plan\\x2d1"\n',
     "escaped in two": '  payload:\n    request_id: "plan-\\\n      1"\n',
-    "a tag": "  payload:\n    request_id: !!binary cGxhbi0x\n",
     "flow": "  payload: {content: x, request_id: plan-1}\n",
     "in the envelope": "  request_id: plan-1\n",
     "quoted as answered": "  payload:\n    content: x\n    in_reply_to: plan-1\n",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -16,13 +14,12 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.document import Document
-from team_console.store.backends.yaml.entry import as_record, compose, emit, parse_entry
+from team_console.store.backends.yaml.entry import Values, compose, emit, parse_entry
 from team_console.store.backends.yaml.own_form import TextError, same
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.message import from_record, new_record
 
 from tests.proofs.fuzz.inputs import ENTRY, mutate
-from tests.store.contract import make_message
 
 FOREIGN = Path(__file__).parent / "foreign"
 TRICKY = (
@@ -73,16 +70,16 @@ def test_what_is_read_without_pyyaml_pyyaml_reads_the_same(seed: int) -> None:
     raw = mutate(random, random.choice(PLAIN)).encode()
     ours = own_form.read(raw)
     if ours is not None:
-        theirs = as_record(compose(raw)[0])[0]
+        theirs = Values().record(compose(raw)[0])
         assert same(ours, theirs)
         assert list(ours) == list(theirs)
 
 
 @pytest.mark.parametrize("path", sorted(FOREIGN.glob("*.yaml")), ids=lambda path: path.name)
 def test_entries_of_other_programs_read_the_same_with_and_without_pyyaml(path: Path) -> None:
-    for entry in Document.parse(path.read_bytes()).entries:
+    for entry in QueueText.parse(path.read_bytes()).entries:
         ours = own_form.read(entry.raw)
-        assert ours is None or same(ours, as_record(compose(entry.raw)[0])[0])
+        assert ours is None or same(ours, Values().record(compose(entry.raw)[0]))
 
 
 @pytest.mark.parametrize("raw", PLAIN)
@@ -107,20 +104,6 @@ def test_what_we_write_is_read_without_pyyaml(raw: str) -> None:
 )
 def test_what_needs_pyyaml_is_left_to_it(lines: str) -> None:
     assert own_form.read(f"- message_id: M\n{lines}".encode()) is None
-
-
-def test_a_queue_of_our_own_form_is_read_and_written_without_loading_pyyaml() -> None:
-    program = (
-        "import sys\n"
-        "from team_console.store.backends.yaml.document import Document\n"
-        "text = Document.parse(sys.stdin.buffer.read())\n"
-        "first = text.messages()[0].with_changes(status='read')\n"
-        "text = text.edit(append=[text.messages()[3]], replace={0: first}, remove=[5])\n"
-        "assert len(text.messages()) == 20\n"
-        "assert 'yaml' not in sys.modules\n"
-    )
-    data = b"messages:\n" + b"".join(emit(make_message(number)) for number in range(20))
-    subprocess.run([sys.executable, "-c", program], input=data, check=True)
 
 
 def test_a_new_message_is_written_as_the_design_shows_it() -> None:

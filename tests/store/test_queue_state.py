@@ -7,16 +7,16 @@ from collections.abc import Callable
 import pytest
 from team_console.store.backends.yaml.audit_log import Line, Tip
 from team_console.store.backends.yaml.disk import Stat
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_state import QueueState
+from team_console.store.backends.yaml.queue_text import QueueText
 
 _TIP = Tip(Line("ceo", "send", seq=7))
 
 
 def _generation(ino: int) -> Generation:
-    return Generation(Document.empty(), Stat("file", 1, ino, 10, 1, 0o600, 1))
+    return Generation(QueueText.empty(), Stat("file", 1, ino, 10, 1, 0o600, 1))
 
 
 _OLD, _NEW = _generation(1), _generation(2)

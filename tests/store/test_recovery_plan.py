@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_log import Line
 from team_console.store.backends.yaml.disk import Mark, Stat
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.recovery import Ending, Found, Plan, plan_of
 
 BASE, OURS, THEIRS = (1, 10, 100), (2, 20, 200), (3, 30, 300)
@@ -17,7 +17,7 @@ SENT = (
     b"messages:\n- message_id: m1\n  from: a\n  to: b\n  type: message\n  priority: normal\n"
     b"  created: '2026-01-01T00:00:00Z'\n  status: pending\n  payload: {content: x}\n"
 )
-WITH, WITHOUT = Document.parse(SENT), Document.empty()
+WITH, WITHOUT = QueueText.parse(SENT), QueueText.empty()
 SEND = Line("a", "send", seq=7, base=BASE, queue=OURS, writes=({"message_id": "m1"},))
 RECEIVE = replace(SEND, action="receive")
 WHOLE, HEALED = Plan(False, Ending.DONE), Plan(True, Ending.DONE)
@@ -28,7 +28,7 @@ def _stat(mark: Mark, kind: str = "file") -> Stat:
     return Stat(kind, 0, ino, size, mtime, 0o600, 1)
 
 
-def _found(mark: Mark | None, prev: Mark | None, *, text: Document = WITH, **more: object) -> Found:
+def _found(mark: Mark | None, prev: Mark | None, *, text: QueueText = WITH, **more: object) -> Found:
     queue = Generation(text, _stat(mark) if mark else None)
     found = Found(SEND, queue, _stat(prev) if prev else None)
     return replace(found, **more)

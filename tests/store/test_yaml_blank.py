@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import Code, TeamError
 
@@ -107,12 +107,12 @@ def test_what_a_script_appends_to_a_new_queue_is_understood(tmp_path: Path, empt
     written = (tmp_path / QUEUE).read_text()
     assert lines + lines.replace("X1", "X2") in written
     assert "[" not in written.partition("\n")[0]
-    assert [message.message_id for message in Document.parse(written.encode()).messages()][:2] == ["X1", "X2"]
+    assert [message.message_id for message in QueueText.parse(written.encode()).messages()][:2] == ["X1", "X2"]
     assert "HEALED_LOST" not in notices(open_yaml(tmp_path))
 
 
 def test_the_last_of_appended_messages_leaves_an_empty_list() -> None:
-    text = Document.parse(b"messages: []\n" + APPENDED.encode())
+    text = QueueText.parse(b"messages: []\n" + APPENDED.encode())
     assert text.edit(remove=[0]).data() == b"messages: []\n"
     changed = text.edit(replace={0: text.messages()[0].with_changes(status="read")})
     assert changed.data() == b"messages:\n" + APPENDED.replace("pending", "read").encode()

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from team_console.store.backends.open import open_team
-from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.message import Message, new_record
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
@@ -55,9 +55,9 @@ def test_a_send_into_a_team_just_opened_understands_only_what_it_adds(tmp_path: 
 
 def test_what_a_process_sent_one_after_the_other_is_there_when_it_looks(tmp_path: Path) -> None:
     write_queue(tmp_path / "queue", quiet(20))
-    text = Document.parse((tmp_path / "queue").read_bytes())
+    text = QueueText.parse((tmp_path / "queue").read_bytes())
     for number in range(1_500):
         text = text.edit(append=[made(number)])
-    known = Document.parse(text.data())
+    known = QueueText.parse(text.data())
     assert [message.message_id for message in text.messages()] == [message.message_id for message in known.messages()]
     assert len(text.messages()) == 1_520

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from team_console.store.backends.yaml.disk import Disk, Mark
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.backends.yaml.own_form import TextError
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import Addressed
 
 
@@ -16,7 +16,7 @@ class Addressees:
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
         self._layout = layout
-        self._text: Document | None = None
+        self._text: QueueText | None = None
         self._mark: Mark | None = None
         self._known: dict[str, Addressed] = {}
 
@@ -50,7 +50,7 @@ class Addressees:
             data, found = self._disk.read(self._layout.queue)
             if found.mark != released.queue:
                 return False
-            self._text = Document.parse(data, self._text)
+            self._text = QueueText.parse(data, self._text)
         except (OSError, TextError):
             return False
         self._mark = found.mark

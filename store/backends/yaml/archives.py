@@ -17,11 +17,11 @@ from urllib.parse import quote, unquote
 from msgspec import Struct, field
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat, rename_durably
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.entry import Entry, emit, parse_entry
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.own_form import TextError
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Letters, Message, digest, is_copy
@@ -186,9 +186,9 @@ def is_one_list(beginning: bytes) -> bool:
 
 def _listed(
     data: bytes, start: int, end: int, before: bytes = b"", after: bytes = b""
-) -> tuple[list[Record], Document]:
+) -> tuple[list[Record], QueueText]:
     """The records of a stretch that is a queue with `before` and `after` around it."""
-    text = Document.parse(before + data[start:end] + after)
+    text = QueueText.parse(before + data[start:end] + after)
     entries, shift = text.entries, start - len(before)
     places = [place + shift for place in text.starts()]
     pairs = zip(places, entries, strict=True)
@@ -390,11 +390,11 @@ def closed_length(data: bytes) -> int:
 def can_be_extended(data: bytes) -> bool:
     """Whether the file parses without damage and its list is in the block form that we append to."""
     try:
-        text = Document.parse(data)
+        text = QueueText.parse(data)
     except TextError:
         return False
     flush = all(entry.message is not None and entry.raw.startswith(b"- ") for entry in text.entries)
-    return bool(text.entries) and flush and not text.whole and not text.tail.strip()
+    return bool(text.entries) and flush and not text.odd and not text.tail.strip()
 
 
 ROTATE_BYTES = 10 * 1024 * 1024

@@ -31,13 +31,13 @@ from team_console.store.backends.yaml.disk import (
     rename_durably,
     write_new,
 )
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.layout import refuse_way_out
 from team_console.store.backends.yaml.lock import not_writable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import apply, archive_entry
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -117,7 +117,7 @@ class Append(Struct):
     ids: list[str] = field(default_factory=list)
 
 
-def plan_appends(team: LockedTeam, line: Line, text: Document, *, mode: int) -> list[Append]:
+def plan_appends(team: LockedTeam, line: Line, text: QueueText, *, mode: int) -> list[Append]:
     """What `line` appends where, with its folders made and torn ends mended; `text` is the queue after it.
 
     Raises:
@@ -254,7 +254,7 @@ class Commit:
         self._append_line(self._numbered(line, base=mark, queue=mark))
 
     def _stage_and_swap(
-        self, line: Line, text: Document, appends: list[Append], attachments: Mapping[str, bytes]
+        self, line: Line, text: QueueText, appends: list[Append], attachments: Mapping[str, bytes]
     ) -> None:
         made: list[Path] = []
         before = self._before
@@ -300,7 +300,7 @@ class Commit:
         found = self._disk.stat(path)
         return found is not None and found.size == len(data) and self._disk.read(path)[0] == data
 
-    def _stage(self, text: Document) -> Stat:
+    def _stage(self, text: QueueText) -> Stat:
         old = self._before.generation
         return write_new(
             self._disk, self._staged, (text.data(),), mode=old.mode, group=old.stat.group if old.stat else -1

@@ -13,12 +13,12 @@ from team_console.store.backends.yaml.archives import HEADER
 from team_console.store.backends.yaml.audit_log import Line
 from team_console.store.backends.yaml.commit import make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.layout import leads_out
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import messages_named
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_state import LockedTeam
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import DROP_UNREADABLE
 from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -213,7 +213,7 @@ def read_drop_file(disk: Disk, path: Path) -> list[Message]:
         raise ValueError(f"{found.size:,} bytes, the limit is {_MAX_BYTES:,}")
     queue, more = _as_queue(data)
     try:
-        text = Document.parse(queue)
+        text = QueueText.parse(queue)
         for _, error in text.damaged():
             raise error
     except TextError as error:

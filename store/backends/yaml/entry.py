@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import binascii
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
+import yaml
 from msgspec import Struct
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.own_form import (
@@ -29,6 +28,7 @@ DEPTH = 64
 """Levels of nesting in a message; deeper texts are refused before any recursive code sees them."""
 MOST_BY_ALIAS = 20_000
 """Weight of all values that the aliases of one entry may stand for: one each, and one more for every 100 characters."""
+MOST_BY_ALIAS_IN_FILE = 1_000_000
 SIGN = re.compile(rb"(?:^|[\s,\[{:?-])[&*][0-9A-Za-z_-]")
 """What may be an anchor or an alias: `to: &id001`, `[*id001`; but not `a & b`, `AT&T`, `* item`."""
 LIST_KEYS = frozenset({"to", "to_agents", "recipient", "to_agent"})
@@ -62,33 +62,17 @@ class Node(Struct):
     flow: bool = False
 
 
-Anchors = dict[str, Node | None]
-
-
 class Composer:
-    r"""Builds nodes from the events of libyaml, with bounded depth and with the anchors of texts before this one.
+    """Builds nodes from the events of libyaml, with bounded depth.
 
-    The composer of PyYAML knows no depth, and no anchor of another text. A pair of escapes for the halves of one
-    character, as JSON writes an emoji, is an error to libyaml: it gets another character in place of the backslash.
+    The composer of PyYAML knows no depth (30,000 nested brackets end the process), nor where an alias stands.
     """
 
-    # A backslash that no other backslash escapes, before the code of half a character: \ud83c, not \\ud83c.
-    _HALF = re.compile(r"(?<!\\)((?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")
-
-    def __init__(self, data: bytes, anchors: Anchors | None = None, *, limit: int = DEPTH + 1) -> None:
-        import yaml  # 10 ms, and most queues need it for nothing
-
-        self.anchors: Anchors = {} if anchors is None else anchors
-        self.borrows = False
+    def __init__(self, data: bytes, *, limit: int = DEPTH + 1) -> None:
         self.level = 0
+        self._anchors: dict[str, Node | None] = {}
         self._limit = limit
-        self._own: set[str] = set()
-        self._data, self._mark = data, ""
-        if b"\\ud" in data or b"\\uD" in data:
-            text = data.decode(errors="replace")
-            self._mark = next((sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in text), "")
-            data = self._HALF.sub(rf"\1{self._mark}", text).encode() if self._mark else data
-        self._fed = data
+        self._data = data
         try:
             self._loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(data)
         except (yaml.YAMLError, ValueError) as error:
@@ -138,16 +122,14 @@ class Composer:
         kind, mark, anchor = type(event).__name__, event.start_mark, event.anchor
         node = Node("alias", None, mark.index, event.end_mark.index, mark.line + 1, mark.column, anchor)
         if kind == "AliasEvent":
-            node.value = self.anchors.get(anchor)
-            self.borrows = self.borrows or anchor not in self._own
+            node.value = self._anchors.get(anchor)
             return node
         if anchor is not None:
-            self.anchors[anchor] = None
-            self._own.add(anchor)
+            self._anchors[anchor] = None
         node.tag = event.tag
         if kind == "ScalarEvent":
             node.kind, node.plain, node.flow = "scalar", event.implicit[0], event.style not in ("|", ">")
-            node.value = self._original(event) if self._mark else event.value
+            node.value = event.value
         else:
             node.kind, node.flow = kind.removesuffix("StartEvent").lower(), bool(event.flow_style)
             node.value = []
@@ -161,31 +143,12 @@ class Composer:
             if node.flow:
                 node.end = event.end_mark.index
         if anchor is not None:
-            self.anchors[anchor] = node
+            self._anchors[anchor] = node
         return node
-
-    def item(self, event: Any) -> tuple[Node, bool]:
-        """Build the value that `event` begins, and tell whether it takes values from before it.
-
-        Raises:
-            TextError: As `next`.
-        """
-        self.borrows, self._own = False, set()
-        return self.node(event), self.borrows
 
     def close(self) -> None:
         """Let go of the buffers of the parser."""
         self._loader.dispose()
-
-    def _original(self, event: Any) -> str:
-        """Join the halves of characters, which are escapes in double quotes only."""
-        value: str = event.value
-        if self._mark not in value:
-            return value
-        if event.style != '"':
-            return value.replace(self._mark, "\\")
-        halves = re.sub(self._mark + "u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), value)
-        return halves.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
     def _explained(self, error: Any) -> TextError:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -200,7 +163,7 @@ class Composer:
             character = error.character if isinstance(error.character, int) else ord(error.character[:1] or "\0")
             return TextError(
                 f"character U+{character:04X} may not stand in YAML unescaped",
-                self._fed[: error.position].count(b"\n") + 1,
+                self._data[: error.position].count(b"\n") + 1,
                 hint='Write it in double quotes as an escape, such as "\\x1b".',
                 kind=Kind.SYNTAX,
             )
@@ -212,13 +175,42 @@ def line_of(event: Any) -> int:
     return int(event.start_mark.line) + 1
 
 
-def compose(raw: bytes, anchors: Anchors | None = None) -> tuple[Node, bool]:
-    """Build the node of the one item in the text of an entry, and tell whether it takes values from before it.
+# A backslash that no other backslash escapes, before the codes of half a character or both: \ud83c\udf89, not \\ud83c.
+_HALVES = re.compile(rb"(?<!\\)((?:\\\\)*)((?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})+)")
+
+
+def with_whole_characters(data: bytes) -> bytes:
+    """Join the halves in which JSON escapes an emoji, an error to libyaml; half a character becomes U+FFFD."""
+
+    def joined(match: re.Match[bytes]) -> bytes:
+        halves = "".join(chr(int(code, 16)) for code in match[2].split(b"\\u")[1:])
+        return match[1] + halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+    return _HALVES.sub(joined, data)
+
+
+def compose(raw: bytes) -> tuple[Node, str]:
+    """Build the node of the one item in the text of an entry, with the text that its offsets count in.
 
     Raises:
-        TextError: The text is not YAML, or not exactly one item.
+        TextError: The text is too long, not YAML, or not exactly one item.
     """
-    composer = Composer(raw, anchors)
+    if len(raw) > LARGEST:
+        text = f"a message of {len(raw):,} bytes, more than {LARGEST:,}"
+        raise TextError(text, 1, hint="Keep it in a file instead.")
+    try:
+        return _item(raw), raw.decode()
+    except UnicodeError:
+        raise TextError("the text is not UTF-8", 1, kind=Kind.SYNTAX) from None
+    except TextError:
+        again = with_whole_characters(raw)
+        if again == raw:
+            raise
+        return _item(again), again.decode()
+
+
+def _item(raw: bytes) -> Node:
+    composer = Composer(raw)
     try:
         composer.expect("StreamStartEvent", "DocumentStartEvent", "SequenceStartEvent")
         node = composer.node()
@@ -226,231 +218,136 @@ def compose(raw: bytes, anchors: Anchors | None = None) -> tuple[Node, bool]:
         composer.expect("SequenceEndEvent", "DocumentEndEvent", "StreamEndEvent", otherwise=behind)
     finally:
         composer.close()
-    return node, composer.borrows
+    return node
 
 
 _TAG = "tag:yaml.org,2002:"
-_SAME_TAGS = {
-    **{"unicode": "str", "long": "int", "none": "null", "bytes": "binary"},
-    **{"tuple": "seq", "list": "seq", "dict": "map"},
-}
-"""PyYAML's names for Python's own types that have another name in YAML."""
 _TAGS = {
-    "scalar": frozenset(("str", "int", "float", "bool", "null", "timestamp", "binary")),
-    "sequence": frozenset(("seq", "omap", "pairs")),
-    "mapping": frozenset(("map", "set")),
+    "scalar": frozenset(("str", "int", "float", "bool", "null", "timestamp")),
+    "sequence": frozenset(("seq",)),
+    "mapping": frozenset(("map",)),
 }
-_NUMBER = re.compile(
-    r"([-+]?)(?:0b(?P<b2>[01]+)|0x(?P<b16>[0-9a-fA-F]+)"
-    r"|0o?(?P<b8>[0-7]+)"  # 010, which YAML 1.1 counts in eights, and 0o10
-    r"|(?P<b10>0|[1-9][0-9]*))"
-).fullmatch
-_LONGEST_NUMBER = 100
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]").search
+"""Tags that change nothing, or say which kind of number is meant; others are refused."""
 
 
-class Reading:
-    """Turns nodes into values: envelope values as text, the rest typed, aliases as what they stand for.
-
-    Attributes:
-        spent: The weight of everything that aliases stood for.
-    """
+class Values:
+    """Turns nodes into values: envelope values as text, the rest typed, aliases as what they stand for."""
 
     def __init__(self) -> None:
-        self.spent = 0
-        self._alias: Node | None = None
+        self._spent = self._spent_on_item = 0
 
-    def value(self, node: Node, *, as_text: bool | None, depth: int = 0) -> Any:
-        """Build the value of a node; with `as_text` None a mapping is read as a record, whose keys decide.
+    def record(self, node: Node) -> dict[str, Any]:
+        """Build the record in the node of an item.
 
         Raises:
-            TextError: Unknown tags and aliases, duplicate keys, keys that are not scalars, too much by aliases.
+            TextError: It is no mapping; unknown tags and aliases, duplicate keys, keys that are not scalars, too much
+                by aliases.
         """
-        outer = self._alias
-        try:
-            node = self._resolved(node)
-            if depth > DEPTH:
-                raise TextError(f"nesting deeper than {DEPTH}", self._line(node))
-            tag = self._tag(node)
-            if node.kind == "scalar":
-                return self._scalar(node, tag, as_text=bool(as_text))
-            if node.kind == "mapping":
-                mapping = self._mapping(node, as_text, depth)
-                return list(mapping) if tag == "set" else mapping
-            items = [self.value(item, as_text=bool(as_text), depth=depth + 1) for item in node.value]
-            return self._checked(_ordered, "omap", node, items) if tag == "omap" else items
-        finally:
-            self._alias = outer
+        self._spent_on_item = 0
+        record = self.value(node, as_text=None)
+        if not isinstance(record, dict):
+            raise TextError("expected a message (a mapping of keys)", node.line)
+        return record
 
-    def _resolved(self, node: Node) -> Node:
+    def value(self, node: Node, *, as_text: bool | None, depth: int = 0, alias: Node | None = None) -> Any:
+        """Build the value of a node; with `as_text` None a mapping is read as a record, whose keys decide.
+
+        Args:
+            alias: By which the node was reached.
+        """
+        node, alias = self._resolved(node, alias)
+        line = (alias or node).line
+        if depth > DEPTH:
+            raise TextError(f"nesting deeper than {DEPTH}", line)
+        if node.kind == "mapping":
+            return self._mapping(node, as_text, depth, alias)
+        tag = _tag(node, line)
+        if node.kind == "scalar":
+            return _scalar(node, tag, line, as_text=bool(as_text))
+        return [self.value(item, as_text=bool(as_text), depth=depth + 1, alias=alias) for item in node.value]
+
+    def _resolved(self, node: Node, alias: Node | None) -> tuple[Node, Node | None]:
         while node.kind == "alias":
-            name = _short(str(node.tag))
-            self._alias = self._alias or node
+            alias = alias or node
             if node.value is None:
                 raise TextError(
-                    f"alias *{name}, and no complete value named so stands before it,",
-                    self._line(node),
+                    f"alias *{_short(str(node.tag))}, and no complete value named so stands before it,",
+                    alias.line,
                     hint="Write the value out where it is used.",
                     kind=Kind.ALIAS,
                 )
             node = node.value
-        if self._alias is not None:
-            self.spent += 1 + (len(node.value) // _CHARACTERS if node.kind == "scalar" else 0)
-            if self.spent > MOST_BY_ALIAS:
-                raise too_much(self._alias)
-        return node
+        if alias is not None:
+            weight = 1 + (len(node.value) // _CHARACTERS if node.kind == "scalar" else 0)
+            self._spent, self._spent_on_item = self._spent + weight, self._spent_on_item + weight
+            if self._spent_on_item > MOST_BY_ALIAS or self._spent > MOST_BY_ALIAS_IN_FILE:
+                text = f"aliases such as *{_short(str(alias.tag))} that stand for more than a message may hold"
+                raise TextError(text, alias.line, hint="Write the value out where it is used, and shorter.")
+        return node, alias
 
-    def _line(self, node: Node) -> int:
-        return (self._alias or node).line
-
-    def _tag(self, node: Node) -> str | None:
-        if node.tag is None:
-            return None
-        tag = "str" if node.tag == "!" else node.tag
-        if tag.startswith(_TAG):
-            name = tag.removeprefix(_TAG)
-            plain = name.removeprefix("python/")
-            tag = _SAME_TAGS.get(plain, plain) if plain != name else name
-            written = f"!!{name}"
-        else:
-            written = tag if tag.startswith("!") else f"!!{tag}"
-        if tag not in _TAGS[node.kind]:
-            raise TextError(f"tag {_short(written)}", self._line(node), hint="Remove the tag; write the value as text.")
-        return tag
-
-    def _scalar(self, node: Node, tag: str | None, *, as_text: bool) -> Any:
-        text: str = node.value
-        if not text.isascii():
-            half = next((sign for sign in text if 0xD800 <= ord(sign) <= 0xDFFF), None)
-            if half is not None:
-                what = f"the escape \\u{ord(half):04x} is half a character"
-                raise TextError(what, self._line(node), hint="Write the whole character.")
-        if tag is None:
-            return text if not node.plain else text_only(text) if as_text else typed(text)
-        if tag == "null":
-            return None
-        if tag == "binary":
-            return self._checked(_binary, tag, node, text)
-        if as_text or tag in ("str", "timestamp"):
-            return text_only(text) if as_text and tag != "str" else text
-        return self._checked({"bool": _bool, "int": _int, "float": _float}[tag], tag, node, text)
-
-    def _checked(self, read: Any, tag: str, node: Node, written: Any) -> Any:
-        try:
-            return read(written)
-        except ValueError as error:
-            what = f"a value tagged !!{tag} that {error}"
-            raise TextError(what, self._line(node), hint="Correct the value.") from None
-
-    def _mapping(self, node: Node, as_text: bool | None, depth: int) -> dict[str, Any]:
+    def _mapping(self, node: Node, as_text: bool | None, depth: int, alias: Node | None) -> dict[str, Any]:
         found: dict[str, Any] = {}
         lines: dict[str, int] = {}
         merged: dict[str, Any] = {}
+        _tag(node, (alias or node).line)
         for key_node, value_node in node.value:
-            outer = self._alias
-            key = self._resolved(key_node)
-            line = self._line(key)
+            key, by = self._resolved(key_node, alias)
+            line = (by or key).line
             if key.kind != "scalar":
                 raise TextError("a key that is not text", line)
-            self._scalar(key, self._tag(key) and "str", as_text=True)
-            self._alias = outer
+            _scalar(key, _tag(key, line) and "str", line, as_text=True)
             if key.plain and key.tag is None and key.value == "<<":
-                self._merge(value_node, merged, as_text, depth)
+                self._merge(value_node, merged, as_text, depth, alias)
                 continue
             name = str(key.value)
             if name in found:
                 raise TextError(f"key {_short(name)!r} twice", lines[name], line)
             lines[name] = line
             text = name in TEXT_KEYS if as_text is None else as_text
-            found[name] = self.value(value_node, as_text=text, depth=depth + 1)
+            found[name] = self.value(value_node, as_text=text, depth=depth + 1, alias=alias)
         return merged | found if merged else found
 
-    def _merge(self, node: Node, merged: dict[str, Any], as_text: bool | None, depth: int) -> None:
+    def _merge(self, node: Node, merged: dict[str, Any], as_text: bool | None, depth: int, alias: Node | None) -> None:
         """Take in a mapping, or a list of them, of which the first to have a key counts."""
         target = node.value if node.kind == "alias" and node.value is not None else node
         parts = target.value if target.kind == "sequence" else [node]
         for part in parts:
-            mapping = self.value(part, as_text=as_text, depth=depth + 1)
+            mapping = self.value(part, as_text=as_text, depth=depth + 1, alias=alias)
             if not isinstance(mapping, dict):
                 raise TextError("a merge key << without a mapping", node.line, hint="Write the merged keys out.")
             for key, value in mapping.items():
                 merged.setdefault(key, value)
 
 
-def too_much(alias: Node) -> TextError:
-    """The error for aliases that make a small text large."""
-    return TextError(
-        f"aliases such as *{_short(str(alias.tag))} that stand for more than a message may hold",
-        alias.line,
-        hint="Write the value out where it is used, and shorter.",
-    )
+def _tag(node: Node, line: int) -> str | None:
+    """The name of the tag that is written, if it is one of those that are understood."""
+    if node.tag is None:
+        return None
+    tag = "str" if node.tag == "!" else node.tag.removeprefix(_TAG)
+    if tag not in _TAGS[node.kind]:
+        written = tag if tag.startswith("!") else f"!!{tag}"
+        raise TextError(f"tag {_short(written)}", line, hint="Remove the tag; write the value as text.")
+    return tag
+
+
+def _scalar(node: Node, tag: str | None, line: int, *, as_text: bool) -> Any:
+    text: str = node.value
+    if tag is None:
+        return text if not node.plain else text_only(text) if as_text else typed(text)
+    if tag == "null":
+        return None
+    if as_text or tag in ("str", "timestamp"):
+        return text_only(text) if as_text and tag != "str" else text
+    try:
+        value = getattr(yaml.constructor.SafeConstructor(), f"construct_yaml_{tag}")(yaml.ScalarNode("", text))
+    except (ValueError, KeyError, IndexError):
+        raise TextError(f"a value tagged !!{tag} that is none", line, hint="Correct the value.") from None
+    # Infinities and what is no number stay text, and integers that are not written as we write them.
+    return value if abs(value) < (INTEGERS if text == str(value) else PLAIN_INTEGERS) else text
 
 
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…"
-
-
-def _ordered(items: list[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for item in items:
-        if not isinstance(item, dict) or len(item) != 1 or not found.keys().isdisjoint(item):
-            raise ValueError("is not a list of single pairs, each key once")
-        found.update(item)
-    return found
-
-
-def _bool(written: str) -> bool:
-    word = written.lower()
-    if word not in ("y", "yes", "true", "on", "n", "no", "false", "off"):
-        raise ValueError("is neither true nor false")
-    return word in ("y", "yes", "true", "on")
-
-
-def _int(written: str) -> Any:
-    if len(written) > _LONGEST_NUMBER:
-        return written
-    match = _NUMBER(written.replace("_", ""))
-    if match is None or match.lastgroup is None:
-        raise ValueError("is not a whole number")
-    value = int(match[1] + match[match.lastgroup], int(match.lastgroup[1:]))
-    # A larger one only as we write it: what was read as text until now, in another spelling, stays text.
-    return value if abs(value) < (INTEGERS if written == str(value) else PLAIN_INTEGERS) else written
-
-
-def _float(written: str) -> Any:
-    plain = written.replace("_", "").lower()
-    if plain.lstrip("+-") in (".inf", ".nan"):
-        return written
-    try:
-        value = float(plain)
-    except ValueError:
-        raise ValueError("is not a number") from None
-    return value if value - value == 0 else written
-
-
-def _binary(written: str) -> str:
-    """The text that the bytes are, else base64 without line breaks, since a message holds text only."""
-    packed = "".join(written.split())
-    try:
-        text = binascii.a2b_base64(packed, strict_mode=True).decode()
-    except binascii.Error:
-        raise ValueError("is not base64") from None
-    except UnicodeDecodeError:
-        return packed
-    return packed if _CONTROLS(text) else text
-
-
-def as_record(node: Node) -> tuple[dict[str, Any], int]:
-    """Turn the node of an item into a record; the second tells the weight of what its aliases stand for.
-
-    Raises:
-        TextError: As `Reading.value`, and for an item that is not a mapping.
-    """
-    reading = Reading()
-    record = reading.value(node, as_text=None)
-    if not isinstance(record, dict):
-        raise TextError("expected a message (a mapping of keys)", node.line)
-    return record, reading.spent
 
 
 def parse_record(raw: bytes) -> dict[str, Any]:
@@ -460,17 +357,7 @@ def parse_record(raw: bytes) -> dict[str, Any]:
         TextError: The text is not one readable mapping.
     """
     record = own_form.read(raw)
-    return as_record(_composed(raw, None)[0])[0] if record is None else record
-
-
-def _composed(raw: bytes, anchors: Anchors | None) -> tuple[Node, bool]:
-    if len(raw) > LARGEST:
-        text = f"a message of {len(raw):,} bytes, more than {LARGEST:,}"
-        raise TextError(text, 1, hint="Keep it in a file instead.")
-    try:
-        return compose(raw, anchors)
-    except UnicodeError:
-        raise TextError("the text is not UTF-8", 1, kind=Kind.SYNTAX) from None
+    return Values().record(compose(raw)[0]) if record is None else record
 
 
 def parse_entry(raw: bytes) -> Message:
@@ -488,14 +375,12 @@ class Entry(Struct, eq=False, gc=False):
     Attributes:
         raw: The exact bytes, from the line of its dash to before the next item.
         known: The outcome, None before anybody asked for it.
-        borrows: Whether its aliases take values from text before it.
-        spent: The weight of everything that its aliases stand for.
+        tied: Whether its text takes values from others or gives them some, by aliases.
     """
 
     raw: bytes
     known: Message | TextError | None = None
-    borrows: bool = False
-    spent: int = 0
+    tied: bool = False
 
     @property
     def outcome(self) -> Message | TextError:
@@ -517,34 +402,13 @@ class Entry(Struct, eq=False, gc=False):
     def _look(self) -> Message | TextError:
         outcome: Message | TextError
         try:
-            record = own_form.read(self.raw)
-            if record is None:
-                record, self.spent = as_record(_composed(self.raw, None)[0])
-            outcome = to_message(record, self.raw)
+            outcome = parse_entry(self.raw)
         except TextError as error:
             outcome = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
         with _ONE_AT_A_TIME:
             if self.known is None:
                 self.known = outcome
             return self.known
-
-
-def tied(entry: Entry, anchors: Anchors) -> Entry:
-    """Read an entry with the anchors that stand before it, to which its own are added."""
-    if not SIGN.search(entry.raw) or len(entry.raw) > LARGEST:
-        return entry
-    borrows, spent = False, 0
-    outcome: Message | TextError
-    try:
-        node, borrows = compose(entry.raw, anchors)
-        record, spent = as_record(node)
-        outcome = to_message(record, entry.raw)
-    except TextError as error:
-        outcome = error.below(0)
-    before = entry.known
-    if isinstance(before, Message) and isinstance(outcome, Message) and same(before.record, outcome.record):
-        outcome = before
-    return Entry(entry.raw, outcome, borrows, spent)
 
 
 def to_message(record: Mapping[str, Any], raw: bytes) -> Message:
@@ -590,8 +454,12 @@ def emit(message: Message) -> bytes:
     raw = own_form.write(record)
     found = own_form.read(raw)
     if found is None or not same(found, record):
-        found = as_record(compose(raw)[0])[0]
-        if not same(_load_elsewhere(raw), [record]):
+        found = Values().record(compose(raw)[0])
+        try:
+            elsewhere = yaml.load(raw, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise TextError(f"another YAML reader refuses the message: {error}", hint="Send it as text.") from None
+        if not same(elsewhere, [record]):
             raise TextError("another YAML reader would not read the message back as written", hint="Send it as text.")
     if not same(found, record):
         changed = [key for key, value in record.items() if key not in found or not same(value, found[key])]
@@ -599,15 +467,6 @@ def emit(message: Message) -> bytes:
         raise TextError(f"{what} does not read back as written", hint="Send it as text.")
     to_message(found, raw)
     return raw
-
-
-def _load_elsewhere(raw: bytes) -> Any:
-    import yaml  # as in `Composer`
-
-    try:
-        return yaml.load(raw, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise TextError(f"another YAML reader refuses the message: {error}", hint="Send it as text.") from None
 
 
 class Style(Struct, frozen=True):
@@ -621,37 +480,6 @@ class Style(Struct, frozen=True):
         if self.indent:
             raw = re.sub(rb"(?m)^(?=[^\n])", b" " * self.indent, raw)
         return raw.replace(b"\n", self.eol) if self.eol != b"\n" else raw
-
-
-def written_out(raw: bytes, anchors: Anchors) -> bytes:
-    """Write the values that aliases stand for in their places, in the words of JSON, which is YAML.
-
-    Raises:
-        TextError: The text is not YAML, or an alias stands for nothing.
-    """
-    composer = Composer(raw, anchors, limit=DEPTH + 3)
-    try:
-        composer.expect("StreamStartEvent", "DocumentStartEvent")
-        root = composer.node()
-    finally:
-        composer.close()
-    text = raw.decode()
-    for node in sorted(_aliases(root), key=lambda node: -node.start):
-        value = json.dumps(Reading().value(node, as_text=False), ensure_ascii=False)
-        text = text[: node.start] + value + text[node.end :]
-    return text.encode()
-
-
-def _aliases(node: Node) -> Iterator[Node]:
-    if node.kind == "alias":
-        yield node
-    elif node.kind == "sequence":
-        for item in node.value:
-            yield from _aliases(item)
-    elif node.kind == "mapping":
-        for pair in node.value:
-            for item in pair:
-                yield from _aliases(item)
 
 
 _ABSENT = object()
@@ -682,11 +510,7 @@ def patch(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Sty
     Raises:
         TextError: `new` cannot be written.
     """
-    quick = _by_lines(raw, old, new) if style == Style() else None
-    if quick is not None:
-        return quick
-    node = compose(raw)[0]
-    text = raw.decode()
+    node, text = compose(raw)
     try:
         changed = _Patch(text, style).apply(node, old, new).encode()
         found = parse_record(changed)
@@ -697,35 +521,6 @@ def patch(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Sty
         pass
     rest = text[_line_end(text, node.end) :].encode()
     return style.of(emit(from_record(new))) + rest
-
-
-_LINE = re.compile(rb"(?m)^(?:- |  )(?=[^ \n-])")
-
-
-def _by_lines(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any]) -> bytes | None:
-    """The change made in an entry of our own form, where every value that changes is written as we write it."""
-    keys = list(old)
-    places = [match.start() for match in _LINE.finditer(raw)]
-    if own_form.read(raw) is None or len(places) != len(keys) or keys[0] not in new:
-        return None
-    behind = "status" if "status" in old and "status" in new else [key for key in keys if key in new][-1]
-    changed = b""
-    for key, at, end in zip(keys, places, [*places[1:], len(raw)], strict=True):
-        piece, kept = raw[at:end], key in new and same(old[key], new[key])
-        if (not kept or key == behind) and piece[2:] != _written(key, old[key])[2:]:
-            return None
-        changed += piece if kept else piece[:2] + _written(key, new[key])[2:] if key in new else b""
-        if key == behind:
-            changed += b"".join([_written(name, value) for name, value in new.items() if name not in old])
-    found = own_form.read(changed)
-    if found is None or not same(found, new):
-        return None
-    to_message(found, changed)
-    return changed
-
-
-def _written(key: str, value: Any) -> bytes:
-    return (own_form.pair(key, value, 2) + "\n").encode()
 
 
 class _Patch:

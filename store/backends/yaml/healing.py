@@ -25,12 +25,12 @@ from team_console.store.backends.yaml.audit_log import (
     whole_lines,
 )
 from team_console.store.backends.yaml.disk import Disk, Mark
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.entry import parse_record
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import changed_keys, handle_of, piece_name
 from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import (
     STATE_KEYS,
@@ -170,7 +170,7 @@ class Healing(Struct):
         torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
     """
 
-    text: Document
+    text: QueueText
     adds: list[Message] = field(default_factory=list)
     changes: list[RecordPatch] = field(default_factory=list)
     removed: list[Handle] = field(default_factory=list)
@@ -212,7 +212,7 @@ class Healing(Struct):
 
 def reconcile(
     expected: Held,
-    current: Document,
+    current: QueueText,
     *,
     archived: Callable[[Message], bool],
     taken_out: Callable[[str], bool],
@@ -256,7 +256,7 @@ def reconcile(
     return healing
 
 
-def contribution(theirs: Document, ours: Document, *, archived: Callable[[Message], bool]) -> Healing:
+def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
     """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
     healing = Healing(ours)
     found = by_id(ours.distinct())
@@ -494,13 +494,13 @@ class ExpectedQueue:
         lines = list(Ledger(self._disk, self._layout.audit).lines())
         return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
 
-    def _generation_before(self, line: Line) -> Document | None:
+    def _generation_before(self, line: Line) -> QueueText | None:
         """The text that the last line was applied to, when it is still there as it was."""
         found = self._disk.stat(self._layout.prev)
         if found is None or found.mark != line.base or line.base == line.queue:
             return None
         with contextlib.suppress(TextError, OSError):
-            return Document.parse(self._disk.read(self._layout.prev)[0], self._known.text)
+            return QueueText.parse(self._disk.read(self._layout.prev)[0], self._known.text)
         return None
 
 

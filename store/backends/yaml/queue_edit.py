@@ -8,12 +8,12 @@ from typing import Any
 
 from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, Handle, Line, Record, RecordPatch
-from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.transaction import Changes
 from team_console.store.model.message import Letters, Message, digest, from_record, is_ahead
 
 
-def line_of(changes: Changes, text: Document, *, actor: str) -> Line:
+def line_of(changes: Changes, text: QueueText, *, actor: str) -> Line:
     """The line that a finished transaction over `text` asks for."""
     (action, facts), *also = changes.records
     replaced = [
@@ -35,7 +35,7 @@ def line_of(changes: Changes, text: Document, *, actor: str) -> Line:
     )
 
 
-def handle_of(message: Message, text: Document) -> Handle:
+def handle_of(message: Message, text: QueueText) -> Handle:
     """What tells the record of `message` from all others in `text`."""
     return message.message_id, digest(message) if len(text.places(message.message_id)) > 1 else ""
 
@@ -54,7 +54,7 @@ def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Record:
     return keys | {key: None for key in old if key not in new}
 
 
-def apply(text: Document, line: Line) -> Document:
+def apply(text: QueueText, line: Line) -> QueueText:
     """The queue after `line`. Doing it a second time changes nothing. Raises `TextError` for unwritable text."""
     return _Edit(text, line).result()
 
@@ -62,7 +62,7 @@ def apply(text: Document, line: Line) -> Document:
 class _Edit:
     """One line turned into places of one text."""
 
-    def __init__(self, text: Document, line: Line) -> None:
+    def __init__(self, text: QueueText, line: Line) -> None:
         self._text = text
         self._places = Places(text)
         self._here: dict[str, Letters] = {}
@@ -80,7 +80,7 @@ class _Edit:
             self._remove.update(self._places.of(handle)[1:])
         self._remove.update(_places_of_pieces(text, line.torn) if line.torn else ())
 
-    def result(self) -> Document:
+    def result(self) -> QueueText:
         for place in self._remove:
             self._changed.pop(place, None)
         if not (self._append or self._changed or self._remove):
@@ -113,7 +113,7 @@ class _Edit:
 class Places:
     """Where in a queue the records are that handles mean; those that share an id are read once for all of them."""
 
-    def __init__(self, text: Document) -> None:
+    def __init__(self, text: QueueText) -> None:
         self._text = text
         self._shared: dict[str, dict[str, list[int]]] = {}
 
@@ -142,7 +142,7 @@ class Places:
         return message is not None and second is not None and is_ahead(message, second)
 
 
-def messages_named(text: Document, message_id: str) -> list[Message]:
+def messages_named(text: QueueText, message_id: str) -> list[Message]:
     """All messages of `text` with this id, in order."""
     found = (text.entries[place].message for place in text.places(message_id))
     return [message for message in found if message is not None]
@@ -153,14 +153,14 @@ def piece_name(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _places_of_pieces(text: Document, names: Sequence[str]) -> list[int]:
+def _places_of_pieces(text: QueueText, names: Sequence[str]) -> list[int]:
     """The damaged entries that are meant; one that somebody changed or repaired meanwhile stays."""
     wanted = set(names)
     entries = enumerate(text.entries)
     return [place for place, entry in entries if entry.message is None and piece_name(entry.raw) in wanted]
 
 
-def archive_entry(text: Document, message_id: str, record: Record | None) -> tuple[Message, bytes] | None:
+def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tuple[Message, bytes] | None:
     """The message to archive: the record itself, else the one live in `text` with its text there."""
     if record is not None:
         return from_record(record), b""
@@ -168,7 +168,7 @@ def archive_entry(text: Document, message_id: str, record: Record | None) -> tup
     return next(((entry.message, entry.raw) for entry in entries if entry.message is not None), None)
 
 
-def _archived(agent: str, message: Message, live: Iterable[Message], text: Document) -> tuple[str, str, Record | None]:
+def _archived(agent: str, message: Message, live: Iterable[Message], text: QueueText) -> tuple[str, str, Record | None]:
     """No record when the queue shows this very one afterwards, so that the ledger need not repeat it."""
     shown = message in live and len(text.places(message.message_id)) < 2
     return agent, message.message_id, None if shown else dict(message.record)

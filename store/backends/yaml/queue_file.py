@@ -8,8 +8,8 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.store.backends.yaml.audit_log import Ledger
 from team_console.store.backends.yaml.disk import PRIVATE, Disk, Mark, Stat, shared_mode
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.own_form import TextError
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.errors import Code, TeamError
 
 PATIENCE = 0.25
@@ -26,7 +26,7 @@ class Generation(Struct, frozen=True):
         stat: What the file was, None when there is none.
     """
 
-    text: Document
+    text: QueueText
     stat: Stat | None
 
     @property
@@ -101,14 +101,14 @@ def _blank(disk: Disk, path: Path) -> Generation | None:
     The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
     """
     data, found = disk.read(path)
-    if not Document.is_blank(data):
+    if not QueueText.is_blank(data):
         return None
     line = Ledger(disk, path.with_name(_LEDGER)).tip().line
     if line is not None and line.base == found.mark and disk.stat(_previous(path)) is None:
-        return Generation(Document.blank_file(data), found)
+        return Generation(QueueText.blank_file(data), found)
     if _ledger_size(disk, path) or disk.stat(_previous(path)) is not None:
         return None
-    return Generation(Document.blank_file(data), found)
+    return Generation(QueueText.blank_file(data), found)
 
 
 def _previous(path: Path) -> Path:
@@ -123,9 +123,9 @@ def _ledger_size(disk: Disk, path: Path) -> int:
 def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
     found = disk.stat(path)
     if found is None:
-        return known if known is not None and known.stat is None else Generation(Document.empty(), None)
+        return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
     if known is not None and known.mark == found.mark:
         return known if known.stat == found else Generation(known.text, found)
     data, found = disk.read(path)
     before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
-    return Generation(Document.parse(data, before), found)
+    return Generation(QueueText.parse(data, before), found)

@@ -29,7 +29,6 @@ from team_console.store.backends.yaml.commit import (
     move_aside,
 )
 from team_console.store.backends.yaml.disk import Stat, cut, set_aside
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
@@ -54,6 +53,7 @@ from team_console.store.backends.yaml.queue_edit import (
 )
 from team_console.store.backends.yaml.queue_file import Generation, load
 from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
@@ -130,7 +130,7 @@ def is_cut_short(line: Line, queue: Generation, prev: Stat | None) -> bool:
     return not _is_visible(line, queue.text)
 
 
-def _is_visible(line: Line, text: Document) -> bool:
+def _is_visible(line: Line, text: QueueText) -> bool:
     """Whether anything the transaction of `line` wanted can be seen in `text`."""
     if any(text.places(str(record.get("message_id"))) for record in line.writes):
         return True
@@ -329,7 +329,7 @@ def _carry_out(team: LockedTeam, now: QueueState, found: Found, plan: Plan) -> L
     return healed
 
 
-def _merging(team: LockedTeam, text: Document, healed: Line | None) -> Line | None:
+def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | None:
     """What the generation that our swap displaced has to give to the queue as it will be after `healed`."""
     try:
         theirs = load(team.disk, team.layout.prev, None).text
@@ -360,7 +360,7 @@ def _healing(team: LockedTeam, now: QueueState, account: ExpectedQueue, held: He
     return healing.line()
 
 
-def _without_others(line: Line, held: Held, text: Document) -> Line:
+def _without_others(line: Line, held: Held, text: QueueText) -> Line:
     """`line` without what it does to ids that stand for messages of somebody else by now."""
     ids = {patch.handle[0] for patch in line.changes} | {message_id for message_id, _ in line.removed}
     taken: dict[str, Message] = {}
@@ -382,7 +382,7 @@ def _without_others(line: Line, held: Held, text: Document) -> Line:
     )
 
 
-def _old_pieces(team: LockedTeam, text: Document, going: Collection[str]) -> Line | None:
+def _old_pieces(team: LockedTeam, text: QueueText, going: Collection[str]) -> Line | None:
     """What takes out torn pieces of messages that the ledger has, also those of an earlier session; some go already."""
     damaged = (entry.raw for entry in text.entries if entry.message is None)
     pieces = [raw for raw in damaged if piece_name(raw) not in going]
@@ -413,7 +413,7 @@ def _completion(team: LockedTeam, line: Line) -> Line:
 
 
 # guard: archives-cut-in-recovery
-def _cut_archives(team: LockedTeam, line: Line, text: Document, held: Held) -> None:
+def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: Held) -> None:
     """Take back what the transaction of `line` put at the ends of archives, whole or torn, where nothing else is."""
     for path, size in ((team.layout.folder / name, size) for name, size in line.sizes.items()):
         found = team.disk.stat(path)
@@ -426,7 +426,7 @@ def _cut_archives(team: LockedTeam, line: Line, text: Document, held: Held) -> N
     team.archives.forget()
 
 
-def _is_ours(end: bytes, line: Line, text: Document, held: Held) -> bool:
+def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
     """Whether the end of an archive is what `line` appends, or a beginning of that; the queue may have lost it."""
     ours = {message_id for _, message_id, _ in line.archived}
     if not set(closed_ids(end)) <= ours:

@@ -9,10 +9,10 @@ from pathlib import Path
 from msgspec import Struct
 from team_console.store.backends.yaml.archives import HEADER
 from team_console.store.backends.yaml.disk import rename_durably, write_new
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.layout import archive_part
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_state import LockedTeam
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 
@@ -71,7 +71,7 @@ def _replace(team: LockedTeam, shortening: Shortening, mode: int) -> None:
 
 def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[str]) -> Shortening | None:
     try:
-        text = Document.parse(team.disk.read(path)[0])
+        text = QueueText.parse(team.disk.read(path)[0])
     except (TextError, OSError):
         return None
     old: dict[int, str] = {}
@@ -79,7 +79,7 @@ def _shortening(team: LockedTeam, path: Path, before: datetime, keep: frozenset[
         message = entry.message
         if message is not None and message.message_id not in keep and _is_older(message, before):
             old[place] = message.message_id
-    if text.whole or not old:
+    if text.odd or not old:
         return None
     part, ids = archive_part(path.name), frozenset(old.values())
     if len(old) < len(text.entries):

@@ -20,7 +20,6 @@ from team_console.store.backends.yaml.commit import (
     replaced_settings,
 )
 from team_console.store.backends.yaml.disk import Disk, Mark, shared_mode
-from team_console.store.backends.yaml.document import Document, is_written_plainly
 from team_console.store.backends.yaml.drop import DropFolder
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import (
@@ -35,6 +34,7 @@ from team_console.store.backends.yaml.lock import (
 from team_console.store.backends.yaml.queue_edit import line_of, messages_named
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
+from team_console.store.backends.yaml.queue_text import QueueText, is_written_plainly
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.backends.yaml.settings import ReadSettings
 from team_console.store.contract.transaction import ChangedError, Transaction
@@ -56,7 +56,7 @@ _MAY_BE_NUMBER = re.compile(r"[-+.:0-9eTZ]+").fullmatch
 class YamlTransaction(Transaction):
     """Buffered changes over the queue's text and the archives."""
 
-    def __init__(self, team: LockedTeam, text: Document) -> None:
+    def __init__(self, team: LockedTeam, text: QueueText) -> None:
         super().__init__(now=team.clock(), config=team.settings.config, recorded=team.recorded)
         self._team = team
         self._text = text
@@ -303,7 +303,7 @@ def open_session(
         left = parse_released(before)
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
-        seen = known or Generation(Document.empty(), None)
+        seen = known or Generation(QueueText.empty(), None)
         read = settings()
         archives.forget()
         ledger = Ledger(disk, layout.audit, read.config.key)
@@ -334,7 +334,7 @@ def _count_damaged(queue: Generation, left: Released | None, begun: Mark | None)
     return queue.text.damaged_count
 
 
-def _refuse_changed(text: Document, rests_on: Sequence[Message]) -> None:
+def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
     for message in rests_on:
         now, digest = messages_named(text, message.message_id), digest_of(message)
         if not any(digest_of(other) == digest for other in now):

@@ -17,7 +17,6 @@ from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import FileReader, Ledger, Line
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
 from team_console.store.backends.yaml.disk import Disk, Mark, Stat
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.healing import (
     CHANGED,
     HEALED_ANSWER,
@@ -34,6 +33,7 @@ from team_console.store.backends.yaml.layout import Layout, closed_problem, is_c
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_file import Generation, load
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.backends.yaml.settings import ReadSettings, SettingsFile
 from team_console.store.contract.team import (
@@ -80,7 +80,7 @@ class SnapshotReader:
         self._broken: _Broken | None = None
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
-        self._damaged: tuple[Document, tuple[Problem, ...], frozenset[str]] | None = None
+        self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
         self._ours: Generation | None = None
         self._losses: Losses | None = None
         self.trail = FileReader(disk, layout.audit)
@@ -230,7 +230,7 @@ class SnapshotReader:
         found = self._disk.stat(self._layout.queue)
         return found.mark if found else None
 
-    def _damage(self, text: Document) -> tuple[tuple[Problem, ...], frozenset[str]]:
+    def _damage(self, text: QueueText) -> tuple[tuple[Problem, ...], frozenset[str]]:
         """Each damaged place, and the ids that can still be found there."""
         if len(text.messages()) == len(text.entries):
             return (), frozenset()

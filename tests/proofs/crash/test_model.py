@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from team_console.store.backends.yaml.disk import Stat
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.entry import emit
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.team import YamlTeam
 
 from tests.proofs.crash.models import images
@@ -67,7 +67,7 @@ class Story(RuleBasedStateMachine):
         if len(self.past) >= back:
             self.number += 1
             own = make_message(self.number)
-            old = Document.parse(self.past[-back])
+            old = QueueText.parse(self.past[-back])
             body = b"".join(entry.raw for entry in old.entries)
             self.disk.put(QUEUE, b"messages:\n" + body + emit(own))
             self.theirs = own.message_id
@@ -78,7 +78,7 @@ class Story(RuleBasedStateMachine):
         """A program that rewrites in place stops after the first messages."""
         stat: Stat | None = self.disk.stat(QUEUE)
         if stat is not None and self.past:
-            entries = Document.parse(self.past[-1]).entries
+            entries = QueueText.parse(self.past[-1]).entries
             if len(entries) > 1:
                 self.disk.overwrite(
                     QUEUE, b"messages:\n" + b"".join(entry.raw for entry in entries[: len(entries) // 2])
@@ -111,7 +111,7 @@ class Story(RuleBasedStateMachine):
         path = ROOT / "archive" / f"{AGENT}-archive.yaml"
         stat = self.disk.stat(path)
         if self.settled and stat is not None and stat.size:
-            ids = [message.message_id for message in Document.parse(self.disk.read(path)[0]).messages()]
+            ids = [message.message_id for message in QueueText.parse(self.disk.read(path)[0]).messages()]
             assert len(ids) == len(set(ids))
             assert set(self.received) <= set(ids)
 

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.queue_text import QueueText
 
 from tests.proofs.fuzz.inputs import make
 from tests.proofs.fuzz.look import change, read
@@ -47,7 +47,7 @@ def main(seed: int, first: int, count: int, largest: int) -> int:
 
 def change_anew(data: bytes) -> None:
     """Change what was not read before."""
-    change(Document.parse(data))
+    change(QueueText.parse(data))
 
 
 def peak_kilobytes() -> int:

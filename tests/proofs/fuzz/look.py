@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from team_console.store.backends.yaml.document import Document
 from team_console.store.backends.yaml.own_form import TextError
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.message import Message, new_record
 
 
-def read(data: bytes) -> Document | None:
+def read(data: bytes) -> QueueText | None:
     """Read `data` as a queue; None when it is refused as a whole. Any other exception is a defect."""
     try:
-        text = Document.parse(data)
+        text = QueueText.parse(data)
     except TextError as error:
         if not (error.line >= 1 and error.message):
             raise AssertionError("refused without a reason") from error
@@ -26,7 +26,7 @@ def read(data: bytes) -> Document | None:
     return text
 
 
-def _look_for(text: Document, messages: Sequence[Message]) -> None:
+def _look_for(text: QueueText, messages: Sequence[Message]) -> None:
     for message in messages[:3]:
         found = text.entries[text.places(message.message_id)[0]].message
         assert found is not None
@@ -34,7 +34,7 @@ def _look_for(text: Document, messages: Sequence[Message]) -> None:
     assert text.places("MSG-20990101-notthere") == ()
 
 
-def change(text: Document) -> None:
+def change(text: QueueText) -> None:
     """Add a message and mark the first one read; nothing else may change."""
     added = new_record(
         message_id="MSG-20990101-aaaaaaaa",
@@ -54,7 +54,7 @@ def change(text: Document) -> None:
         after = text.edit(append=[added], replace=changes)
     except TextError:
         return
-    again = Document.parse(after.data())
+    again = QueueText.parse(after.data())
     assert [entry.error is None for entry in again.entries] == [*(entry.error is None for entry in before), True]
     for index, (old, new) in enumerate(zip(before, again.entries[:-1], strict=True)):
         if index == first:
@@ -63,7 +63,7 @@ def change(text: Document) -> None:
         elif old.message is not None and not old.raw.endswith(b"\n"):
             assert new.message is not None
             assert new.message.record == old.message.record
-        elif not text.whole:
+        elif not text.odd:
             assert new.raw.rstrip(b"\r\n") == old.raw.rstrip(b"\r\n")
     assert again.entries[-1].message is not None
     assert again.entries[-1].message.record == added.record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from team_console.store.backends.yaml.document import Document
+from team_console.store.backends.yaml.queue_text import QueueText
 
 from tests.proofs.fuzz import pace
 from tests.proofs.fuzz.pace import is_too_slow
@@ -34,7 +34,7 @@ def test_a_damaged_entry_is_not_searched_for_an_end_behind_the_place_where_it_is
 
     sys.setprofile(note)
     try:
-        assert len(Document.parse(data).entries) > 1
+        assert len(QueueText.parse(data).entries) > 1
     finally:
         sys.setprofile(None)
     assert calls < 5_000_000, "each of a hundred open entries looks at up to 64 KB behind it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -16,38 +16,28 @@ from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.entry import (
     DEPTH,
     SIGN,
-    Anchors,
     Composer,
     Entry,
     Node,
-    Reading,
     Style,
-    as_record,
-    compose,
+    Values,
     emit,
     line_of,
     parse_record,
     patch,
     replaced,
-    tied,
     to_message,
-    too_much,
-    written_out,
+    with_whole_characters,
 )
 from team_console.store.backends.yaml.own_form import Kind, TextError, same
 from team_console.store.model.message import Message, distinct
 
 BOM = b"\xef\xbb\xbf"
-MOST_BY_ALIAS_IN_FILE = 1_000_000
-"""Weight of all values that the aliases of a file may stand for."""
 MOST_DAMAGED = 1000
 """Damaged entries that are listed one by one; a file that has to be read as a whole may have no more."""
 _LIST = "messages"
 _EXPECTED = "expected a list under messages:"
 _HINT = "A queue is a file with the line 'messages:' and a list below it."
-_TRIES = 100
-_WIDEST = 1 << 16
-"""Bytes in which an open quote is looked for its end."""
 _NOTHING: Mapping[int, Message] = MappingProxyType({})
 _NO_ENTRIES: Mapping[bytes, Entry] = MappingProxyType({})
 
@@ -59,13 +49,13 @@ _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
 _BLANKS = rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*"
 """Any number of empty lines and comment lines."""
 _LIST_KEY = re.compile(
-    rb"(?:\A" + BOM + rb"|^)messages:"
+    rb"(?:\A" + BOM + rb"|^)(?P<quote>[\"']?)messages(?P=quote):"
     rb"(?:[ \t]++(?P<value>\[[ \t]*+\]|\{[ \t]*+\}|null|~))?"  # "messages: []": the list is empty
     rb"[ \t]*+(?:(?<=[ \t])#[^\n]*?)?\r?$",  # "messages: # the queue"
     re.MULTILINE,
 )
 _LIST_LINE = re.compile(
-    rb"(\A\xef\xbb\xbf|^)messages:"  # behind a byte order mark, too
+    rb"((?:\A\xef\xbb\xbf|^)([\"']?)messages\2):"  # behind a byte order mark, too
     rb"(?:[ \t]+(?:\[[ \t]*\]|\{[ \t]*\}|null|~))?"  # "messages: []", "messages: null": a list that is to be opened
     rb"(?=[ \t\r\n]|\Z)",  # "messages: # the queue", but not "messages:x"
     re.MULTILINE,
@@ -102,9 +92,6 @@ _BARE_KEY = re.compile(
     rb"|\r?\n)"  # "other:"
      + _BLANKS + rb" *+-[ \t\r\n]"  # and a list below it
 )
-_BREAKS = "\n\r\x85\u2028\u2029"
-_COMMENT = re.compile(r"#[^\n]*")
-_ALIAS = re.compile(rb"\*([0-9A-Za-z_-]+)")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9._:@/+-]+").fullmatch
 _HIDDEN_ID = re.compile(
     rb"id[\"']?[ \t]*:\s*(?:\"[^\"\n]*\\|[*!])"  # id: "MSG\x2d1", id: *other, id: !!binary TVNHLTE=
@@ -118,14 +105,14 @@ def is_written_plainly(word: str) -> bool:
     return _PLAIN_WORD(word) is not None
 
 
-class Document:
+class QueueText:
     """A queue or an archive as read; immutable but for what is understood of it.
 
     Attributes:
         head, tail: What stands before the first entry and behind the last.
         style: How the file writes its list.
-        whole: Whether columns did not tell where entries are, so that the file was read as one YAML document.
-        flow: Whether the list is not written with dashes (brackets, null, or an unusual frame without items).
+        odd: Whether columns do not tell where entries are (brackets, an unusual frame, aliases behind the list), so
+            that the file was read as one YAML document and the first change writes it in our own form.
         blank: Whether the file has no list, nor anything else but comments.
     """
 
@@ -136,17 +123,16 @@ class Document:
         tail: bytes,
         style: Style,
         *,
-        whole: bool = False,
-        flow: bool = False,
+        odd: bool = False,
         blank: bool = False,
-        joined: bool = False,
+        understood: bool = False,
     ) -> None:
         """Use `parse`."""
         self.head, self.tail, self.style = head, tail, style
-        self.whole, self.flow, self.blank = whole, flow, blank
+        self.odd, self.blank = odd, blank
         self._entries = entries
-        self._joined = joined or not entries
-        self._has_open = self._borrows = False
+        self._understood = understood or not entries
+        self._has_open = False
         self._data: bytes | None = None
         self._starts: list[int] | None = None
         self._messages: tuple[Message, ...] | None = None
@@ -154,12 +140,12 @@ class Document:
         self._index: dict[str, list[int]] | None = None
 
     @classmethod
-    def empty(cls) -> Document:
+    def empty(cls) -> QueueText:
         """A queue without messages."""
         return cls.parse(b"messages: []\n")
 
     @classmethod
-    def parse(cls, data: bytes, previous: Document | None = None) -> Document:
+    def parse(cls, data: bytes, previous: QueueText | None = None) -> QueueText:
         """Read a whole file; entries are only cut out here and understood when somebody looks at them.
 
         Entries that have the same bytes in `previous`, the text read before, are the same objects.
@@ -175,7 +161,7 @@ class Document:
         return document
 
     @classmethod
-    def blank_file(cls, data: bytes) -> Document:
+    def blank_file(cls, data: bytes) -> QueueText:
         """A file that is blank, as a queue without messages; `parse` refuses it, since a harmed file looks so too."""
         return cls(data, (), b"", Style(), blank=True)
 
@@ -201,33 +187,35 @@ class Document:
         Raises:
             InterruptedError: `progress` said so; what was understood so far is kept.
         """
-        if self._joined:
+        if self._understood:
             return
-        entries = self._entries
+        entries, kinds = self._entries, set()
         for number, entry in enumerate(entries):
             if progress is not None and number % 256 == 0 and not progress(number, len(entries)):
                 raise InterruptedError("reading was stopped")
-            if entry.known is None:
-                _ = entry.outcome
-        opened = [place for place, entry in enumerate(entries) if _is_of(entry, Kind.OPEN)]
-        if opened:
-            entries, self._has_open = _joined(entries, opened)
-        if any(entry.borrows or _is_of(entry, Kind.ALIAS) for entry in entries):
-            anchors = self._anchors_of_head()
-            entries = [tied(entry, anchors) for entry in entries]
-        self._entries = _within_limit(entries)
-        self._borrows = True in [entry.borrows for entry in self._entries]
-        self._starts, self._joined = None, True
-
-    def _anchors_of_head(self) -> Anchors:
-        """The anchors that other keys define before the list begins."""
-        anchors: Anchors = {}
-        if SIGN.search(self.head):
+            if not isinstance(entry.outcome, Message):
+                kinds.add(entry.outcome.kind)
+        # A quote that is open at the end of an item may go on in lines that look like items; an alias has its value in
+        # another item. Both are told by reading the whole file as one document, if it is one.
+        if kinds & {Kind.ALIAS, Kind.OPEN} or SIGN.search(self.tail) or any(entry.tied for entry in entries):
+            self._has_open = Kind.OPEN in kinds
             with suppress(TextError):
-                composer = Composer(self.head, anchors, limit=DEPTH + 3)
-                composer.expect("StreamStartEvent", "DocumentStartEvent")
-                composer.node()
-        return anchors
+                self._take_over(_read_whole(self.data(), {entry.raw: entry for entry in entries}))
+        self._understood = True
+
+    def _take_over(self, whole: QueueText) -> None:
+        """Keep what the whole file means: the same items with values from elsewhere, or other items than columns."""
+        same_items = len(whole._entries) == len(self._entries) and not self._has_open
+        self._has_open = False
+        if same_items and not SIGN.search(self.tail):
+            pairs = zip(self._entries, whole._entries, strict=True)
+            self._entries = [
+                Entry(mine.raw, _same_object(mine, theirs), tied=True) if SIGN.search(mine.raw) else mine
+                for mine, theirs in pairs
+            ]
+            return
+        self.head, self.tail, self.odd, self.style = whole.head, whole.tail, True, whole.style
+        self._entries, self._starts = whole._entries, None
 
     def newest(self, limit: int) -> tuple[int, tuple[Message, ...]]:
         """How many entries are before the last `limit`, and the messages of those last, without a look at the others.
@@ -235,7 +223,7 @@ class Document:
         Preliminary: whether an open quote before them swallows some is known only when all are understood.
         """
         last = self._entries[-limit:]
-        if any(entry.error is not None and entry.error.kind is Kind.ALIAS for entry in last):
+        if any(entry.error is not None for entry in last):
             last = self.entries[-limit:]
         return len(self._entries) - len(last), tuple([entry.message for entry in last if entry.message is not None])
 
@@ -279,7 +267,7 @@ class Document:
     @property
     def damaged_count(self) -> int | None:
         """How many entries hold no message; None while they have not been understood."""
-        return len(self._entries) - len(self.messages()) if self._joined else None
+        return len(self._entries) - len(self.messages()) if self._understood else None
 
     def starts(self) -> list[int]:
         """Where each entry, as they are cut at the moment, begins in `data()`."""
@@ -294,7 +282,7 @@ class Document:
         An id that the bytes do not show is told without understanding anything.
         """
         if self._index is None:
-            if not self._joined and is_written_plainly(message_id):
+            if not self._understood and is_written_plainly(message_id):
                 near = [self._entries[place].message for place in self._with([message_id.encode()], _HIDDEN_ID)]
                 if not any(message is None or message.message_id == message_id for message in near):
                     return ()
@@ -311,10 +299,12 @@ class Document:
         Understands nothing when there are none.
         """
         signs = (*words, *hidden)
-        if not self._joined and not any(sign in self.data() for sign in signs):
+        if not self._understood and not any(sign in self.data() for sign in signs):
             return []
         self.parse_all()
-        places = {*self._with(signs), *(place for place, entry in enumerate(self._entries) if entry.borrows)}
+        if self.odd:
+            return list(self.messages())
+        places = {*self._with(signs), *(place for place, entry in enumerate(self._entries) if entry.tied)}
         found = [self._entries[place].message for place in sorted(places)]
         return [message for message in found if message is not None]
 
@@ -337,7 +327,7 @@ class Document:
         append: Sequence[Message] = (),
         replace: Mapping[int, Message] = _NOTHING,
         remove: Collection[int] = (),
-    ) -> Document:
+    ) -> QueueText:
         """The text after a change; entries that are not named stay byte for byte. Indices are those of `entries`.
 
         Values that entries take from others by an alias are written out first.
@@ -346,46 +336,45 @@ class Document:
             TextError: A message cannot be written, or a damaged entry was to be replaced.
             IndexError: There is no such entry.
         """
-        if replace or remove or self.flow or SIGN.search(self.tail) or (self._entries and self._entries[-1].error):
+        if replace or remove or self.odd or SIGN.search(self.tail) or (self._entries and self._entries[-1].error):
             self.parse_all()
         for index in (*replace, *remove):
             if not 0 <= index < len(self._entries):
                 raise IndexError(f"entry {index}")
         for index in replace:
             _check_sound(self._entries[index], index)
-        if self.flow:
-            return self._edit_flow(append, replace, remove)
-        if self._borrows or SIGN.search(self.tail):
-            self = self._written_out()
-        entries: list[Entry | None] = list(self._entries)
-        for index in remove:
-            entries[index] = None
+        if self.odd:
+            return self._in_our_form(append, replace, remove)
+        entries = [self._untied(entry) if entry.tied else entry for entry in self._entries]
         for index, message in replace.items():
-            if index not in remove:
-                entries[index] = replaced(self._entries[index], message, self.style)
-        kept = [entry for entry in entries if entry is not None]
+            entries[index] = replaced(entries[index], message, self.style)
+        kept = [entry for index, entry in enumerate(entries) if index not in remove]
         if append and kept and not kept[-1].raw.endswith(b"\n"):
             kept[-1] = _closed(kept[-1], self.style)
         kept += [Entry(self.style.of(emit(message)), message) for message in append]
         return self._with_entries(kept)
 
-    def _with_entries(self, entries: list[Entry]) -> Document:
+    def _untied(self, entry: Entry) -> Entry:
+        """The entry with values in the places of aliases, which others may take away."""
+        return Entry(self.style.of(emit(entry.known)), entry.known) if isinstance(entry.known, Message) else entry
+
+    def _with_entries(self, entries: list[Entry]) -> QueueText:
         """The text with other entries.
 
         Raises:
-            TextError: It would be read otherwise: in an odd frame, or behind an entry that leaves a quote open.
+            TextError: It would be read otherwise, behind an entry that leaves a quote open.
         """
-        new = Document(
+        blank = self.blank and not entries
+        new = QueueText(
             self._head(filled=bool(entries)),
             entries,
             self.tail,
             self.style,
-            whole=self.whole,
-            blank=self.blank and not entries,
-            joined=self._joined,
+            blank=blank,
+            understood=self._understood,
         )
         new._has_open = self._has_open
-        if self.whole or self._has_open:
+        if self._has_open:
             again = _read(new.data(), {entry.raw: entry for entry in entries})
             if [entry.error is None for entry in again.entries] != [entry.error is None for entry in new.entries]:
                 raise TextError(
@@ -394,43 +383,26 @@ class Document:
                 )
         return new
 
-    def _written_out(self) -> Document:
-        """The same text with the values in the places of aliases that take them from other entries."""
-        anchors = self._anchors_of_head()
-        entries = []
-        for entry in self._entries:
-            raw = entry.raw
-            with suppress(TextError):
-                if entry.borrows and isinstance(entry.known, Message):
-                    raw = written_out(raw, anchors)
-                elif SIGN.search(raw):
-                    compose(raw, anchors)
-            if raw is not entry.raw and not _reads_as(raw, entry.known):
-                raw = self.style.of(emit(entry.known)) if isinstance(entry.known, Message) else entry.raw
-            entries.append(entry if raw is entry.raw else Entry(raw, entry.known))
-        tail = self.tail
-        with suppress(TextError):
-            tail = written_out(tail, anchors)
-        new = Document(self.head, entries, tail, self.style, whole=self.whole, blank=self.blank, joined=self._joined)
-        new._has_open = self._has_open
-        return new
-
-    def _edit_flow(
+    def _in_our_form(
         self, append: Sequence[Message], replace: Mapping[int, Message], remove: Collection[int]
-    ) -> Document:
-        """Turn a list that is not written with dashes into one that is."""
-        data, style = self.data(), Style()
-        entries = _with_dashes(data, self._entries)
-        for index, message in replace.items():
-            entries[index] = replaced(entries[index], message, style)
-        entries = [entry for index, entry in enumerate(entries) if index not in remove]
+    ) -> QueueText:
+        """The list with dashes, and the other keys of the file behind it.
+
+        Raises:
+            TextError: A damaged entry cannot be written with a dash.
+        """
+        found = _find_list(self.data())
+        entries = []
+        for index, (entry, node) in enumerate(zip(self._entries, found.items, strict=True)):
+            message = replace.get(index, entry.known)
+            if index not in remove:
+                entries.append(Entry(emit(message), message) if isinstance(message, Message) else _moved(node, found))
         entries += [Entry(emit(message), message) for message in append]
-        new = Document.parse(_in_block_frame(data, b"".join([entry.raw for entry in entries])))
-        known = {entry.raw: entry for entry in entries}
-        if [entry.raw for entry in new._entries] != [entry.raw for entry in entries]:
-            raise TextError("the list under messages: cannot be written with dashes", hint="Do it in an editor.")
-        new._entries = [known[entry.raw] for entry in new._entries]
-        return new
+        others = {str(key.value): Values().value(value, as_text=False) for key, value in found.others}
+        tail = "".join(f"{own_form.pair(key, value, 0)}\n" for key, value in others.items()).encode()
+        above = _GAP.match(self.data().removeprefix(BOM))
+        head = (above[0] if above else b"") + (b"messages:\n" if entries else b"messages: []\n")
+        return QueueText(head, entries, tail, Style())
 
     def _head(self, *, filled: bool) -> bytes:
         """The head with `messages:` open for items, or as an empty list when there are none."""
@@ -438,9 +410,9 @@ class Document:
             word = _EMPTY(self.head)
             head = word["before"] + word["after"].lstrip(b"\r\n") if word else self.head
             return _with_line_end(head, self.style) + b"messages:" + self.style.eol
-        if (not filled and (self.blank or not self._entries)) or (filled and self._entries and self.whole):
+        if not filled and (self.blank or not self._entries):
             return self.head
-        head = _LIST_LINE.sub(rb"\1messages:" if filled else rb"\1messages: []", self.head, count=1)
+        head = _LIST_LINE.sub(rb"\1:" if filled else rb"\1: []", self.head, count=1)
         return _with_line_end(head, self.style) if filled else head
 
 
@@ -456,10 +428,6 @@ def _check_sound(entry: Entry, index: int) -> None:
         )
 
 
-def _is_of(entry: Entry, kind: Kind) -> bool:
-    return isinstance(entry.known, TextError) and entry.known.kind is kind
-
-
 def _closed(entry: Entry, style: Style) -> Entry:
     """The entry with a line end, which must not become part of a text that ended without one."""
     raw, message = entry.raw + style.eol, entry.message
@@ -469,31 +437,25 @@ def _closed(entry: Entry, style: Style) -> Entry:
     return Entry(raw if same(record, message.record) else patch(raw, record, message.record, style), message)
 
 
-def _reads_as(raw: bytes, known: object) -> bool:
-    with suppress(TextError):
-        return isinstance(known, Message) and same(parse_record(raw), known.record)
-    return False
+def _moved(node: Node, found: _Found) -> Entry:
+    """A damaged item with a dash at column 0."""
+    first, *lines = found.text[node.start : node.end].split("\n")
+    lines = [line[node.column :] if not line[: node.column].strip() else line.lstrip() for line in lines]
+    entry = Entry("\n  ".join([f"- {first}", *lines]).encode() + b"\n")
+    if entry.error is None or entry.error.kind is not Kind.MEANING:
+        raise TextError("a damaged entry stands in the way", hint="Repair it in an editor first.")
+    return entry
 
 
-def _within_limit(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """The entries without the messages that aliases make larger than a file may be."""
-    if not any(entry.spent for entry in entries):
-        return entries
-    kept, spent = [], 0
-    for entry in entries:
-        spent += entry.spent
-        if entry.spent and spent > MOST_BY_ALIAS_IN_FILE:
-            name = _ALIAS.search(entry.raw)
-            alias = Node("alias", None, 0, 0, 1, 0, name[1].decode() if name else "")
-            entry = Entry(entry.raw, too_much(alias))
-        kept.append(entry)
-    return kept
+def _same_object(mine: Entry, theirs: Entry) -> Message | TextError:
+    old, new = mine.known, theirs.outcome
+    return old if isinstance(old, Message) and isinstance(new, Message) and same(old.record, new.record) else new
 
 
 # --- Cutting by columns.
 
 
-def _read(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> Document:
+def _read(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> QueueText:
     """Cut a whole file; entries whose bytes are in `known` are reused.
 
     Raises:
@@ -502,25 +464,24 @@ def _read(data: bytes, known: Mapping[bytes, Entry] = _NO_ENTRIES) -> Document:
     check_bytes(data)
     frame = _split(data)
     if frame is None:
-        return Document.blank_file(data) if _EMPTY(data) else _read_whole(data, known)
+        return QueueText.blank_file(data) if _EMPTY(data) else _read_whole(data, known)
     head, first, end, style, doubtful = frame
     starts = [] if first is None else [first, *_item_starts(data, first, end, style)]
     pieces = [data[start:stop] for start, stop in pairwise([*starts, end])]
-    document = Document(head, [known.get(piece) or Entry(piece) for piece in pieces], data[end:], style)
-    if not doubtful and not _PLAIN_TAIL(document.tail):
-        # What looks like the end of the list may be the inside of an open quote.
-        document.parse_all()
-        doubtful = document._has_open
+    document = QueueText(head, [known.get(piece) or Entry(piece) for piece in pieces], data[end:], style)
     if doubtful:
         with suppress(TextError):
             whole = _read_whole(data, known)
-            if _shape(whole) != _shape(document):
+            if not same(_records(whole), _records(document)):
                 return whole
+    elif not _PLAIN_TAIL(document.tail):
+        document._data = data
+        document.parse_all()  # what looks like the end of the list may be the inside of an open quote
     return document
 
 
-def _shape(document: Document) -> tuple[list[bytes], bytes]:
-    return [entry.raw for entry in document._entries], document.tail
+def _records(text: QueueText) -> list[object]:
+    return [entry.message and entry.message.record for entry in text.entries]
 
 
 Frame = tuple[bytes, int | None, int, Style, bool]
@@ -639,79 +600,35 @@ def check_bytes(data: bytes) -> None:
             raise TextError("a conflict marker of git", line, hint=hint, kind=Kind.SYNTAX)
 
 
-# --- Putting together what columns cut apart: an item whose quotes or brackets go on in a line that looks like an item.
+# --- A queue whose frame columns do not explain: its entries from a parse of the whole file.
 
 
-def _joined(entries: Sequence[Entry], opened: Sequence[int]) -> tuple[list[Entry], bool]:
-    """Join each item that its own text leaves open to those that close it; tell whether one stays open.
+class _Found(Struct):
+    """What a parse of the whole file found: the nodes of the items, and the other top-level keys and their values."""
 
-    The work is bounded, whatever the text.
-    """
-    joined: list[Entry] = []
-    index, tries, has_open = 0, _TRIES, False
-    for place in opened:
-        if place < index:  # an item before it needed it
-            continue
-        joined += entries[index:place]
-        candidate, used, raws, size = entries[place], 1, [entries[place].raw], 0
-        tries -= 1
-        for number in range(place + 1, len(entries)):
-            raws.append(entries[number].raw)
-            size += len(raws[-1])
-            if size > _WIDEST or tries <= 0:
-                break
-            if not any(sign in raws[-1] for sign in (b'"', b"'", b"]", b"}")):
-                continue
-            tries -= 1
-            longer = Entry(b"".join(raws))
-            if longer.error is None or longer.error.kind in (Kind.MEANING, Kind.ALIAS):
-                candidate, used = longer, number + 1 - place
-            if longer.error is None or longer.error.kind is not Kind.OPEN:
-                break
-        joined.append(candidate)
-        has_open = has_open or used == 1
-        index = place + used
-    return [*joined, *entries[index:]], has_open
-
-
-# --- A queue whose frame columns do not explain: entries from the marks of a whole-file parse.
-
-
-class _Item(Struct):
-    """One list item: its node, and what it is."""
-
-    node: Node
-    outcome: dict[str, Any] | TextError
-    borrows: bool
-    spent: int
-
-
-class _List(Struct):
-    """What a whole-file parse found; offsets count characters of the decoded file.
-
-    Attributes:
-        block: Whether the list is written with dashes, at `column`.
-        start, end: Where the list's value begins and ends.
-        flow_frame: Whether the file's outer mapping is written in braces.
-        others: The other top-level keys and their values.
-    """
-
-    items: list[_Item]
+    text: str
+    items: list[Node]
     others: list[tuple[Node, Node]]
-    block: bool = False
-    column: int = 0
     start: int = 0
-    end: int = 0
-    flow_frame: bool = False
 
 
-def _find_list(data: bytes) -> _List:
+def _find_list(data: bytes) -> _Found:
     """Read the file as one YAML document and locate every item of `messages:`.
 
     Raises:
         TextError: The file is empty, not YAML, or not one document with one list under `messages:`.
     """
     check_bytes(data)
+    try:
+        return _found_in(data)
+    except TextError:
+        again = with_whole_characters(data)
+        if again == data:
+            raise
+        return _found_in(again)
+
+
+def _found_in(data: bytes) -> _Found:
     composer = Composer(data, limit=DEPTH + 3)
     try:
         composer.next()
@@ -721,7 +638,7 @@ def _find_list(data: bytes) -> _List:
         event = composer.next()
         if _name(event) != "MappingStartEvent":
             raise TextError(f"{_EXPECTED} the file holds {_shape_of(event)}", line_of(event), hint=_HINT)
-        found, line = _List([], [], flow_frame=bool(event.flow_style)), 0
+        found, line = _Found(data.decode().removeprefix("\ufeff"), [], []), 0
         while _name(event := composer.next()) != "MappingEndEvent":
             key = composer.node(event)
             if key.kind != "scalar" or key.value != _LIST:
@@ -730,7 +647,7 @@ def _find_list(data: bytes) -> _List:
             if line:
                 raise TextError(f"{_LIST}: twice", line, key.line, hint="Merge the two lists into one.")
             line = key.line
-            _fill(composer, found)
+            _fill(composer.node(), found)
         if not line:
             raise TextError(f"{_EXPECTED} there is none", 1, hint=_HINT)
         composer.next()
@@ -741,26 +658,15 @@ def _find_list(data: bytes) -> _List:
         composer.close()
 
 
-def _fill(composer: Composer, found: _List) -> None:
-    event = composer.next()
-    if _name(event) != "SequenceStartEvent":
-        value = composer.node(event)
-        is_null = value.kind == "scalar" and value.plain and value.value in ("", "~", "null", "Null", "NULL")
-        if not is_null and (value.kind != "mapping" or value.value):
-            raise TextError(f"{_EXPECTED} found {_shape_of(event)}", value.line, hint=_HINT)
-        found.start, found.end = value.start, value.end
+def _fill(node: Node, found: _Found) -> None:
+    found.start = node.start
+    if node.kind == "sequence":
+        found.items = node.value
         return
-    found.block, found.column, found.start = not event.flow_style, event.start_mark.column, event.start_mark.index
-    while _name(event := composer.next()) != "SequenceEndEvent":
-        node, borrows = composer.item(event)
-        spent = 0
-        outcome: dict[str, Any] | TextError
-        try:
-            outcome, spent = as_record(node)
-        except TextError as error:
-            outcome = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
-        found.items.append(_Item(node, outcome, borrows, spent))
-    found.end = event.end_mark.index
+    is_null = node.kind == "scalar" and node.plain and node.value in ("", "~", "null", "Null", "NULL")
+    if not is_null and (node.kind != "mapping" or node.value):
+        what = "a mapping" if node.kind == "mapping" else "a single value"
+        raise TextError(f"{_EXPECTED} found {what}", node.line, hint=_HINT)
 
 
 def _name(event: Any) -> str:
@@ -772,102 +678,33 @@ def _shape_of(event: Any) -> str:
     return shapes.get(_name(event), "a single value")
 
 
-def _read_whole(data: bytes, known: Mapping[bytes, Entry]) -> Document:
-    """Cut a file by reading all of it as YAML; entries whose bytes are in `known` are reused.
+def _read_whole(data: bytes, known: Mapping[bytes, Entry]) -> QueueText:
+    """Read all of a file as one YAML document; messages of entries whose bytes are in `known` are reused.
 
     Raises:
         TextError: It is not a queue, or not YAML.
     """
     found = _find_list(data)
-    text = data.removeprefix(BOM).decode()
-    cuts = _block_cuts(text, found) if found.block else []
-    flow = not cuts
-    items = found.items
-    cuts = cuts or ([*(item.node.start for item in items), items[-1].node.end] if items else [len(text)])
-    places, base, before = [], len(data) - len(data.removeprefix(BOM)), 0
-    for cut in cuts:
-        base += len(text[before:cut].encode())
-        places.append(base)
-        before = cut
-    entries, lines, before, damaged = [], 0, 0, 0
-    for item, (start, stop) in zip(items, pairwise(places), strict=True):
-        lines += data.count(b"\n", before, start)
-        before = start
-        entries.append(_whole_entry(item, data[start:stop], lines, known))
-        damaged += isinstance(entries[-1].known, TextError)
+    values, entries, damaged = Values(), [], 0
+    # Where the text of each item begins; the last ends with its value. A dash counts to the item before.
+    cuts = [*(item.start for item in found.items), *(item.end for item in found.items[-1:])] or [len(found.text)]
+    for item, (start, stop) in zip(found.items, pairwise(cuts), strict=True):
+        entries.append(_whole_entry(item, found.text[start:stop].encode(), values, known))
+        damaged += entries[-1].error is not None
         if damaged > MOST_DAMAGED:
-            raise TextError(f"more than {MOST_DAMAGED} items that are not messages", lines + 1, hint=_HINT)
-    style = Style(0 if flow else found.column, b"\r\n" if b"\r\n" in data else b"\n")
-    head, tail = data[: places[0]], data[places[-1] :]
-    document = Document(head, _within_limit(entries), tail, style, whole=True, flow=flow, joined=True)
-    document._borrows = True in [entry.borrows for entry in entries]
-    return document
+            raise TextError(f"more than {MOST_DAMAGED} items that are not messages", item.line, hint=_HINT)
+    head = data[: len(data) - len(data.removeprefix(BOM))] + found.text[: cuts[0]].encode()
+    return QueueText(head, entries, found.text[cuts[-1] :].encode(), Style(), odd=True, understood=True)
 
 
-def _block_cuts(text: str, found: _List) -> list[int]:
-    """Where the line of each item's dash begins, and where the list ends; nothing when a dash shares its line."""
-    dash = re.compile(rf"(?:^|(?<=[{_BREAKS}])) {{{found.column}}}-(?=[ \t{_BREAKS}]|$)")
-    lines = [match.start() for match in dash.finditer(text, max(0, found.start - found.column))]
-    places = [bisect_left(lines, item.node.start) - 1 for item in found.items]
-    if not places or places[0] != 0 or any(item >= other for item, other in pairwise(places)):
-        return []
-    end = len(text) if found.end >= len(text) else 1 + max(text.rfind(mark, 0, found.end) for mark in _BREAKS)
-    return [*(lines[place] for place in places), end]
-
-
-def _whole_entry(item: _Item, raw: bytes, lines: int, known: Mapping[bytes, Entry]) -> Entry:
-    """The entry of an item; the one known from before, if it means the same where it stands now."""
-    if isinstance(item.outcome, TextError):
-        return Entry(raw, item.outcome.below(-lines))
-    old = known.get(raw)
-    if old is not None and isinstance(old.known, Message) and same(old.known.record, item.outcome):
-        return Entry(raw, old.known, item.borrows, item.spent) if item.borrows else old
+def _whole_entry(item: Node, raw: bytes, values: Values, known: Mapping[bytes, Entry]) -> Entry:
+    """The entry of an item; with the message known from before, if it means the same where it stands now."""
     try:
-        return Entry(raw, to_message(item.outcome, raw), item.borrows, item.spent)
+        record = values.record(item)
+        old = known.get(raw)
+        if old is not None and isinstance(old.known, Message) and same(old.known.record, record):
+            return Entry(raw, old.known)
+        return Entry(raw, to_message(record, raw))
     except TextError as error:
-        return Entry(raw, error.below(0))
-
-
-def _with_dashes(data: bytes, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries of a file without dashes as they look with dashes: their own text where that reads the same.
-
-    Raises:
-        TextError: A damaged entry cannot be moved without changing it.
-    """
-    text = data.removeprefix(BOM).decode()
-    nodes = [item.node for item in _find_list(data).items]
-    ends = [*(node.start for node in nodes[1:]), nodes[-1].end] if nodes else []
-    found = []
-    for entry, node, end in zip(entries, nodes, ends, strict=True):
-        body = text[node.start : node.end].replace("\n", "\n  ")
-        comments = "".join(f"{comment}\n" for comment in _COMMENT.findall(text[node.end : end])).encode()
-        moved, message = Entry(f"- {body}\n".encode() + comments), entry.message
-        if message is not None:
-            # Halves of a character, as JSON writes them, are YAML to us only: what is written anew is for everybody.
-            is_same = b"\\ud" not in moved.raw.lower() and _reads_as(moved.raw, message)
-            moved = Entry(moved.raw if is_same else emit(message) + comments, message)
-        elif moved.error is None:
-            raise TextError("a damaged entry stands in the way", hint="Repair it in an editor first.")
-        found.append(moved)
-    return found
-
-
-def _in_block_frame(data: bytes, body: bytes) -> bytes:
-    """The file with its list replaced by `body`, items at column 0; other top-level keys stay.
-
-    Raises:
-        TextError: Another top-level value cannot be written in block form.
-    """
-    found = _find_list(data)
-    mark = BOM if data.startswith(BOM) else b""
-    text = data.removeprefix(BOM).decode()
-    if found.flow_frame:
-        pairs = {str(key.value): Reading().value(value, as_text=False) for key, value in found.others}
-        lines = "".join(f"{own_form.pair(key, value, 0)}\n" for key, value in pairs.items())
-        return mark + (b"messages:\n" + body if body else b"messages: []\n") + lines.encode()
-    before, after = text[: found.start].rstrip(), text[found.end :]
-    rest, _, below = after.partition("\n")
-    if before.rpartition("\n")[2].startswith(" ") or (rest.strip() and not rest.strip().startswith("#")):
-        raise TextError("the list under messages: is not in block form", hint="Write it as a list with dashes.")
-    line = f" {rest.strip()}\n" if rest.strip() else "\n"
-    return mark + (before + (line if body else " []" + line)).encode() + body + below.encode()
+        is_placed = error.line >= item.line
+        return Entry(raw, error.below(1 - item.line if is_placed else 0))
