@@ -20,6 +20,7 @@ from team_console.console.agents import claude_code
 from team_console.console.agents.events import Event, EventName, Wish
 from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
 from team_console.console.agents.session_files import ALLOWED, ASKED, Data, asked_by, asked_in, digest, shows_decided
+from team_console.console.agents.transcript import why_of
 from team_console.store.contract.team import Presence, Team, new_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -57,6 +58,7 @@ def offer_denied(session: ClientSession) -> None:
         expires=session.team.clock() + _OFFERED_FOR,
         summary=f"Denied by the client: {headline}",
         denied=reason,
+        why=why_of(event),
     )
 
 
@@ -400,7 +402,7 @@ def _open(session: ClientSession, asker: str | None, expires: datetime) -> Recei
     """Open the request in the client's own shape."""
     event, caller = session.event, session.caller()
     origin: dict[str, Any] = {"session": event.session, "client": event.client, "directory": event.directory}
-    origin |= {"expires": expires, "asker": asker}
+    origin |= {"expires": expires, "asker": asker, "why": why_of(event)}
     if event.wish is Wish.PLAN:
         return submit_plan(caller, content=event.plan, modes=event.modes, **origin)
     if event.wish is Wish.QUESTION:

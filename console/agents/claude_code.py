@@ -48,7 +48,18 @@ def event_of(data: Mapping[str, Any]) -> Event:
         keeps_going=flag(data, "stop_hook_active"),
         reason=text_in(data, "reason"),
         teammates_work=_teammates_work(data),
+        transcript=_transcript(data),
     )
+
+
+def _transcript(data: Mapping[str, Any]) -> str:
+    """The transcript of who acts: a teammate has a file of its own, and the event names that of the session."""
+    path, thread = text_in(data, "transcript_path"), text_in(data, "agent_id")
+    if not thread:
+        return path
+    # guard: teammates-own-transcript
+    is_name = path.endswith(".jsonl") and "/" not in thread and "\0" not in thread
+    return f"{path.removesuffix('.jsonl')}/subagents/agent-{thread}.jsonl" if is_name else ""
 
 
 def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:

@@ -35,6 +35,7 @@ def event_of(data: Mapping[str, Any]) -> Event:
         last_words=text_in(data, "last_assistant_message"),
         keeps_going=flag(data, "stop_hook_active"),
         reason=text_in(data, "reason"),
+        transcript=text_in(data, "transcript_path"),
     )
 
 

@@ -54,6 +54,7 @@ class Event(Struct, frozen=True):
         keeps_going: Whether a turn goes on only because a hook wanted it to.
         reason: Why a tool was denied, or the session ended.
         teammates_work: Whether the client says that teammates are still there; None when it says nothing.
+        transcript: The file that holds what was said and done in the session, or in its teammate; empty for none.
     """
 
     client: str
@@ -73,6 +74,7 @@ class Event(Struct, frozen=True):
     keeps_going: bool = False
     reason: str = ""
     teammates_work: bool | None = None
+    transcript: str = ""
 
     @property
     def is_of_subagent(self) -> bool:

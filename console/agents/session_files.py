@@ -186,9 +186,9 @@ LARGEST = 128 << 10
 """Bytes from which on a record begins anew; the one before is kept beside it, so that they are at most twice these."""
 OLD = ".old"
 _LONGEST = 1_000
-_SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
+SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
 """Keys of a tool's input that say what it was used on, the first that is there."""
-_EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (-?\d{1,3})\b", re.IGNORECASE)
+EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (-?\d{1,3})\b", re.IGNORECASE)
 _EXIT_KEYS = ("exit_code", "exitCode", "returncode", "returnCode")
 
 
@@ -255,7 +255,7 @@ def _facts(data: dict[str, object]) -> dict[str, object]:
     given = data.get("tool_input")
     subject: object = ""
     if isinstance(given, dict):
-        subject = next((given[key] for key in _SUBJECTS if given.get(key) and isinstance(given[key], str)), "")
+        subject = next((given[key] for key in SUBJECTS if given.get(key) and isinstance(given[key], str)), "")
     status, ok = _outcome(data)
     return {
         "at": round(time.time(), 3),
@@ -286,5 +286,5 @@ def _status(response: object) -> int | None:
         places = (response, more) if isinstance(more, dict) else (response,)
         values = (place[key] for place in places for key in _EXIT_KEYS if type(place.get(key)) is int)
         return next(values, None)
-    match = _EXIT.search(response[:400]) if isinstance(response, str) else None
+    match = EXIT.search(response[:400]) if isinstance(response, str) else None
     return int(match[1]) if match is not None else None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 from team_console.console.cli.arguments import add_agent, add_completed
 from team_console.console.cli.call import Call, watched
@@ -32,6 +33,7 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.verdicts import digest_of
+from team_console.store.protocol.why import why_in, why_lines
 from team_console.store.service.inbox import Trust, marked, trust_in
 from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
 from team_console.store.views.decisions import VerdictProof, proofs
@@ -66,6 +68,11 @@ def add_show_arguments(parser: ArgumentParser) -> None:
         "that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."
     )
     add_completed(parser, "requests", "id", metavar="ID|REQUEST", help="a message id or a request id")
+    parser.add_argument(
+        *("--why",),
+        action="store_true",
+        help="only why it asks: what user and agent said last, and the last tool calls, from the client's transcript",
+    )
 
 
 def do_show(call: Call) -> int:
@@ -82,7 +89,10 @@ def do_show(call: Call) -> int:
     said = sorted((*thread.messages, *halves), key=lambda message: message.created_at or EARLIEST)
     thread = replace(thread, messages=tuple(said))
     view = _view(call, snapshot, thread, known)
-    if call.out.as_json:
+    if call.options.why and not call.out.as_json:
+        for line in why_lines(why_in(thread.message.payload)):
+            call.out.say(line)
+    elif call.out.as_json:
         call.out.json(_as_json(thread, view, trust_in(call.team, thread.messages)))
     else:
         _show(call, thread, view)
@@ -126,6 +136,7 @@ def _as_json(thread: Thread, view: View, trust: Trust) -> dict[str, Any]:
         "live": thread.is_live,
         "seen": seen_words(thread, view).get(thread.message.message_id),
         "seen_words": seen_words(thread, view),
+        "why": to_builtins(why) if (why := why_in(thread.message.payload)) is not None else None,
         "request": next((row for row in versions if row["request_id"] == thread.request_id), None),
         "versions": versions,
         "thread": [dict(trust.marked(message).record) for message in thread.messages],

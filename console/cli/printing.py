@@ -28,6 +28,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.verdicts import EVIDENCE, REQUEST_DIGEST, SHOWN_BY, SIGNATURE
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
+from team_console.store.protocol.why import WHY, why_in
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.proposals import proposal_of, suggestion_words
@@ -156,6 +157,9 @@ def _lines(message: Message, read: ParsedMessage, content: str | None, apart: fr
     if read.opens is RequestKind.PERMISSION:
         apart |= SHOWN
         yield from permission_lines(message)
+    if read.opens is not None and why_in(message.payload) is not None:
+        apart |= {WHY}
+        yield f"why it asks: team-console show {safe_line(read.request_id)} --why"
     fields = {key: value for key, value in message.payload.items() if key not in apart}
     if carried:
         fields = {key: value for key, value in fields.items() if key not in read.body or read.body[key] != value}

@@ -128,6 +128,15 @@ VERDICT = record(
     },
     "how one request stands",
 )
+WHY = record(
+    {
+        "user": text("the last words of the user of the session"),
+        "agent": text("the last words of the agent before the call"),
+        "calls": array(record({"tool": text(), "subject": text(), "state": text("ok, failed, exit 1, no result yet")})),
+        "missing": text("why nothing is known; empty where it is"),
+    },
+    meaning="what was said and done before it asked, from its client's transcript",
+)
 REQUEST = record(
     {
         "request_id": text(),
@@ -383,6 +392,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "live": flag("it is in the queue, not in the archive"),
             "seen": or_null(text("of an open request: what an answer to exactly this gives with --seen")),
             "seen_words": mapping(text("what an answer to it gives with --seen"), "by message id, the open requests"),
+            "why": or_null(WHY),
             "request": or_null(REQUEST),
             "versions": array(REQUEST, "the request and those it took the place of"),
             "thread": array(STORED, "messages that belong together, the oldest first"),

@@ -423,7 +423,7 @@ def _acknowledged(caller: Caller, ids: list[str]) -> None:
         inbox.acknowledge(caller, ids=ids)
 
 
-def _origin() -> dict[str, str]:
+def _origin() -> dict[str, Any]:
     """Where requests come from: by MCP, and from the folder in which the client started the server."""
     try:
         directory = os.getcwd()

@@ -20,6 +20,7 @@ from team_console.store.protocol.client_requests import Excerpt, headline_of, pe
 from team_console.store.protocol.judgement import WITHDRAWN
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.verdicts import ORDER
+from team_console.store.protocol.why import WHY
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import confirm_ends, tidy
 from team_console.store.service.questions import find_question, refuse_decided
@@ -58,6 +59,7 @@ def ask_permission(
     summary: str | None = None,
     asker: str | None = None,
     denied: str | None = None,
+    why: Mapping[str, Any] | None = None,
 ) -> Receipt:
     """Ask the lead whether a tool may be used; `Receipt.request_id` names what was asked.
 
@@ -73,11 +75,12 @@ def ask_permission(
         asker: The name under which the process that waits for the answer is present (`Team.announce`): once it is
             gone, the request is withdrawn.
         denied: Why the client denied it by itself already: nobody waits, and a yes lets the agent try once more.
+        why: What was said and done before, as `protocol.why` reads it.
 
     Raises:
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
     """
-    asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied}
+    asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied, WHY: why}
     body: dict[str, Any] = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
     text = before.text if isinstance(before, Excerpt) else before
     if text is not UNSET and len((text or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
@@ -99,13 +102,14 @@ def ask_question(
     expires: datetime | str | None = None,
     summary: str | None = None,
     asker: str | None = None,
+    why: Mapping[str, Any] | None = None,
 ) -> Receipt:
     """Ask the lead one or more questions; `Receipt.request_id` names what was asked.
 
     Args:
         questions: Each with `question`, and as far as wanted `header`, `options` (each with `label` and
             `description`) and `multiSelect`. No two may ask the same: answers are told apart by their text.
-        directory, session, client, expires, summary, asker: As for `ask_permission`.
+        directory, session, client, expires, summary, asker, why: As for `ask_permission`.
 
     Raises:
         TeamError: `INVALID_FIELD`, `NOT_PERMITTED` for the lead itself, or as for a send.
@@ -114,6 +118,7 @@ def ask_question(
         "questions": [dict(item) if isinstance(item, Mapping) else item for item in questions],
         **origin(client, session, directory, asker),
         **expiry(expires),
+        WHY: why,
     }
     check_asked("question_request", body)
     line = summary or "; ".join(question.text for question in questions_of(body))
@@ -255,7 +260,7 @@ def _ask(caller: Caller, action: str, type: str, prefix: str, body: Mapping[str,
         to=config.lead,
         payload={key: value for key, value in payload.items() if value is not None or key == "before"},
         id_parts=(prefix, caller.actor, config.name),
-        unchecked=("summary",),
+        unchecked=("summary", WHY),
     )
 
 

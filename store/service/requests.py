@@ -26,6 +26,7 @@ from team_console.store.protocol.parsing import carries, parse_message, text_of
 from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
+from team_console.store.protocol.why import WHY
 from team_console.store.service.agents import agent_to_end, announce, approve_ending, finish_due, refuse_held, start
 from team_console.store.service.agents import endings_told as ending_told
 from team_console.store.service.agents import told as creation_told
@@ -312,11 +313,12 @@ def submit_plan(
     modes: Sequence[str] = (),
     expires: datetime | str | None = None,
     asker: str | None = None,
+    why: Mapping[str, Any] | None = None,
 ) -> Receipt:
     """Hand in the actor's plan to the lead (requirement 80); a later plan supersedes an open one.
 
     Args:
-        session, client, directory, expires, asker: As for `asking.ask_permission`.
+        session, client, directory, expires, asker, why: As for `asking.ask_permission`.
         modes: In which the client can go on after a yes, in its own words; the approval may name one.
 
     Raises:
@@ -327,7 +329,7 @@ def submit_plan(
         raise TeamError(Code.MISSING_CONTENT, "the plan is empty", "Give it with --content TEXT, or - for stdin.")
     refuse_lead(caller, config, "plans")
     title = summary or (content.strip().partition("\n")[0].lstrip("# ") or content.strip())[:120]
-    more = {**origin(client, session, directory, asker), "modes": list(modes), **expiry(expires)}
+    more = {**origin(client, session, directory, asker), "modes": list(modes), **expiry(expires), WHY: why}
     return put_request(
         caller,
         action="plan",
@@ -335,6 +337,7 @@ def submit_plan(
         to=config.lead,
         payload={"summary": title, "content": content, **{key: value for key, value in more.items() if value}},
         id_parts=("plan_approval", caller.actor, config.name),
+        unchecked=(WHY,),
     )
 
 

@@ -1,0 +1,270 @@
+"""Transcript of a client's session, read from its end: what the user and the agent said last, and what was run.
+
+Formats are those of Claude Code 2.1 and Codex 0.169, as seen with the programs; a row that is not understood is passed
+over, and nothing that stands in a transcript can make the hook fail.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import stat
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from team_console.console.agents.events import Event
+from team_console.console.agents.session_files import EXIT, SUBJECTS
+from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.protocol.checks import mask_secrets
+from team_console.store.protocol.parsing import text_in
+from team_console.store.protocol.why import MOST_BYTES
+
+MOST_READ = 4 << 20
+"""Bytes that are read from the end: an agent that goes on for hours adds about 70 KB a turn, mostly to be skipped."""
+_FIRST_BLOCK = 64 << 10
+_MOST_CALLS = 5
+_LONGEST_TEXT = 64 << 10
+"""Characters of one text that are looked at, before it is cut."""
+_LATE = 0.06
+"""Seconds after which a row is there that Claude Code had not written yet when its hook started (0 to 57 ms, seen)."""
+_NOT_TYPED = re.compile(r"<|\[Request interrupted|# AGENTS\.md instructions")
+"""Begins what clients put into the user's mouth: environment, reminders, output of commands."""
+_EXIT_FIELD = re.compile(r'"exit_code":\s*(-?\d{1,3})')
+_COMMAND = re.compile(r"<command-name>(/?[\w:.-]+)</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
+_TASK = re.compile(r'<teammate-message teammate_id="([^"]{1,64})"[^>]*>\s*(.*?)\s*</teammate-message>', re.DOTALL)
+
+
+class _Row(Struct):
+    """The fields of a row that matter; of all others, which may be long, no object is made."""
+
+    type: Any = None
+    message: Any = None
+    payload: Any = None
+    origin: Any = None
+    isMeta: Any = None
+    isSidechain: Any = None
+    isCompactSummary: Any = None
+    lastPrompt: Any = None
+
+
+class _Said(Struct):
+    """What was found so far, while rows are read from the newest to the oldest."""
+
+    asked: Event
+    user: str = ""
+    prompt: str = ""
+    agent: list[str] = []
+    agent_id: object = None
+    is_agent_whole: bool = False
+    results: dict[str, str] = {}
+    calls: list[dict[str, str]] = []
+    has_asked: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        return bool(self.user) and self.is_agent_whole and len(self.calls) >= _MOST_CALLS and self.has_asked
+
+
+def why_of(event: Event) -> dict[str, Any]:
+    """The extract for a request as its payload keeps it: at most 16 KB, safe, without secrets that the checks know.
+
+    A transcript that is not there, or cannot be read, is said under `missing`.
+    """
+    if not event.transcript:
+        return {"missing": "the client named no transcript"}
+    try:
+        said = _read(event)
+        if not said.has_asked:
+            time.sleep(_LATE)
+            said = _read(event)
+    except (OSError, ValueError) as error:
+        return {"missing": f"its transcript cannot be read: {getattr(error, 'strerror', None) or 'it is no file'}"}
+    user = said.user or said.prompt
+    if not (user or said.agent or said.calls):
+        return {"missing": "nothing in its transcript could be read"}
+    for most in (5_000, 2_500, 1_200):
+        calls = [{key: _cut(safe_line(value), most // 10) for key, value in call.items()} for call in said.calls[::-1]]
+        why = {
+            "user": _cut(user, most),
+            "agent": _cut("\n\n".join(said.agent[::-1]), most, is_end=True),
+            "calls": calls,
+        }
+        if len(json.dumps(why, ensure_ascii=False).encode()) <= MOST_BYTES:
+            break
+    return why
+
+
+def _read(event: Event) -> _Said:
+    said = _Said(event)
+    take = _take_codex if event.client == "codex" else _take_claude
+    for line in _lines(event.transcript):
+        try:
+            row = msgspec.json.decode(line, type=_Row)
+        except (msgspec.MsgspecError, RecursionError, ValueError):
+            continue  # a line that was cut, or is being written
+        take(said, row)
+        if said.is_whole:
+            break
+    return said
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """The lines of a file from the last to the first; blocks grow, so that a long line is not joined ever again."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("it is no file")
+        end, least, block, rest = found.st_size, max(0, found.st_size - MOST_READ), _FIRST_BLOCK, b""
+        while end > least:
+            start = max(least, end - block)
+            file.seek(start)
+            first, *lines = (file.read(end - start) + rest).split(b"\n")
+            yield from reversed(lines)
+            end, block, rest = start, block * 2, first
+        if not least:
+            yield rest
+
+
+# Claude Code: one row for each block of a message, all with the id of the message.
+
+
+def _take_claude(said: _Said, row: _Row) -> None:
+    if row.type == "last-prompt" and isinstance(row.lastPrompt, str):
+        said.prompt = said.prompt or _clean(row.lastPrompt)
+    message = row.message
+    if not isinstance(message, Mapping) or row.isMeta or row.isCompactSummary:
+        return
+    if row.isSidechain and not said.asked.thread:  # a subagent's work in the file of the session itself
+        return
+    blocks = message.get("content")
+    if row.type == "user":
+        _end_words(said)
+        texts = [blocks] if isinstance(blocks, str) else [text_in(item, "text") for item in _blocks(blocks, "text")]
+        for item in _blocks(blocks, "tool_result"):
+            said.results.setdefault(text_in(item, "tool_use_id"), _result(item))
+        said.user = said.user or _typed("\n".join(filter(None, texts)), row.origin)
+    elif row.type == "assistant":
+        if said.agent and message.get("id") != said.agent_id:
+            said.is_agent_whole = True
+        for item in reversed(_blocks(blocks, "tool_use")):
+            given = item.get("input")
+            _take_call(said, text_in(item, "name"), given if isinstance(given, Mapping) else {}, text_in(item, "id"))
+        _say(said, [text_in(item, "text") for item in _blocks(blocks, "text")], message.get("id"))
+
+
+def _blocks(content: object, kind: str) -> list[Mapping[str, Any]]:
+    items = content if isinstance(content, list) else ()
+    return [item for item in items if isinstance(item, Mapping) and item.get("type") == kind]
+
+
+def _result(item: Mapping[str, Any]) -> str:
+    content = item.get("content")
+    text = content if isinstance(content, str) else "".join(text_in(part, "text") for part in _blocks(content, "text"))
+    if item.get("is_error") is not True:
+        return "ok"
+    match = EXIT.search(text[:40])
+    return f"exit {match[1]}" if match is not None else "failed"
+
+
+# Codex: items of the conversation; what the model calls, and what came out, share a `call_id`.
+
+
+def _take_codex(said: _Said, row: _Row) -> None:
+    item = row.payload
+    if row.type != "response_item" or not isinstance(item, Mapping):
+        return
+    kind, call = item.get("type"), text_in(item, "call_id")
+    if kind in ("function_call_output", "custom_tool_call_output"):
+        said.results.setdefault(call, _output(item.get("output")))
+    elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+        _take_call(said, text_in(item, "name") or "shell", _arguments(item), call)
+    elif kind == "message":
+        texts = [text_in(part, "text") for part in _blocks(item.get("content"), "output_text")]
+        if item.get("role") == "assistant":
+            _say(said, texts, None)
+            _end_words(said)
+        elif item.get("role") == "user":
+            _end_words(said)
+            texts = [text_in(part, "text") for part in _blocks(item.get("content"), "input_text")]
+            said.user = said.user or _typed("\n".join(text for text in texts if not _NOT_TYPED.match(text)), None)
+
+
+def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = item.get("arguments", item.get("input", item.get("action")))
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            return {"description": given}
+    if not isinstance(given, Mapping):
+        return {}
+    command = given.get("command", given.get("cmd"))
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        command = command[2] if len(command) == 3 and command[1] in ("-c", "-lc") else shlex.join(command)
+    return {**given, "command": command} if isinstance(command, str) else given
+
+
+def _output(value: object) -> str:
+    if not isinstance(value, str):
+        return "failed" if isinstance(value, Mapping) and value.get("success") is False else "ok"
+    match = EXIT.search(value[:400].partition("Output:")[0]) or _EXIT_FIELD.search(value[-400:])
+    return f"exit {match[1]}" if match is not None else "ok"
+
+
+# What both clients' rows come to.
+
+
+def _take_call(said: _Said, tool: str, given: Mapping[str, Any], call: str) -> None:
+    state = said.results.get(call, "no result yet")
+    if not said.has_asked and call not in said.results and _is_asked(said.asked, tool, given):
+        said.has_asked = True
+    elif len(said.calls) < _MOST_CALLS:
+        subject = next((given[key] for key in SUBJECTS if isinstance(given.get(key), str) and given[key]), "")
+        said.calls.append({"tool": tool, "subject": _clean(subject), "state": state})
+
+
+def _is_asked(asked: Event, tool: str, given: Mapping[str, Any]) -> bool:
+    """Codex names its shell in other ways than its hook does, and runs one call at a time: the newest is the one."""
+    return asked.client == "codex" or (tool == asked.tool and dict(given) == dict(asked.input))
+
+
+def _say(said: _Said, texts: Sequence[str], message_id: object) -> None:
+    words = [clean for text in texts if (clean := _clean(text))]
+    if words and not said.is_agent_whole:
+        said.agent += reversed(words)
+        said.agent_id = message_id
+
+
+def _end_words(said: _Said) -> None:
+    said.is_agent_whole = bool(said.agent)
+
+
+def _typed(text: str, origin: object) -> str:
+    """What the user typed, or what a teammate was told; empty for what a client put there."""
+    if isinstance(origin, Mapping) and origin.get("kind") == "human":
+        return _clean(text)
+    command, task = _COMMAND.search(text), _TASK.match(text)
+    if command is not None:
+        return _clean(f"{command[1]} {command[2] or ''}")
+    if task is not None:
+        return _clean(f"{task[1]}: {task[2]}")
+    return "" if _NOT_TYPED.match(text) else _clean(text)
+
+
+def _clean(text: str) -> str:
+    return safe_text(mask_secrets(text[:_LONGEST_TEXT])).strip()
+
+
+def _cut(text: str, most: int, *, is_end: bool = False) -> str:
+    """At most so many bytes of it, its beginning or its end."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= most:
+        return text
+    kept = (data[-most:] if is_end else data[:most]).decode("utf-8", "ignore")
+    return f"… {kept}" if is_end else f"{kept} …"
