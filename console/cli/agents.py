@@ -6,6 +6,7 @@ import os
 import shlex
 from argparse import ArgumentParser
 
+from team_console.console.agents.instructions import instructions_for
 from team_console.console.agents.start import run_hook
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
@@ -14,6 +15,7 @@ from team_console.store.backends.locations import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_text
+from team_console.store.service.writing import refuse_unknown_reader
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
@@ -119,9 +121,6 @@ def add_instructions_arguments(parser: ArgumentParser) -> None:
 
 def do_instructions(call: Call) -> int:
     """Print the instructions; a name that nobody has gets none, as none of their commands would work."""
-    from team_console.console.agents.instructions import instructions_for
-    from team_console.store.service.writing import refuse_unknown_reader
-
     name = check_name(call.options.name, field="name")
     snapshot = call.team.snapshot()
     if snapshot.is_known:

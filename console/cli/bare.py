@@ -7,7 +7,9 @@ import sys
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.output import is_terminal
+from team_console.console.early_reading import EarlyFeed
 from team_console.store.backends.locations import absolute
+from team_console.store.backends.open import find_teams, other_teams
 from team_console.store.model.errors import Code, TeamError
 
 
@@ -26,7 +28,6 @@ def run(call: Call) -> int:
         call.options.team = pick(error)
         if call.options.team is None:
             return 0
-    from team_console.console.early_reading import EarlyFeed
 
     feed = EarlyFeed(call.team, call.actor)
     from team_console.console.app import run_console
@@ -56,7 +57,6 @@ def pick(nothing_found: TeamError) -> str | None:
     Raises:
         TeamError: `nothing_found`, when there is none.
     """
-    from team_console.store.backends.open import find_teams, other_teams
 
     here = absolute(".")
     locations = [*find_teams(here), *(seen.location for seen in other_teams(here))]

@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from team_console.console.cli.output import is_terminal
+from team_console.console.cli.unheard_names import is_in_settings, unheard_actor
+from team_console.store.backends.open import open_team
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import parse_json, parse_json_sequence, without_comments
 from team_console.store.model.message import Message
 from team_console.store.model.names import canonical, check_name, nearest
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import Question
-from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
+from team_console.store.protocol.verdicts import Face, Seen, digest_of, is_human, seen_of
+from team_console.store.service.caller import Caller
 
 if TYPE_CHECKING:
     from team_console.console.cli.output import Output
@@ -48,8 +52,6 @@ class Call:
             TeamError: `TEAM_NOT_FOUND`.
         """
         if self._team is None:
-            from team_console.store.backends.open import open_team
-
             self._team = open_team(self.options.team, read_only=self.options.read_only)
         return self._team
 
@@ -79,7 +81,6 @@ class Call:
         bound, given = _bound(), canonical(given)
         if bound is None or bound == given:
             return
-        from team_console.store.protocol.verdicts import is_human
 
         config = self.team.config()
         # guard: agent-acts-as-no-human
@@ -114,7 +115,6 @@ class Call:
     @property
     def caller(self) -> Caller:
         """The actor at the team, for the desk."""
-        from team_console.store.service.caller import Caller
 
         return Caller(self.team, self.actor, LOCK_WAIT)
 
@@ -182,7 +182,6 @@ class Call:
         name = self.given_actor
         if name is None:
             return
-        from team_console.console.cli.unheard_names import is_in_settings, unheard_actor
 
         config = self.team.config() if snapshot is None else snapshot.config
         if not is_in_settings(config, name):
@@ -409,7 +408,6 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
     Raises:
         TeamError: `INVALID_FIELD` when standard input is empty.
     """
-    from team_console.store.model.json_text import parse_json_sequence, without_comments
 
     text = without_comments(text)
     if not text.strip():
@@ -427,7 +425,6 @@ def json_documents(text: str, *, hint: str) -> list[Any]:
 
 
 def _document(line: str, number: int, hint: str) -> Any:
-    from team_console.store.model.json_text import parse_json
 
     try:
         return parse_json(line, what=f"standard input, document in line {number}", hint=hint)

@@ -24,7 +24,20 @@ from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.names import USER, canonical
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import questions_of
+from team_console.store.protocol.membership import left_out, members
+from team_console.store.protocol.relations import silent
+from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
+from team_console.store.service.requests import (
+    answer,
+    approve,
+    foresee,
+    live_question,
+    reject,
+    request_shutdown,
+    submit_plan,
+)
+from team_console.store.service.sending import left_out_words
 
 if TYPE_CHECKING:
     from team_console.store.views.verdicts import Outcome
@@ -44,8 +57,6 @@ def add_plan_arguments(parser: ArgumentParser) -> None:
 
 def do_plan(call: Call) -> int:
     """Submit, and print the request id alone so that a script can keep it, or with a wait the verdict."""
-    from team_console.store.service.requests import submit_plan
-
     seconds_of(call)
     receipt = submit_plan(call.caller, content=content(call.options.content) or "", summary=call.options.summary)
     return finish_asking(call, receipt)
@@ -80,8 +91,6 @@ def add_ask_arguments(parser: ArgumentParser) -> None:
 
 def do_ask(call: Call) -> int:
     """Ask, wait when asked to, and print."""
-    from team_console.store.service.asking import ask_question
-
     options = call.options
     seconds_of(call)
     questions = _questions(call)
@@ -202,8 +211,6 @@ def add_approve_arguments(parser: ArgumentParser) -> None:
 
 def do_approve(call: Call) -> int:
     """Approve, and say what was decided on whose request."""
-    from team_console.store.service.requests import approve, foresee
-
     options = call.options
     if options.dry_run:
         return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
@@ -244,8 +251,6 @@ def add_reject_arguments(parser: ArgumentParser) -> None:
 
 def do_reject(call: Call) -> int:
     """Reject, and say what was decided on whose request."""
-    from team_console.store.service.requests import reject
-
     options = call.options
     receipt = reject(
         call.decider,
@@ -280,8 +285,6 @@ def add_answer_arguments(parser: ArgumentParser) -> None:
 
 def do_answer(call: Call) -> int:
     """Answer, and say what was answered on whose request."""
-    from team_console.store.service.requests import answer, live_question
-
     options = call.options
     question = live_question(call.snapshot(), options.request, options.seen or "")
     questions = questions_of(question.payload) if question is not None else ()
@@ -314,8 +317,6 @@ def add_withdraw_arguments(parser: ArgumentParser) -> None:
 
 def do_withdraw(call: Call) -> int:
     """Withdraw it, and say so."""
-    from team_console.store.service.asking import withdraw
-
     receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
     word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"
     return call.finish(receipt, [safe_line(f"{word} {receipt.request_id}")])
@@ -391,9 +392,6 @@ def everyone(call: Call) -> tuple[list[str], list[str]]:
     Raises:
         TeamError: `MISSING_RECIPIENT` when nobody is left to ask.
     """
-    from team_console.store.protocol.membership import left_out, members
-    from team_console.store.protocol.relations import silent
-    from team_console.store.service.sending import left_out_words
 
     snapshot = call.snapshot()
     roles = members(snapshot.config, snapshot.messages)
@@ -407,7 +405,6 @@ def everyone(call: Call) -> tuple[list[str], list[str]]:
 
 
 def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
-    from team_console.store.service.requests import request_shutdown
 
     receipt = request_shutdown(call.decider, agent=agent, reason=call.options.reason)
     _say(call, f"{agent}: asked, request {receipt.request_id}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from argparse import ArgumentParser
 from datetime import datetime
 from functools import partial
@@ -13,11 +15,14 @@ from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call, read, split_names
 from team_console.console.cli.output import is_terminal
 from team_console.console.cli.printing import age_since, print_table
+from team_console.console.cli.talk import confirmed
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
+from team_console.store.service.deliveries import REMEDIES, Remedy
+from team_console.store.service.maintenance import FREED_MB, clear, forecast
 
 if TYPE_CHECKING:
     from team_console.store.service.deliveries import Delivered
@@ -77,15 +82,11 @@ def _only(given: list[str] | None) -> list[str] | None:
 
 def _end_like_interrupted() -> None:
     """A pass that is told to end notes what is running; a claim left behind would hold its message back."""
-    import signal
-
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.default_int_handler)
 
 
 def _loop(call: Call) -> int:
-    import signal
-    import threading
 
     from team_console.store.service.router import deliver_loop
 
@@ -252,7 +253,6 @@ class RemedyVerb(Struct, frozen=True):
 
     def run(self, call: Call) -> int:
         """Do it and print what was done to which message."""
-        from team_console.store.service.deliveries import REMEDIES, Remedy
 
         wanted = {self.option[0]: getattr(call.options, self.option[0])} if self.option is not None else {}
         receipt = REMEDIES[Remedy(self.action)](call.caller, ids=call.options.ids, **wanted)
@@ -301,8 +301,6 @@ def add_clear_arguments(parser: ArgumentParser) -> None:
 
 def do_clear(call: Call) -> int:
     """Say what would leave, or do it; deleting archives is asked about where there is somebody to ask."""
-    from team_console.store.service.maintenance import clear, forecast
-
     options = call.options
     call.tell_stranger()
     if options.dry_run:
@@ -314,7 +312,6 @@ def do_clear(call: Call) -> int:
 
 
 def _ask(call: Call) -> None:
-    from team_console.console.cli.talk import confirmed
 
     days = call.team.config().delete_archived_after_days
     call.out.note(f"archived messages older than {days} days will be deleted for good")
@@ -339,7 +336,6 @@ def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
 
 
 def _clear_as_json(cleared: Cleared, dry_run: bool) -> dict[str, Any]:
-    from team_console.store.service.maintenance import FREED_MB
 
     return {
         "success": True,

@@ -25,6 +25,7 @@ from team_console.console.cli.printing import (
     whole_content,
     width,
 )
+from team_console.console.cli.unheard_names import unheard_agent, unheard_kind
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
@@ -34,22 +35,37 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.protocol.why import why_in, why_lines
+from team_console.store.service.agents import send_roster
 from team_console.store.service.inbox import Trust, marked, trust_in
+from team_console.store.service.maintenance import accept_keys, accept_settings, heal
+from team_console.store.service.waiting import LONGEST_WAIT, until
 from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
-from team_console.store.views.decisions import VerdictProof, proofs
+from team_console.store.views.decisions import (
+    DECISION_FIELDS,
+    VerdictProof,
+    decision_row,
+    ledger_json,
+    ledger_of_team,
+    markdown,
+    proofs,
+)
 from team_console.store.views.facts import halves_of
 from team_console.store.views.findings import trail_findings
-from team_console.store.views.history import HistoryPage, past
+from team_console.store.views.history import CSV_FIELDS, HistoryPage, csv_row, history, history_json, log_line, past
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
+from team_console.store.views.search import parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
     State,
     Truth,
+    check_json,
+    finding_json,
     holder_words,
     judge,
     request_json,
     requests_of_team,
+    roster_json,
     status_json,
     view_of_team,
 )
@@ -303,12 +319,8 @@ def do_requests(call: Call) -> int:
     now, every = requests_of_team(call.team, snapshot, archived=0 if options.only_open else ARCHIVED)
     rows = [row for row in every if _wanted(row, options.only_open, options.kind)]
     if options.find is not None:
-        from team_console.store.views.search import parse_query, request_found
-
         rows = parse_query(options.find, now=now).best(rows, lambda row: request_found(row, me=call.actor))
     if call.out.as_json:
-        from team_console.store.views.status import request_json
-
         call.print_list({"requests": [request_json(row, now) for row in rows]}, snapshot)
     elif not rows:
         call.out.say("no open requests" if options.only_open else "no requests")
@@ -351,9 +363,6 @@ def add_decisions_arguments(parser: ArgumentParser) -> None:
 
 def do_decisions(call: Call) -> int:
     """Print the ledger, and say what keeps it from being whole or proved."""
-    from msgspec.structs import replace
-    from team_console.store.views.decisions import CSV_FIELDS, csv_row, ledger_json, ledger_of_team, markdown
-
     options = call.options
     if call.out.as_json and (options.csv or options.md):
         form = "--csv" if options.csv else "--md"
@@ -369,7 +378,7 @@ def do_decisions(call: Call) -> int:
         call.out.say("\n".join(markdown(ledger, call.team.config().name)))
         return 0
     if options.csv:
-        print_csv(call.out, CSV_FIELDS, map(csv_row, ledger.decisions))
+        print_csv(call.out, DECISION_FIELDS, map(decision_row, ledger.decisions))
     elif ledger.decisions:
         call.tell_zone()
         heads = ("AT", "VERDICT", "BY", "KIND", "AFTER", "PROOF", "REQUEST", "WHAT")
@@ -399,15 +408,11 @@ def add_roster_arguments(parser: ArgumentParser) -> None:
 def do_roster(call: Call) -> int:
     """List the agents, or send the list to the residents."""
     if call.options.send:
-        from team_console.store.service.agents import send_roster
-
         receipt = send_roster(call.caller)
         told = ", ".join(message.recipients[0] for message in receipt.messages)
         return call.finish(receipt, [f"the complete roster went to {told}"])
     view = call.view()
     if call.out.as_json:
-        from team_console.store.views.status import roster_json
-
         call.print_list(roster_json(view), view.snapshot)
     elif not view.roster:
         call.out.say("no agents: the settings name none, and none has written yet")
@@ -618,9 +623,6 @@ def add_history_arguments(parser: ArgumentParser) -> None:
 
 def do_history(call: Call) -> int:
     """Print the history that is wanted; what could not be read of the archives is said, not left out."""
-    from team_console.store.views.history import CSV_FIELDS, csv_row, history, history_json
-    from team_console.store.views.search import wanted
-
     options = call.options
     form = options.format or ("json" if call.out.as_json else "log")
     if call.out.as_json and form != "json":
@@ -654,10 +656,6 @@ def do_history(call: Call) -> int:
 
 def _tell_slips(call: Call, snapshot: Snapshot) -> None:
     """Whether nothing was found because nobody has that name, or no kind of message."""
-    from team_console.console.cli.unheard_names import unheard_agent, unheard_kind
-    from team_console.store.views.history import history
-    from team_console.store.views.search import wanted
-
     agent, kind = call.agent, call.options.type
     ever = wanted(now=call.team.clock(), agent=agent)
     names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, ever)[0])
@@ -665,7 +663,6 @@ def _tell_slips(call: Call, snapshot: Snapshot) -> None:
 
 
 def _print_log(call: Call, messages: Sequence[Message]) -> None:
-    from team_console.store.views.history import log_line
 
     if messages:
         call.tell_zone()
@@ -686,8 +683,6 @@ def add_watch_arguments(parser: ArgumentParser) -> None:
 
 def do_watch(call: Call) -> int:
     """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end, and forgets no message."""
-    from team_console.store.service.waiting import LONGEST_WAIT, until
-
     seconds = call.options.seconds
     if seconds is not None and not 0 <= seconds <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--for {seconds:g} is not a number of seconds", "For example --for 30.")
@@ -738,8 +733,6 @@ def add_check_arguments(parser: ArgumentParser) -> None:
 
 def do_check(call: Call) -> int:
     """List the findings, errors first; a queue that cannot be read is itself a finding."""
-    from team_console.store.views.status import check_json, finding_json
-
     healed = _repaired(call)
     snapshot = watched(call.team)
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
@@ -771,7 +764,6 @@ def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
 
 
 def _repaired(call: Call) -> tuple[Problem, ...]:
-    from team_console.store.service.maintenance import accept_keys, accept_settings, heal
 
     if call.options.accept_settings:
         return accept_settings(call.decider)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from team_console import __version__
+from team_console.console.cli.arguments import find_verb, overview, parser_for, split
 from team_console.console.cli.output import Output, OutputLost
 from team_console.store.model.errors import Code, TeamError
 
@@ -50,7 +52,6 @@ def run(argv: Sequence[str]) -> int:
 def _dispatch(argv: Sequence[str], out: Output) -> int:
     if list(argv) == ["--version"]:  # asked for by scripts that look whether we are there
         return _say_version(out)
-    from team_console.console.cli.arguments import find_verb, overview, parser_for, split
     from team_console.console.cli.call import Call
 
     _refuse_broken_text(argv)
@@ -99,8 +100,6 @@ def _unexpected(error: Exception, out: Output) -> int:
     from team_console.console.faults import log, place_of
 
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
-        import traceback
-
         traceback.print_exc(file=sys.stderr)
     out.broken(f"{type(error).__name__} at {place_of(error)}", log(error, where="the command line"))
     return 1

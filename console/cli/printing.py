@@ -31,6 +31,7 @@ from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.protocol.why import WHY, why_in
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
+from team_console.store.views.history import csv_text
 from team_console.store.views.proposals import proposal_of, suggestion_words
 from team_console.store.views.status import State, judge
 from team_console.store.views.titles import said_in, structure, text_at
@@ -63,8 +64,6 @@ def print_table(out: Output, heads: Sequence[str], rows: Sequence[Sequence[str]]
 
 def print_csv(out: Output, fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
     """Print rows as comma-separated values below their fields; stored text is made safe here."""
-    from team_console.store.views.history import csv_text
-
     safe = ({name: safe_text(value) for name, value in row.items()} for row in rows)
     out.say(csv_text(fields, safe).rstrip("\n"))
 
@@ -79,7 +78,7 @@ def width(text: str) -> int:
     """How many terminal cells `text` takes."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len
+    from rich.cells import cell_len  # with its tables 5 ms, for tables with other scripts alone
 
     return cell_len(text)
 

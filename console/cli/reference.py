@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from team_console.console.preferences import COLUMNS, DENSITIES, SORTS
 from team_console.store.model.errors import Code
 from team_console.store.model.names import nearest
-from team_console.store.settings.parsing import MEMBER, Form, Setting, every_setting
+from team_console.store.settings.parsing import MEMBER, TABLE, Form, Setting, every_setting
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 Rows = Sequence[tuple[str, str]]
@@ -213,7 +214,6 @@ def key_rows() -> Iterator[tuple[str, str, str]]:
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of the user's `config.toml`, for editors."""
     from team_console.console.actions import ACTIONS
-    from team_console.console.preferences import COLUMNS, DENSITIES, SORTS
 
     words, flag = {"type": "array", "items": {"type": "string"}}, {"type": "boolean"}
     shapes: dict[str, Any] = {
@@ -240,8 +240,6 @@ def config_schema() -> dict[str, Any]:
 
 def team_schema() -> dict[str, Any]:
     """The JSON Schema of a team's `messenger-config.yaml`, for editors; BMAD's own keys are left alone."""
-    from team_console.store.settings.parsing import TABLE
-
     return _document("team-console: the team's settings (messenger-config.yaml)", _mapping(TABLE, is_open=True))
 
 

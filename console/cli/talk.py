@@ -12,11 +12,17 @@ from team_console.console.cli.arguments import add_agent, add_completed
 from team_console.console.cli.call import Call, content, json_documents, read, split_names
 from team_console.console.cli.output import is_terminal
 from team_console.console.cli.printing import MACHINE_FIELDS, payload_lines, summary_line, whole_content
+from team_console.console.cli.unheard_names import unheard_kind
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.message import TRUST
 from team_console.store.model.safe import counted, first_of, safe_line
+from team_console.store.protocol.checks import default_recipients
+from team_console.store.protocol.kinds import filled
 from team_console.store.protocol.verdicts import MEANINGS, Mark
-from team_console.store.service.sending import Preview, broadcast, preview
+from team_console.store.service.inbox import acknowledge, receive
+from team_console.store.service.sending import Preview, broadcast, preview, send
+from team_console.store.service.sendmessage import read_form, submit
 
 if TYPE_CHECKING:
     from team_console.store.model.message import Message
@@ -49,9 +55,6 @@ def add_send_arguments(parser: ArgumentParser) -> None:
 
 def do_send(call: Call) -> int:
     """Send and print the receipt."""
-    from team_console.store.protocol.checks import default_recipients
-    from team_console.store.service.sending import send
-
     options = call.options
     recipients = _asker(call, options.in_reply_to) if options.to is None else split_names(options.to)
     summary, text = _filled(call)
@@ -89,7 +92,6 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
     Raises:
         TeamError: `USAGE` for a template beside a content of one's own, or what belongs to a template without one.
     """
-    from team_console.store.protocol.kinds import filled
 
     options = call.options
     if options.template is None:
@@ -118,7 +120,6 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
     """
     if text is None:
         return None
-    from team_console.store.model.json_text import named, parse_json
 
     value = parse_json(text, what="--payload", hint='Give one JSON object, such as {"task_id": "T-1"}.')
     if not isinstance(value, dict):
@@ -235,8 +236,6 @@ def do_receive(call: Call) -> int:
     call.out.warn([notice.message for notice in received.notices])
     _name_delivered(call, received)
     if call.options.type is not None and not received.messages and _settings_hold(call):
-        from team_console.console.cli.unheard_names import unheard_kind
-
         call.out.warn(unheard_kind(call.team.config(), call.options.type))
     # guard: settings-warning-on-receive
     if not (received.is_complete and _settings_hold(call)):
@@ -245,7 +244,6 @@ def do_receive(call: Call) -> int:
 
 
 def _receive(call: Call) -> Received:
-    from team_console.store.service.inbox import receive
 
     options = call.options
     agent = call.agent if call.agent is not None else call.given_actor
@@ -327,8 +325,6 @@ def add_ack_arguments(parser: ArgumentParser) -> None:
 
 def do_ack(call: Call) -> int:
     """Acknowledge and print the receipt."""
-    from team_console.store.service.inbox import acknowledge
-
     receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"
     return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
@@ -375,7 +371,6 @@ def _submit_line(call: Call, document: Any) -> int:
 
 
 def _submit(call: Call, document: Any) -> dict[str, Any]:
-    from team_console.store.service.sendmessage import read_form, submit
 
     if isinstance(document, TeamError):
         raise document

@@ -13,13 +13,19 @@ from msgspec.structs import asdict, replace
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import LOCK_WAIT, Call, split_names
 from team_console.console.cli.printing import member_json, parse_agent, print_table, with_lead
+from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
+from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
+from team_console.store.backends.sql.team import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import canonical, check_name, is_name
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.service import members as desk
+from team_console.store.service.migration import migrate, open_target
 from team_console.store.settings.parsing import ROLES
+from team_console.store.settings.settings_file import new_text, write_new
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
+from team_console.store.views.findings import key_findings, trail_findings
 
 if TYPE_CHECKING:
     from team_console.store.service.migration import Migrated
@@ -94,7 +100,6 @@ def _name_of(place: str) -> str:
 
 
 def _is_database(place: str) -> bool:
-    from team_console.store.backends.open import DATABASE_SUFFIXES
 
     return "://" in place or place.endswith(DATABASE_SUFFIXES)
 
@@ -111,9 +116,6 @@ def _make(place: str, name: str, lead: str, agents: list[Agent]) -> str:
 
 
 def _make_database(place: str, name: str, lead: str, agents: list[Agent]) -> str:
-    from team_console.store.backends.open import open_team
-    from team_console.store.backends.sql.team import create_database
-    from team_console.store.settings.settings_file import new_text
 
     if "://" not in place:
         _make_parents(Path(os.path.expanduser(place)))
@@ -136,8 +138,6 @@ def _make_parents(file: Path) -> None:
 
 
 def _make_folder(folder: Path, name: str, lead: str, agents: list[Agent]) -> None:
-    from team_console.store.backends.open import PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME
-    from team_console.store.settings.settings_file import write_new
 
     try:
         for known in (PROJECT_CONFIG, PROJECT_QUEUE):
@@ -315,11 +315,6 @@ def add_migrate_arguments(parser: ArgumentParser) -> None:
 
 def do_migrate(call: Call) -> int:
     """Copy, compare, and say what was copied."""
-    from team_console.store.backends.claude_team import ClaudeTeam
-    from team_console.store.backends.open import open_team
-    from team_console.store.service.migration import migrate, open_target
-    from team_console.store.views.findings import key_findings, trail_findings
-
     options = call.options
     if options.read_only:
         raise TeamError(Code.READ_ONLY, "migrate writes to its target", "Leave --read-only out.")

@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 from team_console.console.cli.arguments import add_completed, find_verb, overview, parser_for
 from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import Call
+from team_console.console.cli.completion import script
 from team_console.console.cli.output import is_terminal, to_json
 from team_console.console.cli.reference import (
     CONFIG,
@@ -31,10 +32,14 @@ from team_console.console.cli.reference import (
     team_schema,
 )
 from team_console.console.cli.registry import VERBS
+from team_console.console.cli.schemas import SCHEMAS, schema_of
+from team_console.console.preferences import as_toml, config_path, load
+from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.model.names import ALL, is_name, nearest
 from team_console.store.model.safe import counted, safe_line
+from team_console.store.protocol.kinds import KINDS
 
 
 def add_demo_arguments(parser: ArgumentParser) -> None:
@@ -86,7 +91,6 @@ def _announce(call: Call, folder: str) -> None:
 
 def _open_console(call: Call, folder: str) -> int:
     from team_console.console.app import run_console
-    from team_console.store.backends.open import open_team
 
     team = open_team(folder, read_only=call.options.read_only)
     try:
@@ -121,7 +125,6 @@ def add_config_arguments(parser: ArgumentParser) -> None:
 def do_config(call: Call) -> int:
     """Do one of the four."""
     from team_console.console.actions import usual_keys
-    from team_console.console.preferences import as_toml, config_path, load
 
     path, what = safe_line(str(config_path()), 1000), call.options.what
     if what == "schema":
@@ -253,7 +256,6 @@ def _say_settings(call: Call, rows: Sequence[SettingRow]) -> None:
 
 
 def _schema(call: Call, words: Sequence[str]) -> None:
-    from team_console.console.cli.schemas import SCHEMAS, schema_of
 
     _refuse_more(words[1:])
     if not words:
@@ -297,8 +299,6 @@ def add_completions_arguments(parser: ArgumentParser) -> None:
 
 def do_completions(call: Call) -> int:
     """Print the script, or write it."""
-    from team_console.console.cli.completion import script
-
     text = script(call.options.shell)
     if not call.options.install:
         call.out.say(text.rstrip("\n"))
@@ -371,7 +371,6 @@ def _held(call: Call) -> list[str]:
 
 
 def _kinds(call: Call) -> list[str]:
-    from team_console.store.protocol.kinds import KINDS
 
     return [*KINDS, *(kind for kind in call.team.config().kinds if kind not in KINDS)]
 

@@ -478,12 +478,12 @@ def _older(number: int) -> Problem:
 
 # Decisions as JSON, as rows of a table for other programs, and as a document to hand on.
 
-CSV_FIELDS = (
+DECISION_FIELDS = (
     *("at", "verdict", "by", "kind", "asked_by", "asked_at", "after_seconds", "request_id", "title", "words", "proof"),
     *("request_sha256", "shown_sha256", "evidence", "message_id", "audit_line", "gaps"),
     "shown_by",
 )
-"""Columns of `csv_row`."""
+"""Columns of `decision_row`."""
 _MARKED = frozenset("\\`*_{}[]()#+-.!|<>~")
 
 
@@ -524,8 +524,8 @@ def decision_json(decision: Decision) -> dict[str, Any]:
     }
 
 
-def csv_row(decision: Decision) -> dict[str, str]:
-    """One row under `CSV_FIELDS`; lists are JSON, what is not known is empty."""
+def decision_row(decision: Decision) -> dict[str, str]:
+    """One row under `DECISION_FIELDS`; lists are JSON, what is not known is empty."""
     return {name: plain_cell(_flat(value)) for name, value in decision_json(decision).items()}
 
 

@@ -16,14 +16,14 @@ from team_console.store.contract.team import AuditLine
 from team_console.store.protocol.verdicts import NAMESPACE, digest_of, statement
 from team_console.store.settings.team_config import Human
 from team_console.store.views.decisions import (
-    CSV_FIELDS,
+    DECISION_FIELDS,
     Decision,
     DecisionLedger,
     Proof,
     Sources,
     _proof,
-    csv_row,
     decision_ledger,
+    decision_row,
     ledger_json,
     markdown,
 )
@@ -174,9 +174,9 @@ def test_what_is_written_for_others_holds_every_decision_and_harms_no_reader() -
     assert (said["count"], said["decisions"][0]["words"]) == (2, "[x](http://evil) # no\n| a")
     assert said["decisions"][0]["shown_sha256"] is None
     text = io.StringIO()
-    table = csv.DictWriter(text, CSV_FIELDS)
-    table.writerows(map(csv_row, ledger.decisions))
-    assert not any(cell.startswith("=") for cell in csv_row(ledger.decisions[0]).values())
+    table = csv.DictWriter(text, DECISION_FIELDS)
+    table.writerows(map(decision_row, ledger.decisions))
+    assert not any(cell.startswith("=") for cell in decision_row(ledger.decisions[0]).values())
     lines = list(markdown(ledger, "sprint-42"))
     assert sum(line.startswith("## ") for line in lines) == 2
     assert "> \\[x\\](http://evil) \\# no" in lines or "> \\[x\\]\\(http://evil\\) \\# no" in lines
