@@ -18,8 +18,8 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.checks import REQUIRED, count_words, summary_warnings
-from team_console.store.protocol.kinds import KINDS, phrase, routes_of
+from team_console.store.protocol.checks import count_words, summary_warnings
+from team_console.store.protocol.kinds import KINDS, Family, phrase, routes_of
 from team_console.store.protocol.parsing import required_fields
 from team_console.store.service import deliveries, inbox, requests, sending
 from team_console.store.service.agents import send_roster as deliver_roster
@@ -176,8 +176,9 @@ def _quote_of(message: Message | None) -> str:
 def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
     """What a human may write, each with the fields it needs here and by the protocol (`docs/requirements.md` B.1)."""
     config = workspace.view.snapshot.config if workspace.view else TeamConfig()
-    names = dict.fromkeys(("message", *REQUIRED, *(kind for kind in config.kinds if kind not in KINDS)))
-    return {kind: tuple(dict.fromkeys((*REQUIRED.get(kind, ()), *required_fields(config, kind)))) for kind in names}
+    needs = {kind.name: kind.needs for kind in KINDS.values() if kind.family is Family.MESSENGER}
+    names = dict.fromkeys(("message", *needs, *(kind for kind in config.kinds if kind not in KINDS)))
+    return {kind: tuple(dict.fromkeys((*needs.get(kind, ()), *required_fields(config, kind)))) for kind in names}
 
 
 def _handoffs(workspace: Workspace) -> tuple[Handoff, ...]:

@@ -16,7 +16,18 @@ from team_console.store.model.json_text import named
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message, per_message
 from team_console.store.model.names import USER, canonical, did_you_mean, nearest
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
-from team_console.store.protocol.kinds import CARRIERS, KINDS, PREFIX, RESPONSES, SEND, Family, Kind, RequestKind
+from team_console.store.protocol.kinds import (
+    CARRIERS,
+    FOR_CLIENTS,
+    KINDS,
+    PREFIX,
+    RESPONSES,
+    SEND,
+    Family,
+    Field,
+    Kind,
+    RequestKind,
+)
 from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
@@ -32,68 +43,18 @@ from team_console.store.protocol.parsing import (
 from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
 from team_console.store.settings.team_config import TeamConfig
 
-MATRIX: Mapping[str, Mapping[str, bool]] = {
-    "message": {"recipient": True, "request_id": False, "approve": False},
-    "broadcast": {"recipient": False, "request_id": False, "approve": False},
-    "shutdown_request": {"recipient": True, "request_id": False, "approve": False},
-    "shutdown_response": {"recipient": False, "request_id": True, "approve": True},
-    "plan_approval_response": {"recipient": True, "request_id": True, "approve": True},
-}
-"""Seed 001 section 7.1: type -> field -> required (True) or forbidden (False)."""
 
-Check = Callable[[Any], bool]
-
-
-def _text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _list(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and bool(value)
-
-
-def _object(value: Any) -> bool:
-    return isinstance(value, Mapping)
-
-
-def _questions(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and 0 < len(value) == len(questions_of({"questions": value}))
-
-
-def _moment(value: Any) -> bool:
-    return isinstance(value, str) and from_text(value) is not None
-
-
-WANTED: Mapping[Check, str] = {
-    _text: "a text",
-    _list: "a list that is not empty",
-    _object: "an object",
-    _questions: "a list of questions, each with its text in question",
-    _moment: "an ISO 8601 time such as 2026-02-24T10:30:00Z",
-}
-"""What a check of `REQUIRED` wants, in words."""
-
-REQUIRED: Mapping[str, Mapping[str, Check]] = {
-    "handoff": {"artifact_path": _text, "context_summary": _text, "next_actions": _list},
-    "review": {"artifact_path": _text, "review_type": _text},
-    "clarify": {"question": _text, "context": _text},
-    "escalate": {"issue": _text, "severity": _text, "recommendation": _text},
-    "notify": {"message": _text},
-    "collaborate": {"topic": _text, "deadline": _moment},
-}
-"""Payload fields the six messenger kinds need (`docs/requirements.md` B.1)."""
-
-ASKED: Mapping[str, Mapping[str, Check]] = {
-    "permission_request": {"tool": _text, "input": _object},
-    "question_request": {"questions": _questions},
-}
-"""Payload fields of the requests of clients (decision D20)."""
-
-EXPECTED: Mapping[str, tuple[str, ...]] = {
-    "task_assignment": ("task_id", "spec_id", "priority"),
-    "dependency_unblocked": ("task_id", "unblocked_by"),
-}
-"""Payload fields router kinds carry in the source (requirement 205); a lack is a warning."""
+def _fits(value: Any, form: Field) -> bool:
+    match form:
+        case Field.TEXT:
+            return isinstance(value, str) and bool(value.strip())
+        case Field.OBJECT:
+            return isinstance(value, Mapping)
+        case Field.MOMENT:
+            return isinstance(value, str) and from_text(value) is not None
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    return form is Field.LIST or len(value) == len(questions_of({"questions": value}))
 
 
 def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:
@@ -149,9 +110,8 @@ def check_outgoing(
     if type in CARRIERS:
         check_text_fields(type, payload)
         _check_carried(payload["content"])
-    for name, check in REQUIRED.get(type, {}).items():
-        if not check(payload.get(name)):
-            raise _unfit(type, name, payload.get(name), check)
+    if kind is not None:
+        _check_needs(kind, payload)
 
 
 def check_asked(type: str, payload: Mapping[str, Any]) -> None:
@@ -160,10 +120,7 @@ def check_asked(type: str, payload: Mapping[str, Any]) -> None:
     Raises:
         TeamError: `INVALID_FIELD`.
     """
-    for name, check in ASKED[type].items():
-        if not check(payload.get(name)):
-            what = "is missing" if payload.get(name) is None else f"must be {WANTED[check]}, not {named(payload[name])}"
-            raise TeamError(Code.INVALID_FIELD, f"{type}: {name} {what}", f"{type} needs {', '.join(ASKED[type])}.")
+    _check_needs(KINDS[type], payload)
     texts = [question.text for question in questions_of(payload)]
     twice = next((text for text in texts if texts.count(text) > 1), None)
     if twice is not None:
@@ -249,15 +206,16 @@ def _check_carried(content: str) -> None:
         check_carried(content)
 
 
-def _unfit(type: str, name: str, value: Any, check: Check) -> TeamError:
-    what = "is missing" if value is None else f"must be {WANTED[check]}, not {named(value)}"
-    hint = f"{type} needs {', '.join(REQUIRED[type])} in its payload."
-    return TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
+def _check_needs(kind: Kind, payload: Mapping[str, Any]) -> None:
+    for name, form in kind.needs.items():
+        value = payload.get(name)
+        if not _fits(value, form):
+            what = "is missing" if value is None else f"must be {form}, not {named(value)}"
+            hint = f"{kind.name} needs {', '.join(kind.needs)} in its payload."
+            raise TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
 
 
 # Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.
-
-_NEEDED = {**REQUIRED, **ASKED}
 
 
 def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
@@ -271,13 +229,13 @@ def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
 
 def record_problems(read: ParsedMessage) -> tuple[Problem, ...]:
     """Violations of their fields by a record of the SendMessage, Messenger and Router kinds."""
-    message, kind = read.message, read.message.type
-    found = [*_unaddressed(message), *_required(message), *_expected(message)]
-    if kind in CARRIERS:
+    message, kind = read.message, read.kind
+    found = [*_unaddressed(message), *(_of_fields(message, kind) if kind is not None else ())]
+    if message.type in CARRIERS:
         found += _texts(message)
-    elif kind in RESPONSES.values():
+    elif message.type in RESPONSES.values():
         found += _verdict(read)
-    elif kind in ASKED:
+    elif read.opens in FOR_CLIENTS:
         found += _expiry(read)
     return tuple(found)
 
@@ -298,24 +256,20 @@ def _body_problems(message: Message) -> tuple[Problem, ...]:
     return body_problems(message, read.name, read.body)
 
 
-def _required(message: Message) -> Iterator[Problem]:
-    for name, check in _NEEDED.get(message.type, {}).items():
+def _of_fields(message: Message, kind: Kind) -> Iterator[Problem]:
+    for name, form in kind.needs.items():
         value = message.payload.get(name)
-        if not check(value):
-            yield _departure(message, name, "is missing" if value is None else f"is not {WANTED[check]}", "warning")
+        if not _fits(value, form):
+            yield _departure(message, name, "is missing" if value is None else f"is not {form}", "warning")
+    lacking = ", ".join(name for name in kind.usual if message.payload.get(name) is None)
+    if lacking:
+        yield _departure(message, lacking, f"is missing; it usually carries {', '.join(kind.usual)}", "notice")
 
 
 def _unaddressed(message: Message) -> Iterator[Problem]:
     if message.type in UNADDRESSED and not any(message.record.get(key) for key in ADDRESS_KEYS):
         text = f"{message.type} names no recipient; it is taken as one to {', '.join(message.recipients)}"
         yield Problem("NO_RECIPIENT", "notice", message.message_id, text, "Give it a recipient if another is meant.")
-
-
-def _expected(message: Message) -> Iterator[Problem]:
-    usual = EXPECTED.get(message.type, ())
-    lacking = ", ".join(name for name in usual if message.payload.get(name) is None)
-    if lacking:
-        yield _departure(message, lacking, f"is missing; it usually carries {', '.join(usual)}", "notice")
 
 
 def _texts(message: Message) -> Iterator[Problem]:

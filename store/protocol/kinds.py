@@ -57,6 +57,16 @@ RESULTS = REUSED_IDS | {RequestKind.RESEARCH}
 """Requests whose answers are results of agents' work, not decisions that somebody could forge."""
 
 
+class Field(StrEnum):
+    """What a field of a payload must hold; the text is what an error says."""
+
+    TEXT = "a text"
+    LIST = "a list that is not empty"
+    OBJECT = "an object"
+    QUESTIONS = "a list of questions, each with its text in question"
+    MOMENT = "an ISO 8601 time such as 2026-02-24T10:30:00Z"
+
+
 class Kind(Struct, frozen=True):
     """One kind of message.
 
@@ -72,6 +82,8 @@ class Kind(Struct, frozen=True):
         source: Seed and line or section.
         supersedes: Whether a later question of this kind by the same author replaces an open one.
         withdraws: Whether it takes back an open request of its own sender, with a reason.
+        needs: Fields of the payload without which it is refused (`docs/requirements.md` B.1, decision D20).
+        usual: Fields the source carries (requirement 205); a lack is a warning.
     """
 
     family: Family
@@ -85,6 +97,23 @@ class Kind(Struct, frozen=True):
     source: str = ""
     supersedes: bool = False
     withdraws: bool = False
+    needs: Mapping[str, Field] = MappingProxyType({})
+    usual: tuple[str, ...] = ()
+
+    @property
+    def matter(self) -> RequestKind | None:
+        """The request it opens or answers."""
+        return self.opens or self.answers
+
+    @property
+    def is_by_lead(self) -> bool:
+        """Whether only the lead (the sprint's Master) may send it."""
+        return self.direction.startswith(("Lead", "Master")) and self.entry_point != READ_ONLY
+
+    @property
+    def is_to_lead(self) -> bool:
+        """Whether it goes to the lead and to nobody else."""
+        return self.opens is not None and self.direction == "Agent -> Lead"
 
 
 # Every kind of message of the four sources by name; what is not listed here travels untouched as unknown.
@@ -101,6 +130,7 @@ READ_ONLY = ""
 
 _HIGH, _LOW, _CRITICAL = Priority.HIGH, Priority.LOW, Priority.CRITICAL
 _ASK = RequestKind
+_TEXT, _LIST = Field.TEXT, Field.LIST
 
 _sendmessage = partial(Kind, Family.SENDMESSAGE)
 _messenger = partial(Kind, Family.MESSENGER, entry_point=SEND, source="000, B.1")
@@ -147,14 +177,32 @@ _ALL = (
         source="D21",
         withdraws=True,
     ),
-    _messenger("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any", priority=_HIGH),
-    _messenger("review", "Asks for a review of an artifact.", "Any -> Any"),
     _messenger(
-        "clarify", "Asks a question that blocks the asker.", "Any -> Any", priority=_HIGH, opens=_ASK.CLARIFICATION
+        *("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any"),
+        priority=_HIGH,
+        needs={"artifact_path": _TEXT, "context_summary": _TEXT, "next_actions": _LIST},
     ),
-    _messenger("escalate", "Brings an issue to the human.", "Any -> User", priority=_CRITICAL, opens=_ASK.ESCALATION),
-    _messenger("notify", "Tells a group what happened.", "Any -> Group", priority=_LOW),
-    _messenger("collaborate", "Invites a group to work on a topic until a deadline.", "Any -> Group"),
+    _messenger(
+        *("review", "Asks for a review of an artifact.", "Any -> Any"),
+        needs={"artifact_path": _TEXT, "review_type": _TEXT},
+    ),
+    _messenger(
+        *("clarify", "Asks a question that blocks the asker.", "Any -> Any"),
+        priority=_HIGH,
+        opens=_ASK.CLARIFICATION,
+        needs={"question": _TEXT, "context": _TEXT},
+    ),
+    _messenger(
+        *("escalate", "Brings an issue to the human.", "Any -> User"),
+        priority=_CRITICAL,
+        opens=_ASK.ESCALATION,
+        needs={"issue": _TEXT, "severity": _TEXT, "recommendation": _TEXT},
+    ),
+    _messenger("notify", "Tells a group what happened.", "Any -> Group", priority=_LOW, needs={"message": _TEXT}),
+    _messenger(
+        *("collaborate", "Invites a group to work on a topic until a deadline.", "Any -> Group"),
+        needs={"topic": _TEXT, "deadline": Field.MOMENT},
+    ),
     _sprint(
         *("AGENT_CREATE_REQUEST", "Asks for a temporary agent, without business context.", "Slave -> Master"),
         priority=_HIGH,
@@ -214,14 +262,21 @@ _ALL = (
             ("SHUTDOWN_CONFIRMED", "Confirms a shutdown.", "Any -> Master"),
         )
     ),
-    _router("task_assignment", "Assigns a task to implement.", "orchestrator -> code_developer"),
+    _router(
+        *("task_assignment", "Assigns a task to implement.", "orchestrator -> code_developer"),
+        usual=("task_id", "spec_id", "priority"),
+    ),
     _router("task_complete", "Reports a finished task.", "code_developer -> orchestrator"),
     _router("spec_ready", "A specification is ready for implementation.", "architect -> code_developer"),
     _router("error_report", "Reports a failed task.", "code_developer -> orchestrator", priority=_HIGH),
-    _router("dependency_unblocked", "What a task waited for is there.", "orchestrator -> code_developer"),
+    _router(
+        *("dependency_unblocked", "What a task waited for is there.", "orchestrator -> code_developer"),
+        usual=("task_id", "unblocked_by"),
+    ),
     _client(
         *("permission_request", "Asks whether a tool may be used: a command, an edit, a page.", "Agent -> Lead", HOOK),
         opens=_ASK.PERMISSION,
+        needs={"tool": _TEXT, "input": Field.OBJECT},
     ),
     _client(
         *("permission_response", "Allows it once or always, or refuses it.", "Lead -> Agent", "approve, reject"),
@@ -230,6 +285,7 @@ _ALL = (
     _client(
         *("question_request", "Asks the human one or more questions with options.", "Agent -> Lead", ASK),
         opens=_ASK.QUESTION,
+        needs={"questions": Field.QUESTIONS},
     ),
     _client(
         *("question_response", "Chooses options, or says it in own words.", "Lead -> Agent", ANSWER),

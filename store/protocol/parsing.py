@@ -19,26 +19,14 @@ from team_console.store.settings.team_config import Route, TeamConfig
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
 """Families whose questions and answers share a `request_id` in their payload."""
-ID_KEYS = ("request_id", "requestId", "debug_id")
-"""Keys under which a question says an id that is not its own."""
 _NO_BODY: Mapping[str, Any] = MappingProxyType({})
-_QUOTED_BY_OWN_ID = {
-    "DEBUG_REQUEST": "debug_id",
-    "DEBUG_RESULT": "debug_id",
-    "BROWSER_REQUEST": "request_id",
-    "BROWSER_RESULT": "request_id",
-}
+_ID_KEYS = {RequestKind.DEBUG: ("debug_id",), RequestKind.BROWSER: ("request_id",)}
+"""Requests whose questions and answers say their id in the JSON, and under which key."""
 _SUBJECTS = {
-    "AGENT_CREATE_REQUEST": "agent_type",
-    "AGENT_CREATED": "agent_type",
-    "AGENT_DISPATCH_REQUEST": "agent_type",
-    "AGENT_DESTROY_REQUEST": "agent_name",
-    "AGENT_DESTROYED": "agent_name",
-    "RESEARCH_REQUEST": "story_key",
-    "RESEARCH_RESULT": "story_key",
+    RequestKind.CREATE: "agent_type",
+    RequestKind.DESTROY: "agent_name",
+    RequestKind.RESEARCH: "story_key",
 }
-"""Kinds that may come without anything for a program."""
-_AGREED = frozenset({"AGENT_CREATED", "AGENT_DESTROYED"})
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -86,7 +74,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         """
         if self.name == "SLAVE_BATCH_COMPLETE":
             return self.message.sender
-        key = _SUBJECTS.get(self.name)
+        key = _SUBJECTS.get(self.kind.matter) if self.kind is not None and self.kind.matter is not None else None
         subject = text_of(self.body.get(key)) if key else None
         return None if subject is None else canonical(subject)
 
@@ -97,7 +85,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         `approve` and `approved` count when they are booleans or the words true, yes, false, no, and do not disagree;
         an AGENT_CREATED or AGENT_DESTROYED agrees by being there.
         """
-        if self.kind is not None and self.kind.name in _AGREED:
+        if self.answers in (RequestKind.CREATE, RequestKind.DESTROY):
             return True
         payload = self.message.payload
         said = {_verdict(payload[key]) for key in ("approve", "approved") if payload.get(key) is not None}
@@ -197,8 +185,8 @@ def _own_id(message: Message, kind: Kind, payload: Mapping[str, Any]) -> str | N
 
 
 def _id_of(message: Message, kind: Kind | None, body: Mapping[str, Any]) -> str | None:
-    own = _QUOTED_BY_OWN_ID.get(kind.name) if kind else None
-    keys = (own,) if own else ("request_id", "requestId") if kind and kind.family in _WITH_REQUEST_ID else ()
+    own = _ID_KEYS.get(kind.matter) if kind and kind.matter else None
+    keys = own or (("request_id", "requestId") if kind and kind.family in _WITH_REQUEST_ID else ())
     quoted = next((found for key in keys if (found := text_of(body.get(key)))), None)
     if kind is not None and kind.opens is not None:
         return quoted or message.message_id

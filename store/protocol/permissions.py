@@ -124,23 +124,6 @@ def _called(wanted: str) -> str:
     return {"Residents": "a resident", "Slave": "a slave", "Temp": "a temporary agent"}.get(wanted, f"the {wanted}")
 
 
-LEAD_ONLY = frozenset(
-    {
-        "shutdown_request",
-        "plan_approval_response",
-        "permission_response",
-        "question_response",
-        "AGENT_CREATED",
-        "AGENT_DESTROYED",
-        "AGENT_ROSTER_BROADCAST",
-        "CC_TRIGGER",
-    }
-)
-"""Kinds that only the lead (the sprint's Master) may send."""
-TO_LEAD_ONLY = frozenset({"plan_approval_request", "permission_request", "question_request"})
-"""Kinds that go to the lead and to nobody else."""
-
-
 def check_permission(
     config: TeamConfig, *, sender: str, recipient: str, type: str, is_answer: Callable[[], bool] = lambda: False
 ) -> None:
@@ -153,7 +136,10 @@ def check_permission(
         TeamError: `NOT_PERMITTED`, naming the rule and where it stands; `INVALID_FIELD` for a sprint message whose
             direction does not fit the configured roles.
     """
-    if config.lost and (type in LEAD_ONLY or type == "broadcast" or (sender == config.lead and type.isupper())):
+    kind = KINDS.get(type)
+    if config.lost and (
+        (kind is not None and kind.is_by_lead) or type == "broadcast" or (sender == config.lead and type.isupper())
+    ):
         check_settings(config, f"send {type}")
     broken = lead_rule(config, sender=sender, recipient=recipient, type=type)
     if broken is not None:
@@ -207,9 +193,10 @@ def _own_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> 
 
 def lead_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
     """What a message breaks of the lead's rights, and the next step; None when it breaks nothing (decision D10)."""
-    if type in LEAD_ONLY and sender != config.lead:
+    kind = KINDS.get(type)
+    if kind is not None and kind.is_by_lead and sender != config.lead:
         return f"{sender} may not send {type}: only the lead {config.lead} may", f"Ask {config.lead}."
-    if type in TO_LEAD_ONLY and recipient != config.lead:
+    if kind is not None and kind.is_to_lead and recipient != config.lead:
         return f"{type} goes to the lead {config.lead}, not to {recipient}", f"Send it to {config.lead}."
     if type == "shutdown_request" and recipient in (config.lead, USER):
         who = "the human" if recipient == USER else "the lead of the team"

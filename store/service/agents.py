@@ -188,7 +188,7 @@ def send_roster(caller: Caller) -> Receipt:
     Raises:
         TeamError: `AGENT_NOT_FOUND` in a team without residents, `NOT_PERMITTED` for anyone but the lead.
     """
-    with caller.team.transaction(actor=caller.actor, action="roster", wait=caller.wait) as tx:
+    with caller.transaction("roster") as tx:
         messages = tell_residents(tx, caller.actor)
         if not messages:
             text = f"team {tx.config.name} has no residents to tell the roster"
@@ -326,7 +326,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
         hint = "The request stays open: let nobody else write the settings and their folder."
         raise TeamError(Code.SPAWN_FAILED, f"the spawn command is not run: {config.distrust}", hint)
     limit = config.overdue_seconds.get("create", 60.0)
-    with caller.team.transaction(actor=caller.actor, action="spawn", wait=caller.wait) as tx:
+    with caller.transaction("spawn") as tx:
         question = open_question(tx, request_id, actor=caller.actor, seen=seen).question.message
         refuse_held(question, tx)
         name = free_name(tx.config, tx.everything(), agent_name, agent_type=parse_message(question).subject)
@@ -342,7 +342,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
             hint = "The request stays open: correct the command (spawn in the settings)."
             raise TeamError(Code.SPAWN_FAILED, text, hint)
     except BaseException as error:
-        with caller.team.transaction(actor=caller.actor, action="spawn", wait=caller.wait) as tx:
+        with caller.transaction("spawn") as tx:
             if let_go(tx, question.message_id):
                 tx.record("spawn_failed", request_id=request_id, agent=name, error=str(error))
         raise
@@ -384,7 +384,7 @@ def trigger_course_correction(
     body: dict[str, Any] = {"reason": reason, "user_input": user_input, "current_batch_id": current_batch_id}
     given = {"added_stories": list(added_stories), "dropped_stories": list(dropped_stories)}
     body.update({key: value for key, value in given.items() if value})
-    with caller.team.transaction(actor=caller.actor, action="course_correction", wait=caller.wait) as tx:
+    with caller.transaction("course_correction") as tx:
         summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
         payload = {"summary": summary[:120], "content": composed("CC_TRIGGER", body)}
         draft = Draft("message", caller.actor, (scrum_master(tx),), payload)
@@ -466,7 +466,7 @@ def finish_due(caller: Caller, snapshot: Snapshot) -> bool:
     due = next_ending(snapshot)
     if due is None or due > caller.team.clock() or caller.team.read_only:
         return False
-    with caller.team.transaction(actor=caller.actor, action="confirm_end", wait=caller.wait) as tx:
+    with caller.transaction("confirm_end") as tx:
         return bool(finish_endings(tx))
 
 

@@ -151,7 +151,7 @@ def end_request(caller: Caller, *, request_id: str, asker: str, reason: str) -> 
     if not reason.strip():
         raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
     by = {"by": caller.actor} if caller.actor != asker else {}
-    with caller.team.transaction(actor=caller.actor, action="withdraw", wait=caller.wait) as tx:
+    with caller.transaction("withdraw") as tx:
         case, _ = find_question(tx, request_id, asker=asker)
         question = case.question.message
         if question.sender != asker:
@@ -211,7 +211,7 @@ def put_request(
     config = caller.team.config()
     told = {key: value for key, value in payload.items() if key not in unchecked}
     warnings = Draft(type, caller.actor, (to,), {**told, "request_id": "new"}, message_id=message_id).check(config)
-    with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+    with caller.transaction(action) as tx:
         quiet = not_listening(tx, [to]) if type == ORDER else []
         message, older = put(tx)
         if signed is not None:

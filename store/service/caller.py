@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from msgspec import Struct
 from team_console.store.contract.team import Team
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 
@@ -26,6 +28,10 @@ class Caller(Struct, frozen=True):
     wait: float = 10.0
     on_terminal: bool = False
     tell: Callable[[str, Callable[[], None]], None] = lambda words, give_up: None
+
+    def transaction(self, action: str) -> AbstractContextManager[Transaction]:
+        """Open a transaction of the team in the actor's name; errors as for `Team.transaction`."""
+        return self.team.transaction(actor=self.actor, action=action, wait=self.wait)
 
 
 class Receipt(Struct, frozen=True):

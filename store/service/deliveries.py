@@ -454,7 +454,7 @@ def _treat(caller: Caller, remedy: Remedy, ids: Sequence[str], change: _Change, 
     changed: list[Message] = []
     before: dict[str, str] = {}
     refusals: dict[str, TeamError] = {}
-    with caller.team.transaction(actor=caller.actor, action=str(remedy), wait=caller.wait) as tx:
+    with caller.transaction(str(remedy)) as tx:
         for message_id in dict.fromkeys(ids):
             for message in tx.named(message_id) or (None,):
                 try:

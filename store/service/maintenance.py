@@ -89,7 +89,7 @@ def clear(
         TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
     """
     _check_age(older_than_days)
-    with caller.team.transaction(actor=caller.actor, action="clear", wait=caller.wait) as tx:
+    with caller.transaction("clear") as tx:
         old = _old(tx.everything(), tx.now - timedelta(days=older_than_days))
         old = [message for message in old if recipient is None or message.is_addressed_to(recipient)]
         gone = _free(tx.everything(), old, tx.config, tx.now, lambda: tx.recorded)
@@ -197,7 +197,7 @@ def heal(caller: Caller) -> tuple[Problem, ...]:
         TeamError: As for `Team.transaction`.
     """
     restored = caller.team.restore_settings(actor=caller.actor, wait=caller.wait)
-    with caller.team.transaction(actor=caller.actor, action="heal", wait=caller.wait) as tx:
+    with caller.transaction("heal") as tx:
         repair_shared_ids(tx)
     return (*((restored,) if restored is not None else ()), *tx.notices)
 
@@ -276,7 +276,7 @@ def accept_keys(caller: Caller) -> tuple[Problem, ...]:
     taken = [_accepted(config, keys) for keys in waiting]
     done: list[Problem] = []
     for facts in taken:
-        with caller.team.transaction(actor=caller.actor, action=ACCEPT_KEYS, wait=caller.wait) as tx:
+        with caller.transaction(ACCEPT_KEYS) as tx:
             tx.record(ACCEPT_KEYS, **facts)
         how = "signed with a key known before" if facts["signature"] else "without a signature of a key known before"
         text = f"on record for {facts['human']}, {how}: {', '.join(facts['keys'])}"
@@ -310,7 +310,7 @@ def take_in_drops(caller: Caller, snapshot: Snapshot) -> Snapshot:
     """
     while snapshot.dropped:
         before = len(snapshot.dropped)
-        with caller.team.transaction(actor=caller.actor, action="heal", wait=caller.wait):
+        with caller.transaction("heal"):
             pass
         snapshot = caller.team.snapshot()
         if len(snapshot.dropped) >= before:

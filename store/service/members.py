@@ -81,7 +81,7 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
         TeamError: `NOT_PERMITTED` for a member that is there, for an actor who does not lead, or for settings that
             have to be changed by hand.
     """
-    with caller.team.transaction(actor=caller.actor, action="member_add", wait=caller.wait) as tx:
+    with caller.transaction("member_add") as tx:
         config = tx.config
         _check_lead(caller, config)
         for agent in agents:
@@ -114,7 +114,7 @@ def set_member(caller: Caller, name: str, fields: Mapping[str, Any]) -> MembersC
     Raises:
         TeamError: `AGENT_NOT_FOUND`, with the nearest name, or as for `add_members`.
     """
-    with caller.team.transaction(actor=caller.actor, action="member_set", wait=caller.wait) as tx:
+    with caller.transaction("member_set") as tx:
         _check_lead(caller, tx.config)
         before = member_in_settings(tx.config, name)
         after = replace(before, **fields)
@@ -133,7 +133,7 @@ def remove_members(caller: Caller, names: Sequence[str]) -> MembersChanged:
     Raises:
         TeamError: `AGENT_NOT_FOUND`, with the nearest name; `NOT_PERMITTED` for the lead, or as for `add_members`.
     """
-    with caller.team.transaction(actor=caller.actor, action="member_remove", wait=caller.wait) as tx:
+    with caller.transaction("member_remove") as tx:
         _check_lead(caller, tx.config)
         gone = [member_in_settings(tx.config, name) for name in names]
         for agent in gone:

@@ -157,7 +157,7 @@ def _waiting(caller: Caller, recipient: str, asked: _Asked) -> list[Message]:
     """A poll is put on record where that needs no more than a line."""
     if not caller.team.read_only and caller.team.has_trail:
         try:
-            with caller.team.transaction(actor=caller.actor, action="poll", wait=caller.wait) as tx:
+            with caller.transaction("poll") as tx:
                 waiting = _on_their_way(tx.everything(), recipient)
                 tx.record("poll", recipient=recipient, pending=len(waiting), **asked.trace)
             return waiting
@@ -302,7 +302,7 @@ def _clear(caller: Caller, asked: _Asked) -> dict[str, Any]:
 
 def _trace(caller: Caller, asked: _Asked, **facts: Any) -> None:
     """That an orchestrator asked, and which, even when there was nothing to do (requirement 254)."""
-    with caller.team.transaction(actor=caller.actor, action="route", wait=caller.wait) as tx:
+    with caller.transaction("route") as tx:
         tx.record("route", asked=asked.action, **facts, **asked.trace)
 
 

@@ -108,7 +108,7 @@ def answer_request(
 def _answer(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
     """The answer written, and what was repaired on the way."""
     verdict = wish.verdict
-    with caller.team.transaction(actor=caller.actor, action=verdict.action, wait=caller.wait) as tx:
+    with caller.transaction(verdict.action) as tx:
         question, kind = _asked(tx, caller, wish)
         by_command = kind is RequestKind.CREATE and verdict.approve and bool(tx.config.spawn)
         answered = None if by_command else _write_answer(tx, caller, question, kind, wish)
@@ -180,7 +180,7 @@ def _create_by_command(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[An
     """The spawn command runs outside the lock, while the question is held; then the creation is announced."""
     started = start(caller, request_id=wish.request_id, agent_name=wish.agent_name, seen=wish.seen)
     try:
-        with caller.team.transaction(actor=caller.actor, action=wish.verdict.action, wait=caller.wait) as tx:
+        with caller.transaction(wish.verdict.action) as tx:
             question, kind = _asked(tx, caller, wish)
             answered = _write_answer(tx, caller, question, kind, wish, started=started)
     except TeamError as error:

@@ -124,7 +124,7 @@ class AgentDelivery:
     def _finish_and_claim(self, job: Job | None, outcomes: dict[str, str | None], done: Delivered) -> Job | None:
         """One transaction: the outcome of the last command, and the claim on the next message."""
         attempts: list[Attempt] = []
-        with self._caller.team.transaction(actor=self._caller.actor, action="deliver", wait=self._caller.wait) as tx:
+        with self._caller.transaction("deliver") as tx:
             if job is not None:
                 attempts += self._finish(tx, job, outcomes)
             following = None if self._stop.is_set() else self._claim(tx, attempts)
@@ -239,7 +239,7 @@ def _expire(caller: Caller, snapshot: Snapshot, choice: Choice, done: Delivered)
     """Give up what waited too long; what waits for the human or the lead never runs out."""
     stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, choice, snapshot.taken_at)]
     for part in slices(stale):
-        with caller.team.transaction(actor=caller.actor, action="expire", wait=caller.wait) as tx:
+        with caller.transaction("expire") as tx:
             expired = [
                 _expired(tx, message) for message in still(tx, part) if _is_stale(tx.config, message, choice, tx.now)
             ]
@@ -270,7 +270,7 @@ def _push(
     attempts: list[Attempt] = []
     trust = trust_in(caller.team, due)
     try:
-        with caller.team.transaction(actor=caller.actor, action="deliver", wait=caller.wait) as tx:
+        with caller.transaction("deliver") as tx:
             members = members_of(tx.config, tx.everything())
             for message in still(tx, due):
                 job = job_of(tx.config, members, message, tx.now)

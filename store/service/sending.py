@@ -94,7 +94,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     check_outgoing(type=kind, to=to, payload=payload, priority=draft.priority, own_kinds=config.kinds)
     warnings = check_configured(config, type=kind, sender=draft.sender, to=to, payload=payload)
     warnings += draft.check(config)
-    with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+    with caller.transaction(action) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
         messages, repeated = write(tx, draft, recipients)
         # Refuse a verdict that would decide nothing because it is not signed.

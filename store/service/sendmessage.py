@@ -12,7 +12,6 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, check_name
 from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import (
-    MATRIX,
     check_text_fields,
     check_verdict,
     forbidden,
@@ -27,6 +26,9 @@ from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.writing import check_known, duplicate_id
 
+_TYPES = tuple(kind.name for kind in KINDS.values() if "sendmessage" in kind.entry_point)
+_TO_NOBODY = ("broadcast", "shutdown_response")
+"""Types that name no recipient: all of them are meant, or whoever asked."""
 _FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve", "in_reply_to", "message_id")
 
 
@@ -65,7 +67,7 @@ def read_form(document: object) -> Form:
         raise TeamError(Code.INVALID_FIELD, text, 'Send {"type": "message", "recipient": ..., ...}.')
     fields = _flat(document)
     kind = fields.get("type")
-    if not isinstance(kind, str) or kind not in MATRIX:
+    if not isinstance(kind, str) or kind not in _TYPES:
         raise _unknown_type(kind)
     _check_matrix(kind, fields)
     if kind in ("message", "broadcast"):
@@ -90,8 +92,8 @@ def read_form(document: object) -> Form:
 
 
 def _check_matrix(kind: str, fields: Mapping[str, Any]) -> None:
-    rules = MATRIX[kind]
-    if rules["recipient"]:
+    quotes = KINDS[kind].answers is not None
+    if kind not in _TO_NOBODY:
         recipient = fields.get("recipient")
         if recipient is None or (isinstance(recipient, str) and not recipient.strip()):
             raise missing_recipient(kind)
@@ -101,10 +103,10 @@ def _check_matrix(kind: str, fields: Mapping[str, Any]) -> None:
         if recipient == ALL:
             text = f"recipient: {ALL} is everybody, {kind} goes to one agent"
             raise TeamError(Code.INVALID_FIELD, text, "Name one agent, or use type broadcast.")
-    if rules["approve"]:
+    if quotes:
         check_verdict(kind, fields)
-    for name, required in rules.items():
-        if not required and fields.get(name) is not None:
+    for name in (*(("recipient",) if kind in _TO_NOBODY else ()), *(() if quotes else ("request_id", "approve"))):
+        if fields.get(name) is not None:
             raise forbidden(kind, name)
 
 
@@ -112,9 +114,9 @@ def _unknown_type(kind: object) -> TeamError:
     if isinstance(kind, str) and kind in KINDS:
         entry_point = KINDS[kind].entry_point.partition(",")[0]
         way = f" {kind} is sent with: team-console {entry_point}." if entry_point else ""
-        hint = f"Check the type field: SendMessage has {', '.join(MATRIX)}.{way}"
+        hint = f"Check the type field: SendMessage has {', '.join(_TYPES)}.{way}"
         return TeamError(Code.INVALID_TYPE, f"type: {kind} is not a type of SendMessage", hint)
-    return invalid_type(kind, tuple(MATRIX))
+    return invalid_type(kind, _TYPES)
 
 
 def _flat(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -177,7 +179,7 @@ def _sent(caller: Caller, form: Form) -> Receipt:
     # The quoted id must be a request of the kind this verdict answers, by the agent it names, who must be known.
     wanted = KINDS[form.type].answers
     recipient = check_name(form.recipient, field="recipient") if wanted is RequestKind.PLAN else ""
-    with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
+    with caller.transaction(form.type) as tx:
         check_known(tx, filter(None, [recipient]))
         question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
     if question is None:
@@ -201,7 +203,7 @@ def _repeated(caller: Caller, form: Form) -> Message | None:
     """
     if not form.message_id:
         return None
-    with caller.team.transaction(actor=caller.actor, action=form.type, wait=caller.wait) as tx:
+    with caller.transaction(form.type) as tx:
         earlier = tx.known(form.message_id)
     if earlier is None:
         return None

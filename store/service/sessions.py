@@ -237,7 +237,7 @@ def note_session(
     """
     words = last_words[:LONGEST_LAST_WORDS].encode("utf-8", "replace").decode()  # half an emoji is no text to a store
     note = SessionNote(caller.actor, session, doing, client, teammate, words)
-    with caller.team.transaction(actor=caller.actor, action="session", wait=caller.wait) as tx:
+    with caller.transaction("session") as tx:
         check_known(tx, [caller.actor])
         if not _is_news(note, tx.select(recipient=caller.actor, types=(SESSION,))):
             return False
@@ -252,7 +252,7 @@ def use_once(caller: Caller, request_id: str, *, session: str, client: str = "",
         TeamError: As for `note_session`.
     """
     note = SessionNote(caller.actor, session, Doing.WORKING, client, teammate)
-    with caller.team.transaction(actor=caller.actor, action="session", wait=caller.wait) as tx:
+    with caller.transaction("session") as tx:
         check_known(tx, [caller.actor])
         if any(message.type == SESSION and message.sender == caller.actor for message in tx.thread(request_id)):
             return False

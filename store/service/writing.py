@@ -607,7 +607,7 @@ def signed_record(
         raise TeamError(Code.NOT_PERMITTED, text, f"{hint} verdicts: open.")
     config = config if config.team_id else _with_identity(caller)
     try:
-        with caller.team.transaction(actor=caller.actor, action=action, wait=caller.wait) as tx:
+        with caller.transaction(action) as tx:
             raise _NotWrittenError(make(tx))
     except _NotWrittenError as dry_run:
         made = dry_run.made
@@ -664,7 +664,7 @@ def _with_identity(caller: Caller) -> TeamConfig:
     Raises:
         TeamError: `NOT_PERMITTED` when it has to be put there by hand.
     """
-    with caller.team.transaction(actor=caller.actor, action="identify", wait=caller.wait) as tx:
+    with caller.transaction("identify") as tx:
         before = tx.settings()
         if not tx.config.team_id:
             team_id = secrets.token_hex(16)

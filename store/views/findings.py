@@ -17,7 +17,6 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.protocol.checks import (
-    REQUIRED,
     TeamFacts,
     problems_of,
     self_addressed,
@@ -149,8 +148,9 @@ def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
     yield from _odd_words(entry)
     if message.type != SESSION:  # our own notes on sessions go from a member to itself
         yield from self_addressed(message)
+    needs = entry.read.kind.needs if entry.read.kind is not None else {}  # those are told with the rest of its body
     for name in missing_fields(config, message.type, message.payload) if message.type in config.kinds else ():
-        if name not in REQUIRED.get(message.type, ()):  # those are told with the rest of its body
+        if name not in needs:
             text, place = f"{message.type}: {name} is missing", f"{message.message_id} payload.{name}"
             hint = f"message_types.{message.type} in the team settings requires it; ask {message.sender} for it."
             yield Problem("BODY_INVALID", "warning", place, text, hint)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import new_record
-from team_console.store.protocol.checks import MATRIX, as_written, check_outgoing, default_recipients, problems_of
+from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients, problems_of
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.sendmessage import read_form
@@ -28,6 +28,14 @@ MISSING = {
     "request_id": Code.INVALID_REQUEST_ID,
     "approve": Code.APPROVE_MISSING,
 }
+MATRIX = {
+    "message": {"recipient": True, "request_id": False, "approve": False},
+    "broadcast": {"recipient": False, "request_id": False, "approve": False},
+    "shutdown_request": {"recipient": True, "request_id": False, "approve": False},
+    "shutdown_response": {"recipient": False, "request_id": True, "approve": True},
+    "plan_approval_response": {"recipient": True, "request_id": True, "approve": True},
+}
+"""Seed 001 section 7.1: type -> field -> required (True) or forbidden (False)."""
 CELLS = [(kind, name, required) for kind, row in MATRIX.items() for name, required in row.items()]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import pytest
-from team_console.store.protocol.checks import MATRIX
 from team_console.store.protocol.kinds import KINDS, STANDARD_ROUTES, Family, RequestKind, default_priority, routes_of
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
@@ -13,6 +12,7 @@ from team_console.store.settings.team_config import Agent, Route, TeamConfig
 from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried, message
 from tests.readme import kinds
 
+FORMS = ("message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response")
 WITHOUT_FORMAT = (
     *("AGENT_DESTROY_REQUEST", "AGENT_DESTROYED", "COURSE_CORRECTION", "CC_TRIGGER"),
     *("AGENT_COMPLETE", "RESEARCH_REQUEST", "RESEARCH_RESULT"),
@@ -23,7 +23,7 @@ SPRINT_KINDS = (*(str(body["msg_type"]) for body in SPRINT_BODIES), *WITHOUT_FOR
 @pytest.mark.parametrize(
     ("names", "family"),
     [
-        ((*MATRIX, "plan_approval_request"), Family.SENDMESSAGE),
+        ((*FORMS, "plan_approval_request"), Family.SENDMESSAGE),
         (("handoff", "review", "clarify", "escalate", "notify", "collaborate"), Family.MESSENGER),
         (SPRINT_KINDS, Family.SPRINT),
         (("task_assignment", "task_complete", "spec_ready", "error_report", "dependency_unblocked"), Family.ROUTER),
