@@ -85,7 +85,7 @@ class Feed:
         snapshot = self._team.newest(GLIMPSE)
         if snapshot is None:
             return None
-        view = Projection(self._me).update(snapshot, self._team.clock(), bodies=False, complete=False)
+        view = Projection(self._me).update(snapshot, self._team.clock(), complete=False)
         return ReadResult(0, snapshot, view, True, self._team.obstacle())
 
     def at_hand(self) -> ReadResult | None:
@@ -98,7 +98,7 @@ class Feed:
         return self._deep
 
     def deepen(self) -> None:
-        """From the next reading on, know answers that are only in the archives and check bodies field by field.
+        """From the next reading on, know answers that are only in the archives.
 
         The first reading leaves this out: it would keep the first picture waiting. Archives that cannot be read now,
         because a server is away for example, are asked for again.
@@ -125,7 +125,7 @@ class Feed:
         seen = replace(snapshot, problems=(*snapshot.problems, *self._harm)) if self._harm else snapshot
         history = self._past.messages if self._past is not None else ()
         now = self._team.clock()
-        view = self._board.update(seen, now, history, bodies=self._deep, complete=self._complete)
+        view = self._board.update(seen, now, history, complete=self._complete)
         self._past = None
         return view
 

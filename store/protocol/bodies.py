@@ -1,244 +1,89 @@
-"""The typed bodies of the seventeen sprint kinds (seed 002)."""
+"""Bodies: the JSON of the seventeen sprint kinds (seed 002), and fields of payloads, by the table of kinds."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from posixpath import normpath
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
-from pydantic_core import PydanticCustomError
+from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message
-from team_console.store.protocol.parsing import parse_carried
+from team_console.store.protocol.client_requests import questions_of
+from team_console.store.protocol.kinds import EACH, KINDS, Family, Field, Form
+from team_console.store.protocol.parsing import parse_carried, text_in
 
-Text = Annotated[str, StringConstraints(min_length=1)]
-
-
-def _key(value: Any) -> str:
-    if type(value) not in (int, str) or value == "":
-        raise PydanticCustomError("key_type", "must be a number or a text")
-    return str(value)
+_LONGEST_WISH = 2000
 
 
-Key = Annotated[str, BeforeValidator(_key)]
-"""A batch id: a number in the seed, a text such as `batch-1` elsewhere; kept as text."""
-Upper = Annotated[str, BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value)]
-Lower = Annotated[str, BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)]
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
-def _loose(value: Any) -> Any:
-    """Any of three shapes; a union of types would name each of them in Python's words when none fits."""
-    if isinstance(value, (dict, list, str)):
-        return value
-    raise PydanticCustomError("loose_type", "must be an object, a list or a text")
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
 
 
-Loose = Annotated[Any, AfterValidator(_loose)]
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping)
 
 
-class Body(BaseModel):
-    """What the JSON of every sprint message is: frozen, further keys kept.
-
-    Attributes:
-        known: Field -> values the sources name; another value is a warning.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
-    known: ClassVar[Mapping[str, frozenset[str]]] = {}
-
-    def remarks(self) -> Iterator[tuple[str, str, str]]:
-        """(code, field, text) for what is well formed and still odd."""
-        for name, values in self.known.items():
-            value = getattr(self, name)
-            if value is not None and value not in values:
-                yield "BODY_INVALID", name, f"{named(value)} is none of {', '.join(sorted(values))}"
-        if getattr(self, "session_id", None) == "":
-            yield "BODY_INVALID", "session_id", "is empty, so nobody can tell which sprint session is meant"
+def _is_loose(value: Any) -> bool:
+    return isinstance(value, (Mapping, list, tuple, str))
 
 
+_FITS: Mapping[Field, Callable[[Any], bool]] = {
+    Field.TEXT: lambda value: _is_text(value) and bool(value.strip()),
+    Field.ANY_TEXT: _is_text,
+    Field.TEXT_OR_NULL: lambda value: value is None or _is_text(value),
+    Field.WISH: lambda value: _is_text(value) and len(value) <= _LONGEST_WISH,
+    Field.TEXTS: lambda value: _is_list(value) and all(map(_is_text, value)),
+    Field.NUMBER: lambda value: type(value) is int,
+    Field.KEY: lambda value: type(value) in (int, str) and value != "",
+    Field.LIST: lambda value: _is_list(value) and bool(value),
+    Field.OBJECT: _is_object,
+    Field.OBJECT_OR_NULL: lambda value: value is None or _is_object(value),
+    Field.LOOSE: _is_loose,
+    Field.LOOSE_OR_NULL: lambda value: value is None or _is_loose(value),
+    Field.QUESTIONS: lambda value: _is_list(value) and 0 < len(value) == len(questions_of({"questions": value})),
+    Field.MOMENT: lambda value: _is_text(value) and from_text(value) is not None,
+}
+
+
+def departures(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, str]]:
+    """(place, what is wrong) for each part of `value` that is missing or not of its form."""
+    if isinstance(form, Field):
+        if not _FITS[form](value):
+            yield place, f"must be {form}, not {named(value)}"
+    elif isinstance(form, list):
+        if not _is_list(value):
+            yield place, f"must be a list, not {named(value)}"
+        for number, item in enumerate(value if _is_list(value) else ()):
+            yield from departures(item, form[0], f"{place}.{number}")
+    elif not _is_object(value):
+        yield place, f"must be an object, not {named(value)}"
+    else:
+        each = form.get(EACH)
+        inner = form.items() if each is None else ((name, each) for name in value)
+        for key, part in inner:
+            name = key.removesuffix("?")
+            path = f"{place}.{name}" if place else str(name)
+            if name in value and (name == key or value[name] is not None):
+                yield from departures(value[name], part, path)
+            elif name == key:
+                yield path, "is missing"
+
+
+# What is well formed and still odd, by kind: (code, field, text).
+
+_ODD, _BUSINESS = "BODY_INVALID", "BUSINESS_IN_CREATE_REQUEST"
 _LEVELS = frozenset({"HIGH", "MEDIUM", "LOW"})
-
-
-class AgentCreateRequest(Body):
-    """Step 1: a slave asks for a temporary agent; it says nothing about the story (requirements 145, 146)."""
-
-    agent_type: Text
-    role_hint: Text
-    requested_by: Text
-
-    def remarks(self) -> Iterator[tuple[str, str, str]]:
-        yield from super().remarks()
-        for name in self.model_extra or {}:
-            if _BUSINESS.search(name):
-                yield "BUSINESS_IN_CREATE_REQUEST", name, "a creation request carries no business context"
-
-
-_BUSINESS = re.compile(
-    r"story|epic|batch|spec|session|sprint|requirement|acceptance|feature|task(?!_type)", re.IGNORECASE
-)
-
-
-class AgentCreated(Body):
-    """Step 3: the Master names the new agent to the slave that asked (147)."""
-
-    agent_name: Text
-    agent_type: Text
-
-
-class AgentDestroyRequest(Body):
-    """Step 8: a slave asks for the end of a temporary agent (163)."""
-
-    agent_name: Text
-
-
-class AgentDestroyed(Body):
-    """Step 10: the Master confirms the end (164)."""
-
-    agent_name: Text
-
-
-class Roster(Body):
-    """Who exists now, by class (182)."""
-
-    residents: list[str]
-    slaves: list[str]
-    temps: list[str]
-
-
-class AgentRosterBroadcast(Body):
-    """Steps 4 and 11: the complete roster for every resident (155)."""
-
-    session_id: str
-    roster: Roster
-
-
-class TaskAssignment(Body):
-    """Step 5: a slave gives a temporary agent its story (148-151)."""
-
-    story_key: Text
-    story_path: Text
-    mode: Text
-    session_id: Text
-    report_to: Text
-    resident_contacts: dict[str, str]
-    config_overrides: dict[str, Any]
-
-
-class AgentComplete(Body):
-    """Step 7: a temporary agent reports to its slave (165)."""
-
-    status: Text
-    results: Loose
-
-
-class SlaveBatchComplete(Body):
-    """A slave reports its batch (152)."""
-
-    batch_id: Key
-    session_id: Text
-    stories_completed: list[str]
-    stories_failed: list[str]
-    batch_report: str
-
-    def remarks(self) -> Iterator[tuple[str, str, str]]:
-        yield from super().remarks()
-        both = sorted({*self.stories_completed} & {*self.stories_failed})
-        if both:
-            yield "BODY_INVALID", "stories_failed", f"{', '.join(both)} are reported completed and failed"
-
-
-class PlannedBatch(Body):
-    """One batch of a plan."""
-
-    batch_id: Key
-    stories: list[str]
-
-
-class Dependency(Body):
-    """What a story waits for."""
-
-    depends_on: list[str]
-
-
-class BatchPlanReady(Body):
-    """The scrum master's plan (154)."""
-
-    session_id: Text
-    total_stories: int
-    batches: list[PlannedBatch]
-    dependency_graph: dict[str, Dependency]
-
-    def remarks(self) -> Iterator[tuple[str, str, str]]:
-        yield from super().remarks()
-        listed = [story for batch in self.batches for story in batch.stories]
-        if len(listed) != self.total_stories:
-            text = f"total_stories says {self.total_stories}, the batches list {len(listed)}"
-            yield "STORY_COUNT_MISMATCH", "total_stories", text
-        if len({*listed}) != len(listed):
-            yield "BODY_INVALID", "batches", "a story stands in it twice"
-        twice = [key for key, count in Counter(batch.batch_id for batch in self.batches).items() if count > 1]
-        if twice:
-            yield "BODY_INVALID", "batches", f"{', '.join(twice)} is the id of several batches"
-        needs = {story: self.dependency_graph[story].depends_on for story in self.dependency_graph}
-        unknown = sorted({*needs, *chain.from_iterable(needs.values())} - {*listed})
-        if unknown:
-            yield "BODY_INVALID", "dependency_graph", f"{', '.join(unknown)} is in no batch"
-        try:
-            TopologicalSorter(needs).prepare()
-        except CycleError as error:
-            yield "BODY_INVALID", "dependency_graph", f"they wait for each other: {', '.join(error.args[1])}"
-
-
-class CcTrigger(Body):
-    """The user's wish for a course correction (B.4)."""
-
-    reason: Text | None = None
-    user_input: Annotated[str, Field(max_length=2000)] | None = None
-    current_batch_id: Key | None = None
-    known = {"reason": frozenset({"user_request", "repeated_failures", "new_requirements"})}
-
-
-class CourseCorrection(Body):
-    """The scrum master's report of a re-plan; both forms of the field are understood (B.4)."""
-
-    session_id: str | None = None
-    reason: str | None = None
-    status: str | None = None
-
-
-class DebugRequest(Body):
-    """A failure to analyse (156)."""
-
-    debug_id: Text
-    story_key: str
-    agent_type: str
-    error_summary: Text
-    stack_trace: str | None
-    test_output: str | None
-    severity_hint: Upper
-    known = {"severity_hint": _LEVELS}
-
-
-class DebugResult(Body):
-    """Its analysis (157)."""
-
-    debug_id: Text
-    story_key: str
-    root_cause: Text
-    fix_suggestion: str
-    severity: Upper
-    confidence: Lower
-    journal_entry_id: str | None
-    known = {"severity": _LEVELS, "confidence": frozenset({"high", "medium", "low"})}
-
-
 _NEEDED_BY_OPERATION = {
     "navigate": ("url",),
     "click": ("selector",),
@@ -247,98 +92,66 @@ _NEEDED_BY_OPERATION = {
     "read_dom": ("selector",),
     "check_element": ("selector",),
 }
-
-
-_SCREENSHOTS = ".sprint-session/screenshots/"
-
-
-def _misplaced(path: str | None) -> Iterator[tuple[str, str, str]]:
-    """A screenshot anywhere but where the protocol keeps them (requirement 162)."""
-    if path is not None and not normpath(path).startswith(_SCREENSHOTS):
-        yield "BODY_INVALID", "screenshot_path", f"{named(path)} is not below {_SCREENSHOTS}"
-
-
-class BrowserRequest(Body):
-    """One browser operation; what it does not use is null (159)."""
-
-    request_id: Text
-    operation: Text
-    url: str | None
-    selector: str | None
-    input_value: str | None
-    screenshot_path: str | None
-    known = {"operation": frozenset(_NEEDED_BY_OPERATION)}
-
-    def remarks(self) -> Iterator[tuple[str, str, str]]:
-        yield from super().remarks()
-        for name in _NEEDED_BY_OPERATION.get(self.operation, ()):
-            if getattr(self, name) is None:
-                yield "BODY_INVALID", name, f"the operation {self.operation} needs it"
-        yield from _misplaced(self.screenshot_path)
-
-
-class BrowserResult(Body):
-    """What the operation gave (160)."""
-
-    request_id: Text
-    status: Text
-    result_data: dict[str, Any] | None
-    screenshot_path: str | None
-    error: Loose | None
-
-    def remarks(self) -> Iterator[tuple[str, str, str]]:
-        yield from super().remarks()
-        yield from _misplaced(self.screenshot_path)
-
-
-class Query(Body):
-    """One question of a research request."""
-
-    query: Text
-
-
-class ResearchRequest(Body):
-    """Questions for the knowledge researcher, in their first form (144)."""
-
-    story_key: str
-    requesting_agent: str
-    queries: list[Query]
-
-
-class Finding(Body):
-    """The answer to one query."""
-
-    query: str
-    status: str
-
-
-class ResearchResult(Body):
-    """Answers, one per query."""
-
-    story_key: str
-    results: list[Finding]
-
-
-BODIES: Mapping[str, type[Body]] = {
-    "AGENT_CREATE_REQUEST": AgentCreateRequest,
-    "AGENT_CREATED": AgentCreated,
-    "AGENT_DESTROY_REQUEST": AgentDestroyRequest,
-    "AGENT_DESTROYED": AgentDestroyed,
-    "AGENT_ROSTER_BROADCAST": AgentRosterBroadcast,
-    "TASK_ASSIGNMENT": TaskAssignment,
-    "SLAVE_BATCH_COMPLETE": SlaveBatchComplete,
-    "BATCH_PLAN_READY": BatchPlanReady,
-    "COURSE_CORRECTION": CourseCorrection,
-    "CC_TRIGGER": CcTrigger,
-    "DEBUG_REQUEST": DebugRequest,
-    "DEBUG_RESULT": DebugResult,
-    "BROWSER_REQUEST": BrowserRequest,
-    "BROWSER_RESULT": BrowserResult,
-    "AGENT_COMPLETE": AgentComplete,
-    "RESEARCH_REQUEST": ResearchRequest,
-    "RESEARCH_RESULT": ResearchResult,
+_WORDS: Mapping[str, frozenset[str]] = {
+    "severity_hint": _LEVELS,
+    "severity": _LEVELS,
+    "confidence": _LEVELS,
+    "operation": frozenset(_NEEDED_BY_OPERATION),
+    "reason": frozenset({"user_request", "repeated_failures", "new_requirements"}),
 }
-"""The seventeen kinds of seed 002; names that are only recognised have no body of their own."""
+"""Fields whose values the sources name; another is a warning. Upper and lower case count the same."""
+_WITH_WORDS = frozenset({"DEBUG_REQUEST", "DEBUG_RESULT", "BROWSER_REQUEST", "CC_TRIGGER"})
+_BUSINESS_WORDS = re.compile(
+    r"story|epic|batch|spec|session|sprint|requirement|acceptance|feature|task(?!_type)", re.IGNORECASE
+)
+_SCREENSHOTS = ".sprint-session/screenshots/"
+Remark = tuple[str, str, str]
+
+
+def _remarks(name: str, body: Mapping[str, Any]) -> Iterator[Remark]:
+    for field in _WORDS if name in _WITH_WORDS else ():
+        value = body.get(field)
+        if isinstance(value, str) and value.upper() not in map(str.upper, _WORDS[field]):
+            yield _ODD, field, f"{named(value)} is none of {', '.join(sorted(_WORDS[field]))}"
+    if body.get("session_id") == "":
+        yield _ODD, "session_id", "is empty, so nobody can tell which sprint session is meant"
+    path = body.get("screenshot_path")
+    if isinstance(path, str) and not normpath(path).startswith(_SCREENSHOTS):
+        yield _ODD, "screenshot_path", f"{named(path)} is not below {_SCREENSHOTS}"
+    if name == "AGENT_CREATE_REQUEST":
+        for key in body.keys() - KINDS[name].needs.keys():
+            if _BUSINESS_WORDS.search(key):
+                yield _BUSINESS, key, "a creation request carries no business context"
+    elif name == "SLAVE_BATCH_COMPLETE":
+        both = sorted({*body["stories_completed"]} & {*body["stories_failed"]})
+        if both:
+            yield _ODD, "stories_failed", f"{', '.join(both)} are reported completed and failed"
+    elif name == "BROWSER_REQUEST":
+        for key in _NEEDED_BY_OPERATION.get(body["operation"], ()):
+            if body[key] is None:
+                yield _ODD, key, f"the operation {body['operation']} needs it"
+    elif name == "BATCH_PLAN_READY":
+        yield from _of_plan(body)
+
+
+def _of_plan(body: Mapping[str, Any]) -> Iterator[Remark]:
+    batches, total = body["batches"], body["total_stories"]
+    listed = [story for batch in batches for story in batch["stories"]]
+    if len(listed) != total:
+        yield "STORY_COUNT_MISMATCH", "total_stories", f"total_stories says {total}, the batches list {len(listed)}"
+    if len({*listed}) != len(listed):
+        yield _ODD, "batches", "a story stands in it twice"
+    twice = [key for key, count in Counter(str(batch["batch_id"]) for batch in batches).items() if count > 1]
+    if twice:
+        yield _ODD, "batches", f"{', '.join(twice)} is the id of several batches"
+    needs = {story: inner["depends_on"] for story, inner in body["dependency_graph"].items()}
+    unknown = sorted({*needs, *chain.from_iterable(needs.values())} - {*listed})
+    if unknown:
+        yield _ODD, "dependency_graph", f"{', '.join(unknown)} is in no batch"
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        yield _ODD, "dependency_graph", f"they wait for each other: {', '.join(error.args[1])}"
 
 
 # A sprint message as text, `NAME: {json}`: composed, checked before sending, its problems reported on reading.
@@ -361,12 +174,12 @@ def check_body(name: str, body: Mapping[str, Any]) -> None:
     Raises:
         TeamError: `INVALID_FIELD` naming the first field that is missing, wrong or out of place.
     """
-    if name not in BODIES:
+    if not KINDS[name].needs:
         raise TeamError(Code.INVALID_TYPE, f"{name} is understood on reading only", "Send a kind of the source.")
     if body.get("msg_type", name) != name:
         raise _invalid(name, "msg_type", f"says {named(body['msg_type'])}, the message is {name}")
     for code, field, text in _body_problems(name, body):
-        if code in (_MALFORMED, "BUSINESS_IN_CREATE_REQUEST"):
+        if code in (_MALFORMED, _BUSINESS):
             raise _invalid(name, field, text)
 
 
@@ -386,22 +199,12 @@ def check_carried(content: str) -> None:
     check_body(name, body)
 
 
-def body_problems(message: Message, name: str, body: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Violations by a stored sprint message of the form of its kind."""
-    problems = [
-        Problem(
-            "BODY_INVALID" if code == _MALFORMED else code,
-            "warning",
-            f"{message.message_id} {field}",
-            f"{name}: {field}: {text}",
-            _HINTS.get(code, _RESEND),
-        )
-        for code, field, text in _body_problems(name, body)
-    ]
-    problems += _misnamed_sender(message, name, body)
-    return tuple(problems)
-
-
+_MALFORMED = "MALFORMED"
+_RESEND = "Ask the sender to send it again in the form of the protocol."
+_HINTS = {
+    "STORY_COUNT_MISMATCH": "Ask the scrum master which stories are missing.",
+    _BUSINESS: "The slave gives the context to the new agent in TASK_ASSIGNMENT.",
+}
 _OWN_NAME = {
     "AGENT_CREATE_REQUEST": ("requested_by", "the sender gets the answer"),
     "TASK_ASSIGNMENT": ("report_to", "the agent will report to the one named"),
@@ -409,51 +212,35 @@ _OWN_NAME = {
 """Fields that hold the sender's own name (requirement 192), and what follows when they do not."""
 
 
-def _misnamed_sender(message: Message, name: str, body: Mapping[str, Any]) -> Iterator[Problem]:
-    field, follows = _OWN_NAME.get(name, ("", ""))
-    value = body.get(field)
-    if isinstance(value, str) and value != message.sender:
-        text = f"{name}: {field} says {value:.80}, the sender is {message.sender}; {follows}"
-        yield Problem("BODY_INVALID", "warning", f"{message.message_id} {field}", text, _RESEND)
+def body_problems(message: Message, name: str, body: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """Violations by a stored sprint message of the form of its kind."""
+    found = [(code, field, f"{name}: {field}: {text}") for code, field, text in _body_problems(name, body)]
+    own, follows = _OWN_NAME.get(name, ("", ""))
+    value = text_in(body, own)
+    if value not in ("", message.sender):
+        found.append((_ODD, own, f"{name}: {own} says {value:.80}, the sender is {message.sender}; {follows}"))
+    return tuple(
+        Problem(
+            _ODD if code == _MALFORMED else code,
+            "warning",
+            f"{message.message_id} {field}",
+            text,
+            _HINTS.get(code, _RESEND),
+        )
+        for code, field, text in found
+    )
 
 
-_MALFORMED = "MALFORMED"
-_RESEND = "Ask the sender to send it again in the form of the protocol."
-_HINTS = {
-    "STORY_COUNT_MISMATCH": "Ask the scrum master which stories are missing.",
-    "BUSINESS_IN_CREATE_REQUEST": "The slave gives the context to the new agent in TASK_ASSIGNMENT.",
-}
-
-
-def _body_problems(name: str, body: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    model = BODIES.get(name)
-    if model is None:
+def _body_problems(name: str, body: Mapping[str, Any]) -> Iterator[Remark]:
+    kind = KINDS.get(name)
+    if kind is None or kind.family is not Family.SPRINT or not kind.needs:
         return
-    try:
-        fitting = model.model_validate(dict(body))
-    except ValidationError as error:
-        for item in error.errors(include_url=False, include_context=False, include_input=False):
-            yield _MALFORMED, ".".join(map(str, item["loc"])), _words(item["type"], item["msg"])
-    else:
-        yield from fitting.remarks()
-
-
-_SHAPES = {
-    "missing": "is missing",
-    "string_type": "must be a text",
-    "string_too_short": "must not be empty",
-    "int_type": "must be a whole number",
-    "list_type": "must be a list",
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
-}
-"""What pydantic calls a departure -> what a person calls it; pydantic's own words speak of Python's types."""
-
-
-def _words(type: str, message: str) -> str:
-    return _SHAPES.get(type) or message[:1].lower() + message[1:]
+    wrong = list(departures(body, kind.needs))
+    yield from ((_MALFORMED, field, text) for field, text in wrong)
+    if not wrong:
+        yield from _remarks(name, body)
 
 
 def _invalid(name: str, field: str, text: str) -> TeamError:
-    model = BODIES[name]
-    return TeamError(Code.INVALID_FIELD, f"{name}: {field}: {text}", f"{name} has {', '.join(model.model_fields)}.")
+    fields = ", ".join(key.removesuffix("?") for key in KINDS[name].needs)
+    return TeamError(Code.INVALID_FIELD, f"{name}: {field}: {text}", f"{name} has {fields}.")

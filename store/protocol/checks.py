@@ -10,11 +10,11 @@ from typing import Any
 from unicodedata import category
 
 from msgspec import Struct, field
-from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message, per_message
 from team_console.store.model.names import USER, canonical, did_you_mean, nearest
+from team_console.store.protocol.bodies import body_problems, check_carried, compose, departures
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
     CARRIERS,
@@ -24,7 +24,6 @@ from team_console.store.protocol.kinds import (
     RESPONSES,
     SEND,
     Family,
-    Field,
     Kind,
     RequestKind,
 )
@@ -42,19 +41,6 @@ from team_console.store.protocol.parsing import (
 )
 from team_console.store.protocol.permissions import DIRECTED, SLAVE, classes_of, direction_problems
 from team_console.store.settings.team_config import TeamConfig
-
-
-def _fits(value: Any, form: Field) -> bool:
-    match form:
-        case Field.TEXT:
-            return isinstance(value, str) and bool(value.strip())
-        case Field.OBJECT:
-            return isinstance(value, Mapping)
-        case Field.MOMENT:
-            return isinstance(value, str) and from_text(value) is not None
-    if not isinstance(value, (list, tuple)) or not value:
-        return False
-    return form is Field.LIST or len(value) == len(questions_of({"questions": value}))
 
 
 def default_recipients(type: str, to: Sequence[str]) -> tuple[str, ...]:
@@ -77,8 +63,6 @@ def as_written(type: str, payload: Mapping[str, Any]) -> tuple[str, Mapping[str,
     if kind is None or kind.family is not Family.SPRINT:
         return type, payload
     _sendable(type)
-    from team_console.store.protocol.bodies import compose
-
     body = {key: value for key, value in payload.items() if key not in ("summary", "content")}
     return "message", {"summary": payload.get("summary") or f"{type} for you", "content": compose(type, body)}
 
@@ -110,7 +94,7 @@ def check_outgoing(
     if type in CARRIERS:
         check_text_fields(type, payload)
         _check_carried(payload["content"])
-    if kind is not None:
+    if kind is not None and kind.family is not Family.SPRINT:
         _check_needs(kind, payload)
 
 
@@ -201,18 +185,17 @@ def _check_carried(content: str) -> None:
     match = PREFIX.match(content)
     kind = KINDS.get(match.group(1)) if match else None
     if kind is not None and kind.family is Family.SPRINT and kind.entry_point:
-        from team_console.store.protocol.bodies import check_carried
-
         check_carried(content)
 
 
 def _check_needs(kind: Kind, payload: Mapping[str, Any]) -> None:
-    for name, form in kind.needs.items():
-        value = payload.get(name)
-        if not _fits(value, form):
-            what = "is missing" if value is None else f"must be {form}, not {named(value)}"
-            hint = f"{kind.name} needs {', '.join(kind.needs)} in its payload."
-            raise TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
+    for name, what in _departures(kind, payload):
+        hint = f"{kind.name} needs {', '.join(kind.needs)} in its payload."
+        raise TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
+
+
+def _departures(kind: Kind, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    return departures({name: value for name, value in payload.items() if value is not None}, kind.needs)
 
 
 # Rules that a message keeps or breaks by itself, whoever is in the team: its frame, its fields, its body.
@@ -249,18 +232,13 @@ def self_addressed(message: Message) -> Iterator[Problem]:
 
 @per_message
 def _body_problems(message: Message) -> tuple[Problem, ...]:
-    # Checking a body imports pydantic, about 100 ms that a start without sprint messages must not pay.
-    from team_console.store.protocol.bodies import body_problems
-
     read = parse_message(message)
     return body_problems(message, read.name, read.body)
 
 
 def _of_fields(message: Message, kind: Kind) -> Iterator[Problem]:
-    for name, form in kind.needs.items():
-        value = message.payload.get(name)
-        if not _fits(value, form):
-            yield _departure(message, name, "is missing" if value is None else f"is not {form}", "warning")
+    for name, what in _departures(kind, message.payload):
+        yield _departure(message, name, what, "warning")
     lacking = ", ".join(name for name in kind.usual if message.payload.get(name) is None)
     if lacking:
         yield _departure(message, lacking, f"is missing; it usually carries {', '.join(kind.usual)}", "notice")

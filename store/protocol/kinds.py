@@ -61,10 +61,25 @@ class Field(StrEnum):
     """What a field of a payload must hold; the text is what an error says."""
 
     TEXT = "a text"
+    ANY_TEXT = "a text, which may be empty"
+    TEXT_OR_NULL = "a text or null"
+    WISH = "a text of at most 2,000 characters"
+    TEXTS = "a list of texts"
+    NUMBER = "a whole number"
+    KEY = "a number or a text"
     LIST = "a list that is not empty"
     OBJECT = "an object"
+    OBJECT_OR_NULL = "an object or null"
+    LOOSE = "an object, a list or a text"
+    LOOSE_OR_NULL = "an object, a list, a text or null"
     QUESTIONS = "a list of questions, each with its text in question"
     MOMENT = "an ISO 8601 time such as 2026-02-24T10:30:00Z"
+
+
+Form = Any
+"""A `Field`; `[form]` for a list of such; a mapping of field to form, where `field?` need not be there, or `EACH` to
+form for an object whose values all have it."""
+EACH = "*"
 
 
 class Kind(Struct, frozen=True):
@@ -82,7 +97,8 @@ class Kind(Struct, frozen=True):
         source: Seed and line or section.
         supersedes: Whether a later question of this kind by the same author replaces an open one.
         withdraws: Whether it takes back an open request of its own sender, with a reason.
-        needs: Fields of the payload without which it is refused (`docs/requirements.md` B.1, decision D20).
+        needs: Fields of the payload, or of the JSON of a sprint kind, without which it is refused
+            (`docs/requirements.md` B.1, seed 002, decision D20).
         usual: Fields the source carries (requirement 205); a lack is a warning.
     """
 
@@ -97,7 +113,7 @@ class Kind(Struct, frozen=True):
     source: str = ""
     supersedes: bool = False
     withdraws: bool = False
-    needs: Mapping[str, Field] = MappingProxyType({})
+    needs: Mapping[str, Form] = MappingProxyType({})
     usual: tuple[str, ...] = ()
 
     @property
@@ -130,7 +146,7 @@ READ_ONLY = ""
 
 _HIGH, _LOW, _CRITICAL = Priority.HIGH, Priority.LOW, Priority.CRITICAL
 _ASK = RequestKind
-_TEXT, _LIST = Field.TEXT, Field.LIST
+_TEXT, _ANY, _NULL, _TEXTS = Field.TEXT, Field.ANY_TEXT, Field.TEXT_OR_NULL, Field.TEXTS
 
 _sendmessage = partial(Kind, Family.SENDMESSAGE)
 _messenger = partial(Kind, Family.MESSENGER, entry_point=SEND, source="000, B.1")
@@ -180,7 +196,7 @@ _ALL = (
     _messenger(
         *("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any"),
         priority=_HIGH,
-        needs={"artifact_path": _TEXT, "context_summary": _TEXT, "next_actions": _LIST},
+        needs={"artifact_path": _TEXT, "context_summary": _TEXT, "next_actions": Field.LIST},
     ),
     _messenger(
         *("review", "Asks for a review of an artifact.", "Any -> Any"),
@@ -207,41 +223,154 @@ _ALL = (
         *("AGENT_CREATE_REQUEST", "Asks for a temporary agent, without business context.", "Slave -> Master"),
         priority=_HIGH,
         opens=_ASK.CREATE,
+        needs={"agent_type": _TEXT, "role_hint": _TEXT, "requested_by": _TEXT},
     ),
     _sprint(
         *("AGENT_CREATED", "Names the temporary agent that was created.", "Master -> Slave"),
         entry_point="approve",
         priority=_HIGH,
         answers=_ASK.CREATE,
+        needs={"agent_name": _TEXT, "agent_type": _TEXT},
     ),
     _sprint(
         *("AGENT_DESTROY_REQUEST", "Asks for the end of a temporary agent.", "Slave -> Master"),
         opens=_ASK.DESTROY,
+        needs={"agent_name": _TEXT},
     ),
     _sprint(
         *("AGENT_DESTROYED", "Confirms that a temporary agent was ended.", "Master -> Slave"),
         entry_point="approve",
         answers=_ASK.DESTROY,
+        needs={"agent_name": _TEXT},
     ),
     _sprint(
         *("AGENT_ROSTER_BROADCAST", "The complete roster: residents, slaves, temps.", "Master -> Residents"),
         entry_point="approve, send",
+        needs={"session_id": _ANY, "roster": {"residents": _TEXTS, "slaves": _TEXTS, "temps": _TEXTS}},
     ),
-    _sprint("TASK_ASSIGNMENT", "Gives a temporary agent its story and contacts.", "Slave -> Temp", priority=_HIGH),
+    _sprint(
+        "TASK_ASSIGNMENT",
+        "Gives a temporary agent its story and contacts.",
+        "Slave -> Temp",
+        priority=_HIGH,
+        needs={
+            **dict.fromkeys(("story_key", "story_path", "mode", "session_id", "report_to"), _TEXT),
+            "resident_contacts": {EACH: _ANY},
+            "config_overrides": Field.OBJECT,
+        },
+    ),
     _sprint(
         *("SLAVE_BATCH_COMPLETE", "Reports a batch and asks for the slave's own end.", "Slave -> Master"),
         opens=_ASK.DESTROY,
+        needs={
+            "batch_id": Field.KEY,
+            "session_id": _TEXT,
+            "stories_completed": _TEXTS,
+            "stories_failed": _TEXTS,
+            "batch_report": _ANY,
+        },
     ),
-    _sprint("BATCH_PLAN_READY", "The batches of a session and their dependencies.", "SM -> Master"),
-    _sprint("COURSE_CORRECTION", "Reports a finished re-plan.", "SM -> Master"),
-    _sprint("CC_TRIGGER", "The user asks for a course correction.", "Master -> SM", priority=_HIGH),
-    _sprint("DEBUG_REQUEST", "Asks for the analysis of a failure.", "Any -> Debugger", opens=_ASK.DEBUG),
-    _sprint("DEBUG_RESULT", "Root cause and fix of a failure.", "Debugger -> Requester", answers=_ASK.DEBUG),
-    _sprint("BROWSER_REQUEST", "Asks for one operation in a browser.", "Any -> E2E Live", opens=_ASK.BROWSER),
-    _sprint("BROWSER_RESULT", "What the browser did.", "E2E Live -> Requester", answers=_ASK.BROWSER),
-    _sprint("AGENT_COMPLETE", "Reports the end of a temporary agent's task.", "Temp -> Slave"),
-    _sprint("RESEARCH_REQUEST", "Asks for answers from documentation.", "Any -> KR", opens=_ASK.RESEARCH),
-    _sprint("RESEARCH_RESULT", "What the research found.", "KR -> Requester", answers=_ASK.RESEARCH),
+    _sprint(
+        "BATCH_PLAN_READY",
+        "The batches of a session and their dependencies.",
+        "SM -> Master",
+        needs={
+            "session_id": _TEXT,
+            "total_stories": Field.NUMBER,
+            "batches": [{"batch_id": Field.KEY, "stories": _TEXTS}],
+            "dependency_graph": {EACH: {"depends_on": _TEXTS}},
+        },
+    ),
+    _sprint(
+        "COURSE_CORRECTION",
+        "Reports a finished re-plan.",
+        "SM -> Master",
+        needs={"session_id?": _ANY, "reason?": _ANY, "status?": _ANY},
+    ),
+    _sprint(
+        "CC_TRIGGER",
+        "The user asks for a course correction.",
+        "Master -> SM",
+        priority=_HIGH,
+        needs={"reason?": _TEXT, "user_input?": Field.WISH, "current_batch_id?": Field.KEY},
+    ),
+    _sprint(
+        "DEBUG_REQUEST",
+        "Asks for the analysis of a failure.",
+        "Any -> Debugger",
+        opens=_ASK.DEBUG,
+        needs={
+            "debug_id": _TEXT,
+            "story_key": _ANY,
+            "agent_type": _ANY,
+            "error_summary": _TEXT,
+            "stack_trace": _NULL,
+            "test_output": _NULL,
+            "severity_hint": _ANY,
+        },
+    ),
+    _sprint(
+        "DEBUG_RESULT",
+        "Root cause and fix of a failure.",
+        "Debugger -> Requester",
+        answers=_ASK.DEBUG,
+        needs={
+            "debug_id": _TEXT,
+            "story_key": _ANY,
+            "root_cause": _TEXT,
+            "fix_suggestion": _ANY,
+            "severity": _ANY,
+            "confidence": _ANY,
+            "journal_entry_id": _NULL,
+        },
+    ),
+    _sprint(
+        "BROWSER_REQUEST",
+        "Asks for one operation in a browser.",
+        "Any -> E2E Live",
+        opens=_ASK.BROWSER,
+        needs={
+            "request_id": _TEXT,
+            "operation": _TEXT,
+            "url": _NULL,
+            "selector": _NULL,
+            "input_value": _NULL,
+            "screenshot_path": _NULL,
+        },
+    ),
+    _sprint(
+        "BROWSER_RESULT",
+        "What the browser did.",
+        "E2E Live -> Requester",
+        answers=_ASK.BROWSER,
+        needs={
+            "request_id": _TEXT,
+            "status": _TEXT,
+            "result_data": Field.OBJECT_OR_NULL,
+            "screenshot_path": _NULL,
+            "error": Field.LOOSE_OR_NULL,
+        },
+    ),
+    _sprint(
+        "AGENT_COMPLETE",
+        "Reports the end of a temporary agent's task.",
+        "Temp -> Slave",
+        needs={"status": _TEXT, "results": Field.LOOSE},
+    ),
+    _sprint(
+        "RESEARCH_REQUEST",
+        "Asks for answers from documentation.",
+        "Any -> KR",
+        opens=_ASK.RESEARCH,
+        needs={"story_key": _ANY, "requesting_agent": _ANY, "queries": [{"query": _TEXT}]},
+    ),
+    _sprint(
+        "RESEARCH_RESULT",
+        "What the research found.",
+        "KR -> Requester",
+        answers=_ASK.RESEARCH,
+        needs={"story_key": _ANY, "results": [{"query": _ANY, "status": _ANY}]},
+    ),
     _sprint(
         *("AGENT_DISPATCH_REQUEST", "Asks for a temporary agent together with its task.", "Slave -> Master"),
         entry_point=READ_ONLY,

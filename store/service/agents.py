@@ -23,6 +23,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.bodies import compose
 from team_console.store.protocol.checks import ending_problem
 from team_console.store.protocol.judgement import Case, judge, with_bearing
 from team_console.store.protocol.kinds import CARRIERS, phrase
@@ -152,13 +153,6 @@ def end_running() -> None:
 _LONGEST_BASE = 56
 
 
-def composed(name: str, body: Mapping[str, Any]) -> str:
-    """The content of a sprint message; pydantic is imported only when one is written."""
-    from team_console.store.protocol.bodies import compose
-
-    return compose(name, body)
-
-
 def tell_residents(
     tx: Transaction, sender: str, *, arrived: str | None = None, left: str | None = None
 ) -> list[Message]:
@@ -176,7 +170,7 @@ def tell_residents(
     say = partial(phrase, tx.config.language)
     change = say("{} is in the team now", arrived) if arrived else say("{} left the team", left) if left else ""
     change = change or say("who is in the team now")
-    payload = {"summary": say("{}: {}", say("Roster"), change), "content": composed("AGENT_ROSTER_BROADCAST", body)}
+    payload = {"summary": say("{}: {}", say("Roster"), change), "content": compose("AGENT_ROSTER_BROADCAST", body)}
     draft = Draft("message", sender, tuple(residents), payload)
     draft.check(tx.config)
     return write(tx, draft, residents)[0]
@@ -212,7 +206,7 @@ def conclude(
 ) -> list[Message]:
     """Tell the asker in the sprint message `name` that its agent is there or gone, and close the question."""
     body = {**body, "in_reply_to": question.message_id, **({"note": note} if note else {})}
-    summary, content = f"{name}: {phrase(tx.config.language, outcome, agent)}", composed(name, body)
+    summary, content = f"{name}: {phrase(tx.config.language, outcome, agent)}", compose(name, body)
     payload = {"request_id": question.message_id, "summary": summary, "content": content, **(more or {})}
     draft = Draft("message", actor, (question.sender,), payload)
     draft.check(tx.config)
@@ -386,7 +380,7 @@ def trigger_course_correction(
     body.update({key: value for key, value in given.items() if value})
     with caller.transaction("course_correction") as tx:
         summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
-        payload = {"summary": summary[:120], "content": composed("CC_TRIGGER", body)}
+        payload = {"summary": summary[:120], "content": compose("CC_TRIGGER", body)}
         draft = Draft("message", caller.actor, (scrum_master(tx),), payload)
         warnings = draft.check(tx.config)
         messages, _ = write(tx, draft, draft.to)

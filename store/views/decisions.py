@@ -331,7 +331,7 @@ def _requests(sources: Sources) -> tuple[RequestRow, ...]:
     """The requests as all messages together tell of them; the queue counts as one more archive."""
     empty = Snapshot("", sources.now, None, sources.config, condition=Condition.EMPTY, recorded=sources.recorded)
     messages, complete = sources.messages, sources.complete
-    return view_of(empty, me="", now=sources.now, history=messages, bodies=False, complete=complete).requests
+    return view_of(empty, me="", now=sources.now, history=messages, complete=complete).requests
 
 
 def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:

@@ -22,7 +22,7 @@ from team_console.store.protocol.checks import (
     self_addressed,
     team_problems,
 )
-from team_console.store.protocol.kinds import KINDS, Family, RequestKind
+from team_console.store.protocol.kinds import KINDS, RequestKind
 from team_console.store.protocol.membership import SESSION
 from team_console.store.protocol.parsing import EARLIEST, Entry, missing_fields, parse_message
 from team_console.store.protocol.permissions import breach, may_answer
@@ -57,14 +57,11 @@ class Violations(Struct, frozen=True):
     unknown: Sequence[Problem]
 
 
-def violations(
-    live: Iterable[Entry], by: TeamFacts, recorded: RecordedFacts | None, now: datetime, *, bodies: bool
-) -> Violations:
+def violations(live: Iterable[Entry], by: TeamFacts, recorded: RecordedFacts | None, now: datetime) -> Violations:
     """Judge each message of the queue by its protocol and by the rules of its team.
 
     Args:
         live: The queue in stored order.
-        bodies: Whether the bodies of sprint messages are checked field by field.
     """
     single: list[Problem] = []
     ahead: list[Problem] = []
@@ -75,7 +72,7 @@ def violations(
         read = entry.read
         if read.kind is None and not read.frame_problems:
             unknown[read.name] += 1
-        single += problems_of(read) if bodies or not _is_sprint(entry) else read.frame_problems
+        single += problems_of(read)
         single += _of_rights(entry, by.config, recorded)
         single += _of_record(entry, by.config)
         single += team_problems(read, by)
@@ -137,10 +134,6 @@ def _odd_words(entry: Entry) -> Iterator[Problem]:
     if _is_undated(entry):
         text = f"created {safe_line(message.created, 64)!r} is no time, so it counts as the oldest"
         yield Problem(UNREADABLE_DATE, "notice", message.message_id, text, "Correct it.")
-
-
-def _is_sprint(entry: Entry) -> bool:
-    return entry.read.kind is not None and entry.read.kind.family is Family.SPRINT
 
 
 def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:

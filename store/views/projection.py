@@ -67,7 +67,6 @@ class Projection:
         now: datetime,
         history: Iterable[Message] = (),
         *,
-        bodies: bool = True,
         complete: bool = True,
         lists: bool = True,
     ) -> View:
@@ -79,15 +78,13 @@ class Projection:
             history: Archived messages, newest first, so that what was decided before counts; one that is also live
                 counts once, as it is live. Needed only once: what leaves the queue later is remembered, unless the
                 snapshot says that it is `missing`.
-            bodies: Whether the bodies of sprint messages are checked field by field, which loads for 100 ms the
-                first time.
             complete: Whether `history`, with that of earlier updates, is all there is. While it is not, nothing is
                 called missing or unasked for that an archived message may explain.
             lists: Whether to make the lists of all deliveries and of what is in each inbox, which no judgement rests
                 on; without them a look at many messages takes half the time.
         """
         self._take(snapshot, history, complete=complete)
-        return self._view(snapshot, now, bodies=bodies, lists=lists)
+        return self._view(snapshot, now, lists=lists)
 
     def requests(
         self, snapshot: Snapshot, now: datetime, history: Iterable[Message] = (), *, complete: bool = False
@@ -160,7 +157,7 @@ class Projection:
         past = sorted(self._past.values(), key=attrgetter("place"))
         return sorted((*past, *live), key=_WHEN)
 
-    def _view(self, snapshot: Snapshot, now: datetime, *, bodies: bool, lists: bool) -> View:
+    def _view(self, snapshot: Snapshot, now: datetime, *, lists: bool) -> View:
         config, live = snapshot.config, self._entries()
         by_age = sorted(live, key=_WHEN)
         every = self._every(live)
@@ -223,7 +220,7 @@ class Projection:
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles,
             counts=dict(sorted(Counter(entry.message.status for entry in live).items())),
-            findings=findings(facts, rows, violations(live, by, self._recorded, now, bodies=bodies)),
+            findings=findings(facts, rows, violations(live, by, self._recorded, now)),
             unanswered=facts.unanswered,
             stale=not snapshot.is_known,
         )
@@ -248,9 +245,8 @@ def view_of(
     me: str,
     now: datetime,
     history: Iterable[Message] = (),
-    bodies: bool = True,
     complete: bool = True,
     lists: bool = True,
 ) -> View:
     """Make the view of one snapshot; arguments as for `Projection.update`."""
-    return Projection(me).update(snapshot, now, history, bodies=bodies, complete=complete, lists=lists)
+    return Projection(me).update(snapshot, now, history, complete=complete, lists=lists)

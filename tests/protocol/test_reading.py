@@ -164,7 +164,7 @@ def test_a_messenger_kind_without_its_fields_is_reported_field_by_field() -> Non
     stored = message(type="handoff", payload={"artifact_path": "a.md", "next_actions": "none"})
     assert [problem.message for problem in problems_of(parse_message(stored))] == [
         "handoff: context_summary is missing",
-        "handoff: next_actions is not a list that is not empty",
+        'handoff: next_actions must be a list that is not empty, not "none"',
     ]
 
 

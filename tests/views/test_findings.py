@@ -288,15 +288,6 @@ def test_directions_are_judged_again_when_a_role_becomes_known() -> None:
     assert "WRONG_DIRECTION" in {finding.code for finding in board.update(story.snapshot(), story.now).findings}
 
 
-def test_bodies_left_unchecked_are_checked_at_the_next_update_that_asks() -> None:
-    story = Chronicle()
-    CASES["BODY_INVALID"](story, True)
-    board = Projection(LEAD)
-    first = board.update(story.snapshot(), story.now, bodies=False)
-    assert "BODY_INVALID" not in {finding.code for finding in first.findings}
-    assert "BODY_INVALID" in {finding.code for finding in board.update(story.snapshot(), story.now).findings}
-
-
 def test_a_forged_second_question_is_an_error_naming_the_request() -> None:
     story = Chronicle()
     story.plan()
