@@ -11,7 +11,7 @@ from threading import Thread
 from msgspec import Struct
 from team_console.console.preferences import Notices
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.views.rows import AttentionItem, Need, View
+from team_console.store.views.rows import ActionItem, Need, View
 
 APART = 10.0
 """Seconds between two notices at least; what comes meanwhile is told together."""
@@ -25,11 +25,11 @@ class News:
 
     def __init__(self) -> None:
         self._told: frozenset[str] | None = None
-        self._waiting: dict[str, AttentionItem] = {}
+        self._waiting: dict[str, ActionItem] = {}
         self._last = float("-inf")
-        self._seen: Sequence[AttentionItem] | None = None
+        self._seen: Sequence[ActionItem] | None = None
 
-    def take(self, items: Sequence[AttentionItem]) -> None:
+    def take(self, items: Sequence[ActionItem]) -> None:
         """See what waits now; what was decided meanwhile is no news any more."""
         if items is self._seen:
             return
@@ -60,7 +60,7 @@ class News:
         return safe_line(first + more, _LONGEST)
 
 
-def is_decision(item: AttentionItem) -> bool:
+def is_decision(item: ActionItem) -> bool:
     """Whether the human has something to decide or to answer."""
     return item.answerable or item.need not in _FOR_INFORMATION
 
@@ -145,7 +145,7 @@ def _argument(text: str) -> str:
 # Tells of new decisions in the ways the user chose; nothing is told twice, and nothing over a read-only team.
 
 
-def _count_decisions(items: Sequence[AttentionItem]) -> int:
+def _count_decisions(items: Sequence[ActionItem]) -> int:
     return sum(map(is_decision, items))
 
 

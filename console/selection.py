@@ -12,8 +12,8 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, RequestKind
 from team_console.store.protocol.verdicts import Seen
-from team_console.store.views.needs import Part, part_of
-from team_console.store.views.rows import AttentionItem, RequestRow, View
+from team_console.store.views.needs import ItemPart, part_of
+from team_console.store.views.rows import ActionItem, RequestRow, View
 
 
 class Mode(StrEnum):
@@ -65,7 +65,7 @@ class Selection(Struct, frozen=True):
     seen: Seen | None = None
     incomplete: bool = False
     requests: tuple[RequestRow, ...] = ()
-    listed: tuple[AttentionItem, ...] = ()
+    listed: tuple[ActionItem, ...] = ()
     gone: str = ""
     looked_at: Mapping[str, Seen | None] = MappingProxyType({})
 
@@ -144,7 +144,7 @@ class Subject(Struct, frozen=True):
 
         What the list does not show, its heading does not count, and nobody read.
         """
-        informing = (item for item in self.selection.listed if part_of(item) is Part.INFORMATION)
+        informing = (item for item in self.selection.listed if part_of(item) is ItemPart.INFORMATION)
         known = (item for item in informing if not item.key.startswith("drop:"))
         letters = (item.message for item in known if item.message is not None)
         return tuple(letter for letter in letters if self._is_to_read(letter))

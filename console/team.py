@@ -14,8 +14,8 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import (
+    ActionItem,
     AgentState,
-    AttentionItem,
     RosterRow,
     StoryState,
     View,
@@ -70,7 +70,7 @@ def asked_title(view: View | None, message: Message) -> str:
     return safe_line(next((row.title for row in view.requests if row.request_id == read.request_id), ""), 300)
 
 
-def _asking(items: Iterable[AttentionItem]) -> frozenset[str]:
+def _asking(items: Iterable[ActionItem]) -> frozenset[str]:
     """Who waits for an answer."""
     return frozenset(item.who for item in items if item.answerable)
 

@@ -25,7 +25,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.caller import Receipt
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import DeliveryRow, RequestRow, RequestState, StoryState, View
-from team_console.store.views.status import Looks, Reason, State, Truth, holder_words, judge
+from team_console.store.views.status import Looks, Reason, State, StoreStatus, assess, holder_words
 from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, NoticeKind, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
@@ -180,10 +180,10 @@ def _alike(shown: Struct, next_shown: Struct, but: frozenset[str]) -> bool:
     return all(before is after or before == after for before, after in pairs)
 
 
-def truth_of(situation: ScreenState, now: datetime) -> Truth:
+def truth_of(situation: ScreenState, now: datetime) -> StoreStatus:
     """How true the screen is; it is judged where the verbs judge it, too."""
     looks = Looks(situation.watch, situation.failure, situation.looked_at)
-    return judge(situation.snapshot, now, looks)
+    return assess(situation.snapshot, now, looks)
 
 
 _PULSES = {
@@ -248,7 +248,7 @@ def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
     snapshot = situation.snapshot
     if snapshot is None or not situation.is_read:
         return "the team is still being read"
-    if judge(snapshot, snapshot.taken_at).state is State.UNREADABLE:
+    if assess(snapshot, snapshot.taken_at).state is State.UNREADABLE:
         return "the queue cannot be read, so nothing is written to it"
     return None
 
@@ -264,7 +264,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
         if situation.failure:
             return _words("◌", "Not read yet", situation.failure, tone="alert")
         return _words("◔", "Reading the team …", "", tone="open")
-    truth = judge(snapshot, snapshot.taken_at)
+    truth = assess(snapshot, snapshot.taken_at)
     doubt = truth.reason(State.DOUBT)
     if situation.sight is not None and situation.sight.view is None:
         if truth.state is State.VANISHED:

@@ -42,7 +42,7 @@ from team_console.store.views.proposals import (
 )
 from team_console.store.views.roster import Stage, StopRow
 from team_console.store.views.rows import (
-    AttentionItem,
+    ActionItem,
     Batch,
     DeliveryRow,
     DeliveryState,
@@ -720,7 +720,7 @@ def request_document(
     earlier: tuple[RequestRow, ...] = (),
     content: str | None = None,
     token: str = "",
-    item: AttentionItem | None = None,
+    item: ActionItem | None = None,
     seal: Seal | None = None,
     me: str = "",
     seen: Seen | None = None,
@@ -771,7 +771,7 @@ def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[Re
     return tuple(chain)
 
 
-def _request_facts(row: RequestRow, now: datetime, item: AttentionItem | None, seal: Seal | None, me: str = "") -> Line:
+def _request_facts(row: RequestRow, now: datetime, item: ActionItem | None, seal: Seal | None, me: str = "") -> Line:
     """Who asks whom, how long it waits and what it holds up."""
     sign = REQUESTS[row.state]
     addressee = "you" if me and row.addressee in (me, USER) else safe_line(row.addressee, 64)
@@ -810,7 +810,7 @@ def _clocks(row: RequestRow, now: datetime) -> list[Part]:
     return clocks
 
 
-def _more(row: RequestRow, now: datetime, item: AttentionItem | None) -> tuple[Fact, ...]:
+def _more(row: RequestRow, now: datetime, item: ActionItem | None) -> tuple[Fact, ...]:
     """What is asked for rarely: the exact moment, the id, and why it stands where it stands."""
     sign = REQUESTS[row.state]
     facts = [

@@ -14,8 +14,8 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.decisions import Decision, Proof
 from team_console.store.views.rows import (
+    ActionItem,
     AgentState,
-    AttentionItem,
     Batch,
     DeliveryRow,
     DeliveryState,
@@ -65,7 +65,7 @@ _QUIET = frozenset({Need.MESSAGE})
 """Needs that nothing is to be decided about."""
 
 
-def attention_lines(item: AttentionItem, drawing: Drawing) -> tuple[Line, ...]:
+def attention_lines(item: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
     """Sign, who and title on one line; on two the title has the first to itself."""
     sign = NEEDS[item.need]
     mark: Line = ((f"{sign.glyph} ", sign.tone),)
@@ -83,7 +83,7 @@ def _has_word(drawing: Drawing) -> bool:
     return drawing.width >= _WORDY and drawing.shows("kind")
 
 
-def lateness(item: AttentionItem, drawing: Drawing) -> str:
+def lateness(item: ActionItem, drawing: Drawing) -> str:
     """The tone of its age: amber once it is late, red when it waits twice as long as it should."""
     request = item.request
     if request is None or request.due_at is None or request.asked_at is None or not request.is_open:
@@ -94,12 +94,12 @@ def lateness(item: AttentionItem, drawing: Drawing) -> str:
     return "alarm" if late >= (request.due_at - request.asked_at).total_seconds() else "alert"
 
 
-def _age(item: AttentionItem, drawing: Drawing) -> Line:
+def _age(item: ActionItem, drawing: Drawing) -> Line:
     tone = lateness(item, drawing)
     return age_column(item.since, drawing, tone=tone, sign=" " if tone == "muted" else "◷")
 
 
-def _below(item: AttentionItem) -> Line:
+def _below(item: ActionItem) -> Line:
     sign, why = NEEDS[item.need], safe_line(item.why, 200)
     return (
         (sign.word, sign.tone),

@@ -24,7 +24,7 @@ from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.verdicts import MEANINGS
 from team_console.store.service.inbox import acknowledge, trust_in
 from team_console.store.service.sessions import hand_over, mail_waiting
-from team_console.store.service.waiting import Outage, until
+from team_console.store.service.waiting import UnavailableStore, until
 
 _LONGEST = 6_000
 """Characters of one message that a model is given; the rest is in the store."""
@@ -210,7 +210,7 @@ def wait_for_mail(session: ClientSession) -> int:
     token = new_name()
     turn = session.files.read(TURN)  # before anybody can see that somebody waits
     session.files.write(WAITS, {"token": token})
-    looks, outage = count(), Outage()
+    looks, outage = count(), UnavailableStore()
 
     def words() -> str | None:
         if not _is_wanted(session, token, turn):

@@ -160,9 +160,9 @@ class Call:
         Args:
             problems: What else kept the list from being whole.
         """
-        from team_console.store.views.status import judge
+        from team_console.store.views.status import assess
 
-        reasons = judge(snapshot, self.team.clock()).doubts
+        reasons = assess(snapshot, self.team.clock()).doubts
         sentences = [problem.sentence for problem in problems] + [reason.sentence for reason in reasons]
         return list(dict.fromkeys(sentences))
 
@@ -220,9 +220,9 @@ def _bound() -> str | None:
 
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:
     """The error for a queue that is there and cannot be read, or is gone: never shown as empty (decision D16)."""
-    from team_console.store.views.status import judge
+    from team_console.store.views.status import assess
 
-    truth = judge(snapshot, snapshot.taken_at)
+    truth = assess(snapshot, snapshot.taken_at)
     why = truth.reasons[0]
     message = why.text if location in why.text else f"{location}: {why.text}"
     hint = why.hint or "team-console status says more."

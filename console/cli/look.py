@@ -53,16 +53,16 @@ from team_console.store.views.facts import halves_of
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import CSV_FIELDS, HistoryPage, csv_row, history, history_json, log_line, past
 from team_console.store.views.projection import view_of
-from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
+from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View
 from team_console.store.views.search import parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
     State,
-    Truth,
+    StoreStatus,
+    assess,
     check_json,
     finding_json,
     holder_words,
-    judge,
     request_json,
     requests_of_team,
     roster_json,
@@ -483,7 +483,7 @@ def _status_show(call: Call, snapshot: Snapshot, view: View) -> None:
     name = out.paint(safe_line(snapshot.config.name), "bold")
     backend = call.team.kind
     out.say(f"{name}  {safe_line(call.team.location)}  ({backend}{', read-only' if call.team.read_only else ''})")
-    truth = judge(snapshot, view.now)
+    truth = assess(snapshot, view.now)
     out.say(f"{'condition':<11}{_condition(call, truth)}")
     counts = ", ".join(f"{number:,} {safe_line(status)}" for status, number in view.counts.items() if number)
     changed = age_since(snapshot.changed_at, view.now)
@@ -504,7 +504,7 @@ def _status_show(call: Call, snapshot: Snapshot, view: View) -> None:
         out.say(f"{findings_of(len(view.findings), len(errors))}; team-console check lists them")
 
 
-def _condition(call: Call, truth: Truth) -> str:
+def _condition(call: Call, truth: StoreStatus) -> str:
     """The state in a word, with what is the matter; a lock that is only being used is told beside a good state."""
     word = call.out.paint(_WORDS.get(truth.state, str(truth.state)), _COLOURS.get(truth.state, "red"))
     if truth.reasons:
@@ -515,7 +515,7 @@ def _condition(call: Call, truth: Truth) -> str:
     return f"{word}, being written {safe_line(holder_words(truth.holder, truth.holder.since))}"
 
 
-def _show_needs(call: Call, view: View, truth: Truth) -> None:
+def _show_needs(call: Call, view: View, truth: StoreStatus) -> None:
     call.out.say()
     if not view.snapshot.is_known:
         call.out.say(f"what needs {safe_line(view.me)} is not known until the queue can be read")
@@ -535,7 +535,7 @@ def _show_needs(call: Call, view: View, truth: Truth) -> None:
         call.out.say(f"and {len(view.attention) - _ROWS} more")
 
 
-def _status_cells(attention_item: AttentionItem, view: View) -> tuple[str, ...]:
+def _status_cells(attention_item: ActionItem, view: View) -> tuple[str, ...]:
     blocks = f" (blocks {', '.join(attention_item.blocks)})" if attention_item.blocks else ""
     return (
         str(attention_item.need),
@@ -688,7 +688,7 @@ def do_watch(call: Call) -> int:
         raise TeamError(Code.USAGE, f"--for {seconds:g} is not a number of seconds", "For example --for 30.")
     team = call.team
     last = watched(team)
-    state = judge(last, last.taken_at).state
+    state = assess(last, last.taken_at).state
     call.out.note(safe_line(f"watching {team.location}: {state}, {counted(len(last.messages), 'message')}"))
 
     if not call.out.as_json:
@@ -736,7 +736,7 @@ def do_check(call: Call) -> int:
     healed = _repaired(call)
     snapshot = watched(call.team)
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
-    truth = judge(snapshot, call.team.clock())
+    truth = assess(snapshot, call.team.clock())
     seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth)))
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True, lists=False)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
@@ -755,7 +755,7 @@ def do_check(call: Call) -> int:
     return int(errors > 0)
 
 
-def _of_lock(call: Call, truth: Truth) -> tuple[Problem, ...]:
+def _of_lock(call: Call, truth: StoreStatus) -> tuple[Problem, ...]:
     """A lock that is in the way, as a finding; everything else that is the matter is one already."""
     reason = truth.reason(State.LOCKED)
     if reason is None:

@@ -33,7 +33,7 @@ from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.history import csv_text
 from team_console.store.views.proposals import proposal_of, suggestion_words
-from team_console.store.views.status import State, judge
+from team_console.store.views.status import State, assess
 from team_console.store.views.titles import said_in, structure, text_at
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class TeamChange(Struct, frozen=True):
 def changes(before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
     """Every difference, condition first, then messages in stored order, then what is gone."""
     at = to_text(after.taken_at)
-    was, state = (judge(snapshot, snapshot.taken_at).state for snapshot in (before, after))
+    was, state = (assess(snapshot, snapshot.taken_at).state for snapshot in (before, after))
     if was != state and not {was, state} <= _HEALTHY:
         yield TeamChange(at, "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)})
     for problem in after.problems:

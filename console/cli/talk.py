@@ -19,7 +19,7 @@ from team_console.store.model.message import TRUST
 from team_console.store.model.safe import counted, first_of, safe_line
 from team_console.store.protocol.checks import default_recipients
 from team_console.store.protocol.kinds import filled
-from team_console.store.protocol.verdicts import MEANINGS, Mark
+from team_console.store.protocol.verdicts import MEANINGS, TrustMark
 from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.sending import Preview, broadcast, preview, send
 from team_console.store.service.sendmessage import read_form, submit
@@ -301,7 +301,7 @@ def display(received: Received, whole: Callable[[Message], str | None] = lambda 
 def _warning(message: Message) -> list[str]:
     """What is wrong with it, below the four lines of the source and before its content."""
     mark = message.record.get(TRUST)
-    return [f"TRUST: {mark}: {MEANINGS[Mark(mark)]}"] if mark is not None else []
+    return [f"TRUST: {mark}: {MEANINGS[TrustMark(mark)]}"] if mark is not None else []
 
 
 def _block(message: Message, content: str | None) -> str:

@@ -16,7 +16,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import UNSAFE
-from team_console.store.protocol.verdicts import MEANINGS, Mark
+from team_console.store.protocol.verdicts import MEANINGS, TrustMark
 from team_console.store.service.caller import Receipt
 from team_console.store.views.rows import RosterRow, View
 from team_console.store.views.verdicts import Outcome
@@ -195,7 +195,7 @@ def _mail(message: Message, content: str) -> Mail:
 
 def _trust(message: Message) -> str | None:
     mark = message.record.get(TRUST)
-    return None if mark is None else f"{mark}: {MEANINGS[Mark(mark)]}"
+    return None if mark is None else f"{mark}: {MEANINGS[TrustMark(mark)]}"
 
 
 def verdict(outcome: Outcome, warnings: list[str] | None = None) -> Verdict:

@@ -11,8 +11,8 @@ from team_console.console.selection import Mode, Selection
 from team_console.console.words import row_now, unwritten
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
-from team_console.store.views.needs import Part, arranged, part_of, rank_of, to_do
-from team_console.store.views.rows import AttentionItem, Need, RequestRow, View
+from team_console.store.views.needs import ItemPart, arranged, part_of, rank_of, to_do
+from team_console.store.views.rows import ActionItem, Need, RequestRow, View
 from team_console.widgets.details import earlier_plans, message_document, request_document
 from team_console.widgets.document import Document, Fact, Lines
 from team_console.widgets.row_list import Drawing, Headings
@@ -23,7 +23,7 @@ from team_console.widgets.text import Line, spread
 SNOOZE = timedelta(minutes=15)
 
 
-class NeedsPane(ListPane[AttentionItem]):
+class NeedsPane(ListPane[ActionItem]):
     """The list the console opens with."""
 
     MODE: ClassVar[Mode] = Mode.NEEDS
@@ -33,27 +33,27 @@ class NeedsPane(ListPane[AttentionItem]):
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
 
-    def draw(self, row: AttentionItem, drawing: Drawing) -> Any:
+    def draw(self, row: ActionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
         decided = self.unwritten_of(row)
         return attention_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
 
-    def headings(self) -> Headings[AttentionItem]:
+    def headings(self) -> Headings[ActionItem]:
         """Its part, and for decisions why they rank there."""
         return Headings(self._group_of, self._heading_of)
 
-    def _group_of(self, row: AttentionItem) -> object:
+    def _group_of(self, row: ActionItem) -> object:
         """Its part, and its rank among what is to decide."""
         part = part_of(row)
-        return (part, rank_of(row)) if part is Part.DECIDE else (part, None)
+        return (part, rank_of(row)) if part is ItemPart.DECIDE else (part, None)
 
-    def _heading_of(self, below: tuple[AttentionItem, ...], drawing: Drawing) -> Line:
+    def _heading_of(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
         """The part and the rank, how many, and the key that clears what is for information."""
         part = part_of(below[0])
         words = f" {part.upper()} {len(below):,}"
-        if part is Part.DECIDE:
+        if part is ItemPart.DECIDE:
             words += f" · {rank_of(below[0])}"
-        key: Line = (("D", "key"), (" clears ", "muted")) if part is Part.INFORMATION else ()
+        key: Line = (("D", "key"), (" clears ", "muted")) if part is ItemPart.INFORMATION else ()
         return spread(((words, "muted"),), key, drawing.width)
 
     def title_of(self, shown: int, total: int) -> str:
@@ -64,15 +64,15 @@ class NeedsPane(ListPane[AttentionItem]):
         words = (f"{total - known:,}" if total > known or not known else "", f"{known:,} to know" if known else "")
         return " · ".join(filter(None, (self.MODE.label, *words)))
 
-    def key_of(self, row: AttentionItem) -> str:
+    def key_of(self, row: ActionItem) -> str:
         """Its own key."""
         return row.key
 
-    def matter_of(self, row: AttentionItem) -> object:
+    def matter_of(self, row: ActionItem) -> object:
         """The message and where its request stands; ages and ranks are no disturbance."""
         return row.need, row.message, row.request.question if row.request else None
 
-    def rows_of(self, view: View) -> tuple[AttentionItem, ...]:
+    def rows_of(self, view: View) -> tuple[ActionItem, ...]:
         """All items but the snoozed ones."""
         self._wake_due(view)
         items = view.attention
@@ -80,12 +80,12 @@ class NeedsPane(ListPane[AttentionItem]):
             items = tuple(item for item in items if item.key not in self._snoozed)
         return self._arrange(items)
 
-    def row_as_known(self, row: AttentionItem) -> AttentionItem:
+    def row_as_known(self, row: ActionItem) -> ActionItem:
         """See `ListPane.row_as_known`; its request is still known."""
         request = row_now(row.request, self.situation.view) if row.request is not None else None
         return row if request is None or request is row.request else replace(row, request=request)
 
-    def _arrange(self, items: tuple[AttentionItem, ...]) -> tuple[AttentionItem, ...]:
+    def _arrange(self, items: tuple[ActionItem, ...]) -> tuple[ActionItem, ...]:
         if any(item.need is Need.DAMAGED for item in items):
             items = tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
         return arranged(items)
@@ -97,16 +97,16 @@ class NeedsPane(ListPane[AttentionItem]):
         else:
             super().tick(now)
 
-    def _shortened(self, item: AttentionItem) -> AttentionItem:
+    def _shortened(self, item: ActionItem) -> ActionItem:
         short = self.situation.short
         return replace(item, who=short(item.who), title=short(item.title))
 
-    def words_of(self, row: AttentionItem) -> str:
+    def words_of(self, row: ActionItem) -> str:
         """Tag, names, title and text."""
         message = row.message or (row.request.question if row.request else None)
         return " ".join((row.need, row.who, row.title, row.why, *row.blocks, message.content if message else ""))
 
-    def document_of(self, row: AttentionItem) -> Document | None:
+    def document_of(self, row: ActionItem) -> Document | None:
         """The request, else the message, else the item itself."""
         if row.request is not None:
             view = self.situation.view
@@ -141,11 +141,11 @@ class NeedsPane(ListPane[AttentionItem]):
         """Earlier plans, the story asked about, what departs from a protocol; not what else was written meanwhile."""
         return (view.me, view.snapshot.config, view.requests, view.batches, view.findings) if view is not None else ()
 
-    def request_of(self, row: AttentionItem) -> RequestRow | None:
+    def request_of(self, row: ActionItem) -> RequestRow | None:
         """The request that waits, if it is one."""
         return row.request
 
-    def subject_of(self, row: AttentionItem | None, marked: tuple[AttentionItem, ...]) -> Selection:
+    def subject_of(self, row: ActionItem | None, marked: tuple[ActionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""
         some = marked or ((row,) if row is not None else ())
         message = row.message if row is not None else None
@@ -196,7 +196,7 @@ class NeedsPane(ListPane[AttentionItem]):
                 del self._snoozed[key]
 
 
-def _plain_document(row: AttentionItem) -> Document:
+def _plain_document(row: ActionItem) -> Document:
     sign = NEEDS[row.need]
     return Document(
         key=f"item:{row.key}",

@@ -30,8 +30,8 @@ from team_console.store.protocol.kinds import (
 from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
 from team_console.store.protocol.parsing import (
     BATCH_REPORT,
-    Entry,
     ParsedMessage,
+    PlacedMessage,
     Plan,
     batch_key,
     named_agent,
@@ -501,7 +501,7 @@ def report_targets(facts: Iterable[ParsedMessage]) -> dict[str, frozenset[str]]:
     return targets
 
 
-def expected_on_roster(config: TeamConfig, facts: Iterable[Entry]) -> dict[str, bool]:
+def expected_on_roster(config: TeamConfig, facts: Iterable[PlacedMessage]) -> dict[str, bool]:
     """Name -> whether a complete roster after these facts lists it: residents, and who was created or destroyed."""
     expected = {name: True for name, agent in config.agents.items() if agent.role == "resident"}
     for entry in facts:

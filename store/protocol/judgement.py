@@ -23,9 +23,9 @@ from team_console.store.protocol.kinds import FOR_CLIENTS, IN_WORDS, RESULTS, RE
 from team_console.store.protocol.parsing import (
     COMPLETE,
     DISPATCH,
-    Entry,
     Order,
     ParsedMessage,
+    PlacedMessage,
     dispatched_name,
     parse_message,
     text_of,
@@ -139,7 +139,7 @@ class Claim(Struct, frozen=True):
         objection: Why it decides nothing, as the end of a sentence about it; empty when it may decide.
     """
 
-    entry: Entry
+    entry: PlacedMessage
     when: RecordOrder
     verified: bool = True
     altered: bool = False
@@ -178,7 +178,7 @@ class Case(Struct, frozen=True, eq=False):
         refusal: For an end that was approved: what the agent said when it refused to stop.
     """
 
-    question: Entry
+    question: PlacedMessage
     kind: RequestKind
     key: str
     state: RequestState
@@ -187,8 +187,8 @@ class Case(Struct, frozen=True, eq=False):
     due_at: datetime | None = None
     expires_at: datetime | None = None
     claims: tuple[Claim, ...] = ()
-    verdict: Entry | None = None
-    taken_back: Entry | None = None
+    verdict: PlacedMessage | None = None
+    taken_back: PlacedMessage | None = None
     withdrawn_at: datetime | None = None
     reason: str = ""
     flags: tuple[Flag, ...] = ()
@@ -196,10 +196,10 @@ class Case(Struct, frozen=True, eq=False):
     unverified: tuple[str, ...] = ()
     forged: Mapping[str, str] = field(default_factory=dict)
     supersedes: str | None = None
-    superseded_by: Entry | None = None
+    superseded_by: PlacedMessage | None = None
     ended: bool = False
     ending: Case | None = None
-    refusal: Entry | None = None
+    refusal: PlacedMessage | None = None
 
     @property
     def request_id(self) -> str:
@@ -237,7 +237,7 @@ class Case(Struct, frozen=True, eq=False):
         return self.question.read.subject if self.kind is RequestKind.DESTROY else None
 
     @property
-    def announcement(self) -> Entry | None:
+    def announcement(self) -> PlacedMessage | None:
         """The message that announced the agent, of a creation that was granted."""
         return self.verdict if self.kind is RequestKind.CREATE else None
 
@@ -253,8 +253,8 @@ def judge(
         messages: In stored order, with everything that bears on the requests (`with_bearing`).
         recorded: What the audit trail has of them; None where there is no trail to ask.
     """
-    entries = [Entry.of(message, place) for place, message in enumerate(messages)]
-    judged = judge_entries(Evidence(config, recorded), entries, twins=True)
+    entries = [PlacedMessage.of(message, place) for place, message in enumerate(messages)]
+    judged = judge_entries(Basis(config, recorded), entries, twins=True)
     return {case.question.message: at(case, now) for case in judged.cases}
 
 
@@ -268,12 +268,16 @@ class Judged(Struct, frozen=True):
     """
 
     cases: Sequence[Case]
-    twins: Mapping[Thread, tuple[Entry, ...]]
-    orphans: Sequence[Entry]
+    twins: Mapping[Thread, tuple[PlacedMessage, ...]]
+    orphans: Sequence[PlacedMessage]
 
 
 def judge_entries(
-    evidence: Evidence, entries: Iterable[Entry], heard: Callable[[str], Heard] | None = None, *, twins: bool = False
+    evidence: Basis,
+    entries: Iterable[PlacedMessage],
+    heard: Callable[[str], Heard] | None = None,
+    *,
+    twins: bool = False,
 ) -> Judged:
     """Judge every request that these entries open.
 
@@ -283,7 +287,7 @@ def judge_entries(
     """
     entries = tuple(entries)
     groups = Groups(entries)
-    reports: dict[str, list[Entry]] = {}
+    reports: dict[str, list[PlacedMessage]] = {}
     for entry in entries:
         if entry.read.name == COMPLETE:
             reports.setdefault(entry.message.sender, []).append(entry)
@@ -292,7 +296,7 @@ def judge_entries(
     orphans = [entry for pairing in pairings.values() for entry in pairing.orphans]
     chains: dict[Chain, list[Case]] = {}
     cases: list[Case] = []
-    late: dict[Thread, tuple[Entry, ...]] = {}
+    late: dict[Thread, tuple[PlacedMessage, ...]] = {}
     late_cases: list[Case] = []
     for key in groups.keys:
         if not isinstance(key, str):
@@ -326,11 +330,11 @@ def judge_entries(
 
 def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
     """A thread with those of the live messages that bear on its requests though they do not quote its id."""
-    keys = {key for message in thread for key in _shared_keys(Entry.of(message, 0))}
+    keys = {key for message in thread for key in _shared_keys(PlacedMessage.of(message, 0))}
     if not keys:
         return thread
     everything = live()
-    entries = [Entry.of(message, 0) for message in everything]
+    entries = [PlacedMessage.of(message, 0) for message in everything]
     asked = {thread_of(entry) for entry in entries if not keys.isdisjoint(_shared_keys(entry))}
     wanted = set(map(id, thread))
     for entry in entries:
@@ -343,7 +347,7 @@ def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]
     return [*past, *(message for message in everything if id(message) in wanted)]
 
 
-def _shared_keys(entry: Entry) -> list[Chain | Pool]:
+def _shared_keys(entry: PlacedMessage) -> list[Chain | Pool]:
     """The chain and the pool of a question."""
     kind = entry.read.opens
     keys = (_chain(kind, entry), pool_of_question(entry)) if kind is not None else ()
@@ -353,38 +357,38 @@ def _shared_keys(entry: Entry) -> list[Chain | Pool]:
 # What a message claims, by the audit trail and by whoever may have written it.
 
 
-class Evidence(Struct, frozen=True):
+class Basis(Struct, frozen=True):
     """What answers are judged by; `recorded` is None where the store keeps no audit trail."""
 
     config: TeamConfig
     recorded: RecordedFacts | None = None
 
-    def when(self, entry: Entry) -> RecordOrder:
+    def when(self, entry: PlacedMessage) -> RecordOrder:
         """The place of a message in the order of events."""
         if self.recorded is None:
             return entry.order[0], 1, 0, entry.order[1]
         return self.recorded.order_of(entry.message.message_id, entry.order)
 
-    def rank(self, question: Entry) -> tuple[bool, RecordOrder]:
+    def rank(self, question: PlacedMessage) -> tuple[bool, RecordOrder]:
         """The first of several questions has their id; a date is what its writer says it is."""
         message_id = question.message.message_id
         return self.recorded is not None and not self.recorded.is_by_desk(message_id), self.when(question)
 
-    def may_answer(self, answer: Entry, question: Entry) -> bool:
+    def may_answer(self, answer: PlacedMessage, question: PlacedMessage) -> bool:
         """Whether its writer may decide the question."""
         kind, addressee = question.read.opens, question.message.recipients[0]
         return kind is not None and may_answer(self.config, actor=answer.message.sender, kind=kind, addressee=addressee)
 
-    def objection(self, answer: Entry, question: Entry) -> str:
+    def objection(self, answer: PlacedMessage, question: PlacedMessage) -> str:
         """Why an answer decides nothing, whoever may have written it; empty when it may decide."""
         # guard: forged-verdict
         return objection(self.config, answer.message, question.message, recorded=self.recorded)
 
-    def decides(self, answer: Entry, question: Entry) -> bool:
+    def decides(self, answer: PlacedMessage, question: PlacedMessage) -> bool:
         """Whether its writer may decide the question, and it is known to be what that writer said."""
         return self.may_answer(answer, question) and not self.objection(answer, question)
 
-    def claim(self, entry: Entry, question: Entry) -> Claim:
+    def claim(self, entry: PlacedMessage, question: PlacedMessage) -> Claim:
         """A message held against the trail."""
         message_id, recorded = entry.message.message_id, self.recorded
         if recorded is None:
@@ -392,26 +396,26 @@ class Evidence(Struct, frozen=True):
         altered = recorded.differs(entry.message)
         written = recorded.message(message_id) if altered else None
         if written is not None:
-            entry = Entry.of(written, entry.place)
+            entry = PlacedMessage.of(written, entry.place)
         is_ours = recorded.is_by_desk(message_id)
         return Claim(entry, self.when(entry), is_ours, altered, self.objection(entry, question))
 
-    def on_record(self, thread: Thread) -> list[Entry]:
+    def on_record(self, thread: Thread) -> list[PlacedMessage]:
         """Answers and withdrawals as they were recorded, in the store or not: taken out, edited, archived."""
         recorded = self.recorded
         known = map(recorded.message, recorded.answers_to(thread)) if recorded is not None else ()
-        return [Entry.of(message, float(place)) for place, message in enumerate(known) if message is not None]
+        return [PlacedMessage.of(message, float(place)) for place, message in enumerate(known) if message is not None]
 
 
 class Quotes:
     """Answers that quote an id, by the question that each answers of all that have this id; for one look."""
 
-    def __init__(self, questions: Sequence[Entry], others: Sequence[Entry], evidence: Evidence) -> None:
+    def __init__(self, questions: Sequence[PlacedMessage], others: Sequence[PlacedMessage], evidence: Basis) -> None:
         self._questions, self._others, self._evidence = questions, others, evidence
-        self._of_kind: dict[RequestKind, list[Entry]] = {}
-        self._of_question: dict[RequestKind, dict[int, list[Entry]]] = {}
+        self._of_kind: dict[RequestKind, list[PlacedMessage]] = {}
+        self._of_question: dict[RequestKind, dict[int, list[PlacedMessage]]] = {}
 
-    def of(self, question: Entry) -> list[Entry]:
+    def of(self, question: PlacedMessage) -> list[PlacedMessage]:
         """Those that answer `question`, one of the questions, by its own id."""
         kind = question.read.opens
         if kind is None:
@@ -425,12 +429,12 @@ class Quotes:
             self._of_question[kind] = self._assigned(self._of_kind[kind])
         return self._of_question[kind].get(id(question), [])
 
-    def _assigned(self, quotes: Sequence[Entry]) -> dict[int, list[Entry]]:
+    def _assigned(self, quotes: Sequence[PlacedMessage]) -> dict[int, list[PlacedMessage]]:
         """Each answer once: to the question it was given on, else to the latest that its reader had asked by then."""
         several = len(self._questions) > 1
         named = {digest_of(entry.message): entry for entry in reversed(self._questions)} if several and quotes else {}
         asked = self._asked() if quotes else {}
-        assigned: dict[int, list[Entry]] = {}
+        assigned: dict[int, list[PlacedMessage]] = {}
         for answer in quotes:
             digest = given_on(answer.message) if several else ""
             meant = named.get(digest) if digest else self._latest(answer, asked)
@@ -438,14 +442,14 @@ class Quotes:
                 assigned.setdefault(id(meant), []).append(answer)
         return assigned
 
-    def _asked(self) -> dict[str, list[Entry]]:
+    def _asked(self) -> dict[str, list[PlacedMessage]]:
         """Who asked what, in the order in which it came."""
-        asked: dict[str, list[Entry]] = {}
+        asked: dict[str, list[PlacedMessage]] = {}
         for entry in sorted(self._questions, key=self._evidence.when):
             asked.setdefault(entry.message.sender, []).append(entry)
         return asked
 
-    def _latest(self, answer: Entry, asked: Mapping[str, Sequence[Entry]]) -> Entry | None:
+    def _latest(self, answer: PlacedMessage, asked: Mapping[str, Sequence[PlacedMessage]]) -> PlacedMessage | None:
         when, moment = self._evidence.when, self._evidence.when(answer)
         readers = [entries for sender, entries in asked.items() if answer.message.is_addressed_to(sender)]
         places = [(entries, bisect_left(entries, moment, key=when)) for entries in readers]
@@ -459,9 +463,9 @@ class Quotes:
 class Groups:
     """Messages that concern requests, by group."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self._questions: dict[Group, list[Entry]] = {}
-        self._others: dict[Group, list[Entry]] = {}
+    def __init__(self, entries: Iterable[PlacedMessage]) -> None:
+        self._questions: dict[Group, list[PlacedMessage]] = {}
+        self._others: dict[Group, list[PlacedMessage]] = {}
         for entry in entries:
             members = self._others if entry.read.opens is None else self._questions
             for group in groups_of(entry):
@@ -472,16 +476,16 @@ class Groups:
         """The groups that have members."""
         return dict.fromkeys((*self._questions, *self._others))
 
-    def questions(self, group: Group) -> Sequence[Entry]:
+    def questions(self, group: Group) -> Sequence[PlacedMessage]:
         """The questions of a group, in no order."""
         return self._questions.get(group, ())
 
-    def others(self, group: Group) -> Sequence[Entry]:
+    def others(self, group: Group) -> Sequence[PlacedMessage]:
         """What is no question: answers, and messages that may be one."""
         return self._others.get(group, ())
 
 
-def groups_of(entry: Entry) -> Iterator[Group]:
+def groups_of(entry: PlacedMessage) -> Iterator[Group]:
     """The thread and the pool of a message. An answer that is paired in a pool quotes no id that is one question's."""
     question, answer = pool_of_question(entry), pool_of_answer(entry)
     if question is not None:
@@ -492,7 +496,7 @@ def groups_of(entry: Entry) -> Iterator[Group]:
         yield entry.read.request_id
 
 
-def thread_of(question: Entry) -> Thread:
+def thread_of(question: PlacedMessage) -> Thread:
     """The id an answer must quote."""
     return question.read.request_id or question.message.message_id
 
@@ -505,17 +509,17 @@ class Pairing(Struct, frozen=True):
         orphans: Answers that had no question at all.
     """
 
-    answers: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
-    orphans: tuple[Entry, ...] = ()
+    answers: Mapping[str, tuple[PlacedMessage, ...]] = field(default_factory=dict)
+    orphans: tuple[PlacedMessage, ...] = ()
 
 
-def pool_of_question(entry: Entry) -> Pool | None:
+def pool_of_question(entry: PlacedMessage) -> Pool | None:
     """Where a question waits for an answer in order, None for kinds whose answers always quote its id."""
     kind = entry.read.opens
     return _pool(entry, kind, entry.message.sender) if kind is not None else None
 
 
-def pool_of_answer(entry: Entry) -> Pool | None:
+def pool_of_answer(entry: PlacedMessage) -> Pool | None:
     """Where an answer looks for its question, None when it quotes the question's own id."""
     kind = entry.read.answers
     if kind is None or (kind in _BY_SUBJECT and entry.read.request_id is not None):
@@ -523,7 +527,7 @@ def pool_of_answer(entry: Entry) -> Pool | None:
     return _pool(entry, kind, entry.message.recipients[0])
 
 
-def _pool(entry: Entry, kind: RequestKind, asker: str) -> Pool | None:
+def _pool(entry: PlacedMessage, kind: RequestKind, asker: str) -> Pool | None:
     if kind in REUSED_IDS:
         shared = entry.read.request_id
     elif kind in _BY_SUBJECT:
@@ -533,7 +537,7 @@ def _pool(entry: Entry, kind: RequestKind, asker: str) -> Pool | None:
     return None if shared is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
 
 
-def _pairing_of(evidence: Evidence, groups: Groups, pool: Pool) -> Pairing:
+def _pairing_of(evidence: Basis, groups: Groups, pool: Pool) -> Pairing:
     """Pair the answers of a pool with its questions, in order."""
     given = groups.others(pool)
     if not given:
@@ -552,12 +556,12 @@ def _pairing_of(evidence: Evidence, groups: Groups, pool: Pool) -> Pairing:
 
 
 def _pair(
-    questions: Iterable[Entry],
-    answers: Iterable[Entry],
+    questions: Iterable[PlacedMessage],
+    answers: Iterable[PlacedMessage],
     *,
     closed: Mapping[str, RecordOrder],
-    fits: Callable[[Entry, Entry], bool],
-    when: Callable[[Entry], RecordOrder],
+    fits: Callable[[PlacedMessage, PlacedMessage], bool],
+    when: Callable[[PlacedMessage], RecordOrder],
 ) -> Pairing:
     """Give each answer to the oldest question that still waits for one.
 
@@ -566,10 +570,10 @@ def _pair(
         fits: Whether the writer of an answer may answer the question; who may not never closes one.
         when: The place of a message in the order of events.
     """
-    waiting: list[Entry] = []
-    last: Entry | None = None
-    answered: dict[str, tuple[Entry, ...]] = {}
-    orphans: list[Entry] = []
+    waiting: list[PlacedMessage] = []
+    last: PlacedMessage | None = None
+    answered: dict[str, tuple[PlacedMessage, ...]] = {}
+    orphans: list[PlacedMessage] = []
     for event in sorted([*questions, *answers], key=when):
         if event.read.opens is not None:
             waiting.append(event)
@@ -598,8 +602,8 @@ _MOST_TWINS = 64
 
 
 def _judge_thread(
-    evidence: Evidence, groups: Groups, thread: Thread, pairings: Mapping[Pool, Pairing], *, twins: bool
-) -> tuple[list[Case], list[Entry]]:
+    evidence: Basis, groups: Groups, thread: Thread, pairings: Mapping[Pool, Pairing], *, twins: bool
+) -> tuple[list[Case], list[PlacedMessage]]:
     """Judge the requests of one thread: the first question of its kind opens one, one we wrote before any other.
 
     Returns:
@@ -618,7 +622,7 @@ def _judge_thread(
     recorded = evidence.on_record(thread)
     there = {entry.message.message_id for entry in others} if recorded else set()
     absent = [entry for entry in recorded if entry.message.message_id not in there]
-    taking_back: dict[str, list[Entry]] = {}
+    taking_back: dict[str, list[PlacedMessage]] = {}
     # guard: withdrawal-that-left-the-queue
     for entry in filter(_is_withdrawal, (*others, *absent)):
         taking_back.setdefault(entry.message.sender, []).append(entry)
@@ -640,11 +644,11 @@ def _judge_thread(
 
 
 def _judged(
-    evidence: Evidence,
-    question: Entry,
-    claiming: Sequence[Entry],
+    evidence: Basis,
+    question: PlacedMessage,
+    claiming: Sequence[PlacedMessage],
     *,
-    withdrawals: Sequence[Entry],
+    withdrawals: Sequence[PlacedMessage],
     key: str,
     several: Set[str],
 ) -> Case:
@@ -703,10 +707,10 @@ def _judged(
     )
 
 
-def _first_of_each(asked: Iterable[Entry]) -> tuple[list[tuple[str, Entry]], list[Entry]]:
+def _first_of_each(asked: Iterable[PlacedMessage]) -> tuple[list[tuple[str, PlacedMessage]], list[PlacedMessage]]:
     """The questions that open a request, each with its key, and those that come too late under their id."""
-    opening: list[tuple[str, Entry]] = []
-    twins: list[Entry] = []
+    opening: list[tuple[str, PlacedMessage]] = []
+    twins: list[PlacedMessage] = []
     seen: dict[RequestKind | None, list[str]] = {}
     for question in asked:
         kind, message_id = question.read.opens, question.message.message_id
@@ -719,7 +723,7 @@ def _first_of_each(asked: Iterable[Entry]) -> tuple[list[tuple[str, Entry]], lis
     return opening, twins
 
 
-def _orphans(others: Iterable[Entry], kinds: set[RequestKind]) -> Iterable[Entry]:
+def _orphans(others: Iterable[PlacedMessage], kinds: set[RequestKind]) -> Iterable[PlacedMessage]:
     for entry in others:
         if entry.read.answers is None and (entry.read.approve is None or _is_withdrawal(entry)):
             continue
@@ -727,11 +731,11 @@ def _orphans(others: Iterable[Entry], kinds: set[RequestKind]) -> Iterable[Entry
             yield entry
 
 
-def _is_withdrawal(entry: Entry) -> bool:
+def _is_withdrawal(entry: PlacedMessage) -> bool:
     return entry.read.kind is not None and entry.read.kind.withdraws
 
 
-def _distinct(question: Entry, claims: Iterable[Claim]) -> list[Claim]:
+def _distinct(question: PlacedMessage, claims: Iterable[Claim]) -> list[Claim]:
     """Each message id once, its oldest copy: copies of one answer are one answer. What was edited into one is none."""
     kind, thread = question.read.opens, thread_of(question)
     distinct: dict[str, Claim] = {}
@@ -741,7 +745,7 @@ def _distinct(question: Entry, claims: Iterable[Claim]) -> list[Claim]:
     return list(distinct.values())
 
 
-def _fits(entry: Entry, kind: RequestKind, thread: str) -> bool:
+def _fits(entry: PlacedMessage, kind: RequestKind, thread: str) -> bool:
     """Whether an answer that was edited belonged to this request when it was written."""
     if entry.read.request_id is None:
         return entry.read.answers is kind
@@ -753,7 +757,9 @@ def _patience(config: TeamConfig, kind: RequestKind) -> float:
     return seconds.get(kind, seconds.get("default", 900.0))
 
 
-def _state(question: Message, kind: RequestKind, verdict: Entry | None, taken_back: Entry | None) -> RequestState:
+def _state(
+    question: Message, kind: RequestKind, verdict: PlacedMessage | None, taken_back: PlacedMessage | None
+) -> RequestState:
     if verdict is None:
         gone = taken_back is not None or question.status == Status.RECALLED
         # guard: withdrawn-not-open
@@ -764,7 +770,7 @@ def _state(question: Message, kind: RequestKind, verdict: Entry | None, taken_ba
     return RequestState.APPROVED if approve else RequestState.REJECTED
 
 
-def _withdrawn_at(question: Message, taken_back: Entry | None) -> datetime | None:
+def _withdrawn_at(question: Message, taken_back: PlacedMessage | None) -> datetime | None:
     if taken_back is not None:
         return taken_back.moment
     value = question.envelope("recalled_at") if question.status == Status.RECALLED else None
@@ -810,13 +816,13 @@ class Link(Struct, frozen=True):
     """
 
     supersedes: str | None = None
-    superseded_by: Entry | None = None
+    superseded_by: PlacedMessage | None = None
     ended: bool = False
     alive: bool = False
-    over: Entry | None = None
+    over: PlacedMessage | None = None
     approval: Case | None = None
     ending: Case | None = None
-    refusal: Entry | None = None
+    refusal: PlacedMessage | None = None
 
 
 class Heard(Struct, frozen=True):
@@ -824,10 +830,10 @@ class Heard(Struct, frozen=True):
 
     spoke: Order | None = None
     arrived: Order | None = None
-    reports: Sequence[Entry] = ()
+    reports: Sequence[PlacedMessage] = ()
 
 
-def _chain(kind: RequestKind, question: Entry) -> Chain | None:
+def _chain(kind: RequestKind, question: PlacedMessage) -> Chain | None:
     """The chain a request belongs to, None when it stands alone."""
     if kind is RequestKind.PLAN:
         return str(kind), question.message.sender
@@ -841,7 +847,7 @@ def _chain(kind: RequestKind, question: Entry) -> Chain | None:
 
 def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
     """What a question shares with those that replace it, or that it replaces; None for any other message."""
-    entry = Entry.of(message, 0)
+    entry = PlacedMessage.of(message, 0)
     kind = entry.read.opens
     chain = _chain(kind, entry) if kind is not None else None
     return (chain, kind, message.sender) if chain is not None and kind is not None else None
@@ -883,7 +889,7 @@ def _with_approval(case: Case, link: Link) -> Case:
     )
 
 
-def _stops(evidence: Evidence, cases: Sequence[Case], heard: Heard) -> list[Link]:
+def _stops(evidence: Basis, cases: Sequence[Case], heard: Heard) -> list[Link]:
     """Stops of one agent: whoever asks again replaces an open question; each yes is held against what came after."""
     stops = [case for case in cases if case.kind is RequestKind.SHUTDOWN]
     made = {case.key: _approved_by(evidence, case, stops) for case in cases}
@@ -906,14 +912,14 @@ def _stops(evidence: Evidence, cases: Sequence[Case], heard: Heard) -> list[Link
     return [made[case.key] for case in cases]
 
 
-def _dispatched(evidence: Evidence, cases: Iterable[Case], reports: Iterable[Entry]) -> list[Link]:
+def _dispatched(evidence: Basis, cases: Iterable[Case], reports: Iterable[PlacedMessage]) -> list[Link]:
     """An agent that was asked for with its task, and reports it done, was created: nobody announces it (r3)."""
     told = sorted(reports, key=evidence.when)
     places = [bisect_right(told, case.order, key=evidence.when) for case in cases]
     return [Link(over=told[place] if place < len(told) else None) for place in places]
 
 
-def _approved_by(evidence: Evidence, case: Case, stops: Iterable[Case]) -> Link:
+def _approved_by(evidence: Basis, case: Case, stops: Iterable[Case]) -> Link:
     """An end with the orders to stop that were given for it, which approve it."""
     orders = [stop for stop in stops if case.kind is RequestKind.DESTROY and _is_order(evidence, stop, case)]
     given = [stop for stop in orders if not evidence.objection(stop.question, case.question)]
@@ -932,7 +938,7 @@ def _approved_by(evidence: Evidence, case: Case, stops: Iterable[Case]) -> Link:
     )
 
 
-def _is_order(evidence: Evidence, stop: Case, case: Case) -> bool:
+def _is_order(evidence: Basis, stop: Case, case: Case) -> bool:
     """Whether a stop was asked for because of the request for an end, by whoever may decide that."""
     quoted = text_of(stop.question.message.payload.get("in_reply_to"))
     if quoted != case.request_id or stop.state is RequestState.WITHDRAWN:
@@ -952,7 +958,7 @@ def _succession(cases: Sequence[Case], *final: RequestState) -> list[Link]:
         final: Further states in which a request is neither replaced nor points to a later one.
     """
     found: list[Link] = []
-    newer: Entry | None = None
+    newer: PlacedMessage | None = None
     for place in range(len(cases) - 1, -1, -1):
         case, older = cases[place], cases[place - 1] if place else None
         replaced = older is not None and older.state not in (RequestState.APPROVED, RequestState.WITHDRAWN, *final)

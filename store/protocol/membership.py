@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from team_console.store.model.message import Message, per_message
 from team_console.store.model.names import ALL, USER, as_name, is_name
 from team_console.store.protocol.kinds import CARRIERS, carried_name
-from team_console.store.protocol.parsing import Entry, Order, text_in
+from team_console.store.protocol.parsing import Order, PlacedMessage, text_in
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION = "session_state"
@@ -144,7 +144,7 @@ def lasting_notes(messages: Iterable[Message]) -> Iterable[str]:
     return going_on | {message.message_id for message in last.values()}
 
 
-def is_end(entry: Entry) -> bool:
+def is_end(entry: PlacedMessage) -> bool:
     """Whether a message only says that its sender's session, or a teammate, is gone."""
     note = session_note(entry.message)
     return note is not None and note.doing is Doing.ENDED
@@ -173,7 +173,7 @@ class Membership(Struct):
     arrived: dict[str, Order] = field(default_factory=dict)
     gone: dict[str, str] = field(default_factory=dict)
     left: dict[str, Order] = field(default_factory=dict)
-    roster: Entry | None = None
+    roster: PlacedMessage | None = None
     changed: bool = False
     sessions: Sessions = field(default_factory=Sessions.none)
 
@@ -196,7 +196,7 @@ class Membership(Struct):
         self.gone[name], self.left[name] = role, order
 
 
-def membership(config: TeamConfig, facts: Iterable[Entry]) -> Membership:
+def membership(config: TeamConfig, facts: Iterable[PlacedMessage]) -> Membership:
     """Fold the facts of `MEMBERSHIP`, in order, over the settings (requirements 178, 179, 183).
 
     A roster is complete, so the last one wins. In a team that declares its members only the Master's word counts, but a
@@ -267,14 +267,14 @@ def membership_of(config: TeamConfig, messages: Iterable[Message]) -> Membership
     return membership(config, membership_facts(messages))
 
 
-def membership_facts(messages: Iterable[Message]) -> list[Entry]:
+def membership_facts(messages: Iterable[Message]) -> list[PlacedMessage]:
     """Those of the messages that say who came and went, in order."""
     return entries_of(messages, _is_membership)
 
 
-def entries_of(messages: Iterable[Message], wanted: Callable[[Message], bool]) -> list[Entry]:
+def entries_of(messages: Iterable[Message], wanted: Callable[[Message], bool]) -> list[PlacedMessage]:
     """The messages that are `wanted` as entries, in order."""
-    entries = [Entry.of(message, place) for place, message in enumerate(messages) if wanted(message)]
+    entries = [PlacedMessage.of(message, place) for place, message in enumerate(messages) if wanted(message)]
     return sorted(entries, key=lambda entry: entry.order)
 
 
@@ -299,7 +299,7 @@ def _heard(messages: Iterable[Message]) -> Iterable[str]:
     return names
 
 
-def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> None:
+def _listed(found: Membership, entry: PlacedMessage, configured: Mapping[str, str]) -> None:
     roster = entry.read.body.get("roster")
     if not isinstance(roster, Mapping):
         return
@@ -325,7 +325,7 @@ def _listed(found: Membership, entry: Entry, configured: Mapping[str, str]) -> N
     found.roles, found.roster, found.changed = now, entry, False
 
 
-def _in_session(found: Membership, entry: Entry, config: TeamConfig, configured: Mapping[str, str]) -> None:
+def _in_session(found: Membership, entry: PlacedMessage, config: TeamConfig, configured: Mapping[str, str]) -> None:
     """A note of a member on its session; nobody but a member brings anybody along, and nobody replaces a member."""
     note = session_note(entry.message)
     if note is None or note.teammate in configured:
@@ -347,7 +347,7 @@ def _is_in_session(found: Membership, name: str) -> bool:
     return session is not None and session.sponsor is not None and session.doing is not Doing.ENDED
 
 
-def _one(found: Membership, entry: Entry, *, arrives: bool) -> None:
+def _one(found: Membership, entry: PlacedMessage, *, arrives: bool) -> None:
     name = as_name(entry.read.body.get("agent_name"))
     if name is None or name == ALL:
         return

@@ -307,7 +307,7 @@ Order = tuple[datetime, float]
 """When it was created, then its place in the store."""
 
 
-class Entry(Struct, eq=False, gc=False):
+class PlacedMessage(Struct, eq=False, gc=False):
     """One message at its place. What it says and where it stands among others is worked out when first asked for:
     of a long queue most entries are only counted.
 
@@ -323,7 +323,7 @@ class Entry(Struct, eq=False, gc=False):
     _order: Order | None = None
 
     @classmethod
-    def of(cls, message: Message, place: float) -> Entry:
+    def of(cls, message: Message, place: float) -> PlacedMessage:
         """The entry of a message at a place."""
         return cls(message, place, message.created_at or EARLIEST)
 

@@ -23,7 +23,7 @@ from team_console.store.protocol.membership import (
     lasting_notes,
     membership_of,
 )
-from team_console.store.protocol.parsing import Entry, Order, parse_message
+from team_console.store.protocol.parsing import Order, PlacedMessage, parse_message
 from team_console.store.protocol.verdicts import objection
 from team_console.store.settings.team_config import TeamConfig
 
@@ -187,7 +187,7 @@ class _Asked(Struct):
 
 
 def shutdowns(
-    config: TeamConfig, team: Membership, facts: Iterable[Entry], recorded: RecordedFacts | None = None
+    config: TeamConfig, team: Membership, facts: Iterable[PlacedMessage], recorded: RecordedFacts | None = None
 ) -> dict[str, Stop]:
     """The standing stop of each agent that has one.
 
@@ -258,13 +258,13 @@ def spoken_since(standing: Mapping[str, Stop], messages: Iterable[Message]) -> d
     spoken: dict[str, Order] = {}
     for place, message in enumerate(messages):
         if message.sender in standing:
-            entry = Entry.of(message, place)
+            entry = PlacedMessage.of(message, place)
             if is_speech(entry):
                 spoken[message.sender] = max(entry.order, spoken.get(message.sender, entry.order))
     return spoken
 
 
-def is_speech(entry: Entry) -> bool:
+def is_speech(entry: PlacedMessage) -> bool:
     """Whether the sender of this message is alive: all but agreeing to stop, or the end of its session, says so."""
     return not (entry.read.name == RESPONSE and entry.read.approve is True) and not is_end(entry)
 
@@ -273,9 +273,9 @@ def _is_shutdown(message: Message) -> bool:
     return message.type in SHUTDOWN
 
 
-def _first_answers(facts: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
+def _first_answers(facts: Iterable[PlacedMessage]) -> dict[tuple[str, str], PlacedMessage]:
     """(Agent, request id) -> its first answer with a clear yes or no."""
-    answers: dict[tuple[str, str], Entry] = {}
+    answers: dict[tuple[str, str], PlacedMessage] = {}
     for entry in facts:
         read = entry.read
         if read.name == RESPONSE and read.request_id is not None and read.approve is not None:

@@ -24,7 +24,7 @@ from team_console.store.protocol.judgement import answers
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import breach
-from team_console.store.protocol.verdicts import ORDER, Mark, digest_of, given_on, mark_of, may_be_verdict
+from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.compaction import tidy
 from team_console.store.service.writing import mark_as_read, refuse_unknown_reader
@@ -48,16 +48,16 @@ class Trust(Struct, frozen=True):
     changed: frozenset[str] = frozenset()
     is_unchecked: bool = False
 
-    def mark(self, message: Message) -> Mark | None:
+    def mark(self, message: Message) -> TrustMark | None:
         """What is wrong with it, None when nothing is."""
         question = _asked_of(message, self.questions.get(parse_message(message).request_id or "", ()))
         mark = mark_of(self.config, message, question, recorded=self.recorded)
-        if mark in (None, Mark.UNVERIFIED) and message.message_id in self.changed:
-            return Mark.CHANGED
+        if mark in (None, TrustMark.UNVERIFIED) and message.message_id in self.changed:
+            return TrustMark.CHANGED
         if mark is None and self.is_unchecked and may_be_verdict(self.config, message):
             # guard: unchecked-verdict-marked
-            return Mark.UNCHECKED
-        return Mark.REPLAYED if mark is None and self._came_back(message) else mark
+            return TrustMark.UNCHECKED
+        return TrustMark.REPLAYED if mark is None and self._came_back(message) else mark
 
     def _came_back(self, message: Message) -> bool:
         """Whether an order is read, or waits to be, after it was answered: answering it meant having read it."""
@@ -271,7 +271,7 @@ _PAUSE = 0.1
 _NAMED = 5
 
 
-class UnsureError(TeamError):
+class UnresolvedTakeError(TeamError):
     """What was to be taken may be read by now, or not: the store has to say which.
 
     Args:
@@ -304,11 +304,11 @@ class UnsureError(TeamError):
         return replace(self._received, messages=tuple(marked_as_taken(caller.team, taken, self._config)))
 
 
-def resolve_outcome(caller: Caller, unsure: UnsureError) -> Received:
+def resolve_outcome(caller: Caller, unsure: UnresolvedTakeError) -> Received:
     """What was taken, once the store says so; it is asked for as long as the caller waits for a lock.
 
     Raises:
-        UnsureError: It could not be asked.
+        UnresolvedTakeError: It could not be asked.
         TeamError: `STORE_UNREADABLE` when nothing was taken.
     """
     end = time.monotonic() + caller.wait
@@ -445,7 +445,9 @@ def _receive(
         # guard: unknown-commit-resolved
         if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
             raise
-        return resolve_outcome(caller, UnsureError(error, _received(wanted, taken, rest, is_empty=False), tx.config))
+        return resolve_outcome(
+            caller, UnresolvedTakeError(error, _received(wanted, taken, rest, is_empty=False), tx.config)
+        )
     notices, damaged, config = list(tx.notices), tx.damaged, tx.config
     for part in parts:
         fresh = []

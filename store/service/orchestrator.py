@@ -66,7 +66,7 @@ def route(
     return _ACTIONS[asked.action](caller, asked)
 
 
-class _Asked(Struct, frozen=True):
+class _RouteRequest(Struct, frozen=True):
     """One request with its parameters read."""
 
     action: str
@@ -109,7 +109,7 @@ class _Asked(Struct, frozen=True):
         return {} if instance is None else {"orchestrator_instance_id": instance}
 
 
-def _understand(document: Any) -> _Asked:
+def _understand(document: Any) -> _RouteRequest:
     parameters = _parameters(document)
     parameters_by_name = {str(key).upper(): value for key, value in parameters.items()}
     for name in parameters_by_name:
@@ -122,7 +122,7 @@ def _understand(document: Any) -> _Asked:
         given = parameters_by_name.get("ACTION")
         what = "is missing" if given is None else f"{named(given)} is not an action of the router"
         raise TeamError(Code.INVALID_FIELD, f"ACTION: {what}", _HINT)
-    return _Asked(action, parameters_by_name)
+    return _RouteRequest(action, parameters_by_name)
 
 
 def _parameters(document: Any) -> Mapping[str, Any]:
@@ -138,7 +138,7 @@ def _parameters(document: Any) -> Mapping[str, Any]:
     return document
 
 
-def _poll(caller: Caller, asked: _Asked) -> dict[str, Any]:
+def _poll(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """What waits for one agent, oldest first, without changing it (operation 1)."""
     recipient = asked.recipient
     size = asked.whole("BATCH_SIZE", 10)
@@ -153,7 +153,7 @@ def _poll(caller: Caller, asked: _Asked) -> dict[str, Any]:
     }
 
 
-def _waiting(caller: Caller, recipient: str, asked: _Asked) -> list[Message]:
+def _waiting(caller: Caller, recipient: str, asked: _RouteRequest) -> list[Message]:
     """A poll is put on record where that needs no more than a line."""
     if not caller.team.read_only and caller.team.has_trail:
         try:
@@ -189,7 +189,7 @@ def _polled(message: Message) -> dict[str, Any]:
     }
 
 
-def _deliver(caller: Caller, asked: _Asked) -> dict[str, Any]:
+def _deliver(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """Push what is due for everybody or for RECIPIENT (operation 2), or only MESSAGE_ID."""
     limit = asked.number("DELIVERY_TIMEOUT_SECONDS", 300, least=0.001)
     message_id = asked.text("MESSAGE_ID")
@@ -215,7 +215,7 @@ def _deliver(caller: Caller, asked: _Asked) -> dict[str, Any]:
     }
 
 
-def _delivered_one(caller: Caller, asked: _Asked, message_id: str, done: Delivered) -> dict[str, Any]:
+def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: Delivered) -> dict[str, Any]:
     for attempt in done.failed:
         raise _not_delivered(attempt.message, attempt.recipient, str(attempt.error))
     message = next(
@@ -251,7 +251,7 @@ def _not_delivered(message: Message, recipient: str, error: str) -> TeamError:
     )
 
 
-def _send(caller: Caller, asked: _Asked) -> dict[str, Any]:
+def _send(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """One new pending message (operation 3). A priority in the payload is also the message's."""
     payload = asked.parameters.get("PAYLOAD", {})
     if not isinstance(payload, dict):
@@ -286,7 +286,7 @@ def _send(caller: Caller, asked: _Asked) -> dict[str, Any]:
     }
 
 
-def _clear(caller: Caller, asked: _Asked) -> dict[str, Any]:
+def _clear(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """Archive and remove what ended long ago (operation 4)."""
     days = asked.number("OLDER_THAN_DAYS", DEFAULT_DAYS, least=0)
     cleared = clear(caller, older_than_days=days, recipient=asked.only)
@@ -300,7 +300,7 @@ def _clear(caller: Caller, asked: _Asked) -> dict[str, Any]:
     }
 
 
-def _trace(caller: Caller, asked: _Asked, **facts: Any) -> None:
+def _trace(caller: Caller, asked: _RouteRequest, **facts: Any) -> None:
     """That an orchestrator asked, and which, even when there was nothing to do (requirement 254)."""
     with caller.transaction("route") as tx:
         tx.record("route", asked=asked.action, **facts, **asked.trace)

@@ -32,7 +32,7 @@ _TO_NOBODY = ("broadcast", "shutdown_response")
 _FIELDS = ("type", "recipient", "content", "summary", "request_id", "approve", "in_reply_to", "message_id")
 
 
-class Form(Struct, frozen=True):
+class SendMessageForm(Struct, frozen=True):
     """A document that fits the matrix of seed 001 section 7.1.
 
     Attributes:
@@ -55,7 +55,7 @@ class Form(Struct, frozen=True):
     ignored: tuple[str, ...] = field(default=())
 
 
-def read_form(document: object) -> Form:
+def read_form(document: object) -> SendMessageForm:
     """Check a document and give it back as a form; the newer `{to, summary, message}` is understood too.
 
     Raises:
@@ -78,7 +78,7 @@ def read_form(document: object) -> Form:
         if fields.get(name) is not None and not isinstance(fields[name], str):
             text = f"{name}: {named(fields[name])} is not a text"
             raise TeamError(Code.INVALID_FIELD, text, f"Send {name} as a text.")
-    return Form(
+    return SendMessageForm(
         type=kind,
         recipient=fields.get("recipient") or "",
         content=fields.get("content"),
@@ -158,7 +158,7 @@ def submit(caller: Caller, document: object) -> dict[str, Any]:
     return _reply(caller, form, receipt)
 
 
-def _sent(caller: Caller, form: Form) -> Receipt:
+def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
     content, message_id = form.content, form.message_id
     if form.type == "message":
         return mail.send(
@@ -195,7 +195,7 @@ def _sent(caller: Caller, form: Form) -> Receipt:
     return requests.reject(caller, request_id=quoted, reason=content or "", seen=seen, message_id=message_id)
 
 
-def _repeated(caller: Caller, form: Form) -> Message | None:
+def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
     """The order or verdict already written under the id that the sender gave it.
 
     Raises:
@@ -222,13 +222,13 @@ def _asks(message: Message, request_id: str) -> bool:
     return seen.opens is not None and seen.request_id == request_id
 
 
-def _invalid_id(form: Form, why: str) -> TeamError:
+def _invalid_id(form: SendMessageForm, why: str) -> TeamError:
     hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
     text = f"{form.type}: request_id {named(form.request_id)}: {why}"
     return TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
 
 
-def _reply(caller: Caller, form: Form, receipt: Receipt) -> dict[str, Any]:
+def _reply(caller: Caller, form: SendMessageForm, receipt: Receipt) -> dict[str, Any]:
     reached = [name for message in receipt.messages for name in message.recipients]
     target = TEAM_TARGET if form.type == "broadcast" else reached[0]
     ignored = [f"{name} is not a field of SendMessage and was left out" for name in form.ignored]
@@ -248,7 +248,7 @@ def _reply(caller: Caller, form: Form, receipt: Receipt) -> dict[str, Any]:
     return reply
 
 
-def _sentence(form: Form, receipt: Receipt, reached: list[str]) -> str:
+def _sentence(form: SendMessageForm, receipt: Receipt, reached: list[str]) -> str:
     """What happened, and no more: written to an inbox is not delivered (decision D15)."""
     if form.type == "broadcast":
         return f"Broadcast written to {counted(len(reached), 'inbox')}: {', '.join(reached)}"

@@ -23,7 +23,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller, Received
-from team_console.store.service.inbox import UnsureError
+from team_console.store.service.inbox import UnresolvedTakeError
 
 T = TypeVar("T")
 Tell = Callable[[str], None]
@@ -52,7 +52,7 @@ def may_pass(error: TeamError) -> bool:
     return error.code in _PASSING or (error.code is Code.READ_ONLY and bool(error.facts.get(SERVER_READ_ONLY)))
 
 
-class Outage:
+class UnavailableStore:
     """Bears with a store that was of use before and for a while is not: a server away, half of a file, a full disk.
 
     A lock that is held is borne with from the first look on.
@@ -198,8 +198,8 @@ class Arrival:
     def __init__(self, take: Callable[[Caller], Received], tell: Tell = untold) -> None:
         self._take = take
         self._last: Received | None = None
-        self._outage = Outage(tell)
-        self._unsure: UnsureError | None = None
+        self._outage = UnavailableStore(tell)
+        self._unsure: UnresolvedTakeError | None = None
 
     def look(self, caller: Caller) -> Received | None:
         """What is handed out now; None when it is nothing, another has the lock, or the store is away.
@@ -209,7 +209,7 @@ class Arrival:
         """
         try:
             self._last = self._outage.look(lambda: self._taken(replace(caller, wait=_PATIENCE)))
-        except UnsureError as error:
+        except UnresolvedTakeError as error:
             # guard: uncertain-take-kept
             self._unsure, self._last = error, None
             self._outage.begin(error)

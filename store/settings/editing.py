@@ -77,7 +77,7 @@ def remove_member(text: str, name: str) -> str:
     return _Editor(text).remove(name)
 
 
-class _Item(Struct, frozen=True):
+class _ListedMember(Struct, frozen=True):
     """A member in the text.
 
     Attributes:
@@ -159,7 +159,7 @@ class _Editor:
         text = self._splice(after, max(self._end(self.agents), after + 1), ":")
         return _Editor(text)._insert_lines(after + 1, member_lines(agent))
 
-    def _first_field(self, item: _Item, name: str, field: str, value: Any) -> str:
+    def _first_field(self, item: _ListedMember, name: str, field: str, value: Any) -> str:
         """A member of which only the name is there gets a mapping of its own."""
         start, end = item.node.start_mark.index, self._end(item.node)
         if self.agents.flow_style:
@@ -219,18 +219,18 @@ class _Editor:
         as_json = self.text.lstrip("\ufeff \t\r\n").startswith("{")
         return json.dumps(_jsonable(value), ensure_ascii=False) if as_json else _value(value)
 
-    def _item(self, name: str) -> _Item:
+    def _item(self, name: str) -> _ListedMember:
         if self.agents is None or self.agents.id == "scalar":
             raise NotEditable(f"{name} is not listed in the settings")
         for place, entry in enumerate(self.agents.value):
             if self.agents.id == "mapping":
                 if _is_of(entry[0], name):
-                    return _Item(place, entry[1], entry[0])
+                    return _ListedMember(place, entry[1], entry[0])
             elif entry.id == "scalar":
                 if _is_of(entry, name):
-                    return _Item(place, entry)
+                    return _ListedMember(place, entry)
             elif entry.id == "mapping" and _is_of(self._find(entry, "name")[1], name):
-                return _Item(place, entry)
+                return _ListedMember(place, entry)
         raise NotEditable(f"{name} is not listed in the settings")
 
     def _find(self, node: Any, field: str) -> tuple[Any, Any]:

@@ -24,7 +24,7 @@ from team_console.store.protocol.checks import expected_on_roster, roster_gaps
 from team_console.store.protocol.judgement import Case, Judged, RequestState, at, thread_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import SESSION, Membership, report_of, reporter_of
-from team_console.store.protocol.parsing import EARLIEST, Entry, Order
+from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage
 from team_console.store.protocol.relations import Stop, is_speech
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import DeliveryRow, DeliveryState, Lifecycle, RequestRow
@@ -36,7 +36,7 @@ _STATES = {status: DeliveryState(status) for status in _LISTED}
 """Status -> row, in the order of the list; what has been read is no delivery any more."""
 
 
-def deliveries(live: Iterable[Entry], now: datetime, *, failed_only: bool = False) -> tuple[DeliveryRow, ...]:
+def deliveries(live: Iterable[PlacedMessage], now: datetime, *, failed_only: bool = False) -> tuple[DeliveryRow, ...]:
     """List the deliveries by state, the oldest first within each.
 
     Args:
@@ -52,7 +52,7 @@ def deliveries(live: Iterable[Entry], now: datetime, *, failed_only: bool = Fals
     return tuple(rows["failed"]) if failed_only else tuple([row for listed in rows.values() for row in listed])
 
 
-def _row(entry: Entry, recipient: str, status: str, now: datetime) -> DeliveryRow:
+def _row(entry: PlacedMessage, recipient: str, status: str, now: datetime) -> DeliveryRow:
     message = entry.message
     key = message.message_id if not message.is_group else f"{message.message_id}/{recipient}"
     state = _STATES[status]
@@ -76,7 +76,7 @@ def _row(entry: Entry, recipient: str, status: str, now: datetime) -> DeliveryRo
     )
 
 
-def _shares(entry: Entry) -> Mapping[str, Sequence[str]]:
+def _shares(entry: PlacedMessage) -> Mapping[str, Sequence[str]]:
     """Status -> the recipients that have it; whoever read the message is left out.
 
     Of a message to several some may have got it while others are still tried, or were given up.
@@ -106,8 +106,8 @@ class Inbox(Struct):
         unread: What it has not read; pushed and not acknowledged is not read (D19).
     """
 
-    unread: list[Entry] = field(default_factory=list)
-    read: list[Entry] = field(default_factory=list)
+    unread: list[PlacedMessage] = field(default_factory=list)
+    read: list[PlacedMessage] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.unread) + len(self.read)
@@ -123,12 +123,12 @@ class Inbox(Struct):
         return tuple([entry.message for entry in (*urgent, *reversed(self.read))])
 
 
-def recipients_of(live: Iterable[Entry]) -> set[str]:
+def recipients_of(live: Iterable[PlacedMessage]) -> set[str]:
     """Everybody whom a live message names as its recipient."""
     return {name for entry in live if entry.message.type != SESSION for name in entry.message.recipients}
 
 
-def inboxes(live: Iterable[Entry], everybody: Set[str]) -> dict[str, Inbox]:
+def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, Inbox]:
     """Sort the messages into the inboxes of their recipients.
 
     Notes that a member's client makes for the roster are in no inbox.
@@ -160,13 +160,13 @@ _ASKING = frozenset({"message", "handoff", "review", "clarify", "escalate"})
 _Pair = tuple[str, str]
 
 
-def unanswered(live: Iterable[Entry]) -> dict[str, tuple[Message, ...]]:
+def unanswered(live: Iterable[PlacedMessage]) -> dict[str, tuple[Message, ...]]:
     """Find what each reader owes an answer, the oldest first within a sender.
 
     Args:
         live: The queue, in order.
     """
-    between: dict[_Pair, list[Entry]] = {}
+    between: dict[_Pair, list[PlacedMessage]] = {}
     for entry in live:
         for pair in _pairs(entry):
             between.setdefault(pair, []).append(entry)
@@ -180,8 +180,8 @@ def unanswered(live: Iterable[Entry]) -> dict[str, tuple[Message, ...]]:
 
 def halves_of(message: Message, among: Iterable[Message]) -> list[Message]:
     """Find what a message answers without quoting it, and what answers it so."""
-    pairs = set(_pairs(Entry.of(message, 0)))
-    entries = [Entry.of(other, place) for place, other in enumerate(among)]
+    pairs = set(_pairs(PlacedMessage.of(message, 0)))
+    entries = [PlacedMessage.of(other, place) for place, other in enumerate(among)]
     found: list[Message] = []
     for pair in pairs:
         between = sorted((entry for entry in entries if pair in _pairs(entry)), key=lambda entry: entry.order)
@@ -192,9 +192,9 @@ def halves_of(message: Message, among: Iterable[Message]) -> list[Message]:
     return found
 
 
-def _talk(pair: _Pair, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
+def _talk(pair: _Pair, entries: Sequence[PlacedMessage]) -> Iterator[tuple[PlacedMessage, PlacedMessage | None]]:
     """Each message that asks something, with its answer; a message to somebody who waits for one asks nothing."""
-    waiting: dict[str, list[Entry]] = {name: [] for name in pair}
+    waiting: dict[str, list[PlacedMessage]] = {name: [] for name in pair}
     for entry in entries:
         sender = entry.message.sender
         other = pair[1] if sender == pair[0] else pair[0]
@@ -205,18 +205,18 @@ def _talk(pair: _Pair, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry 
     yield from ((asked, None) for left in waiting.values() for asked in left)
 
 
-def _pairs(entry: Entry) -> Iterator[_Pair]:
+def _pairs(entry: PlacedMessage) -> Iterator[_Pair]:
     """The two ends of a message, in alphabetical order, for each recipient."""
     sender = entry.message.sender
     return ((min(sender, name), max(sender, name)) for name in entry.message.recipients if name != sender)
 
 
-def _is_read(entry: Entry) -> bool:
+def _is_read(entry: PlacedMessage) -> bool:
     message = entry.message
     return message.status == Status.READ or message.recipients[0] in message.read_by
 
 
-def _asks(entry: Entry) -> bool:
+def _asks(entry: PlacedMessage) -> bool:
     """Whether it is written to one agent for it to act on, and replies to nothing."""
     message = entry.message
     if message.type not in _ASKING or len(message.recipients) != 1 or message.recipients[0] == ALL:
@@ -246,7 +246,7 @@ class LastSeen(Struct, frozen=True):
     written: Mapping[str, Order]
     spoken: Mapping[str, Order]
     read: Mapping[str, datetime]
-    reports: Mapping[str, Entry]
+    reports: Mapping[str, PlacedMessage]
 
     def last_seen(self, name: str) -> datetime | None:
         """When the agent last wrote or read, None when it never did or the time is unknown."""
@@ -259,16 +259,16 @@ class LastSeen(Struct, frozen=True):
         return None if order is None or order[0] is EARLIEST else order[0]
 
 
-def last_seen(entries: Iterable[Entry]) -> LastSeen:
+def last_seen(entries: Iterable[PlacedMessage]) -> LastSeen:
     """Find what each agent did last.
 
     Args:
         entries: All of them, in order.
     """
-    written: dict[str, Entry] = {}
-    spoken: dict[str, Entry] = {}
+    written: dict[str, PlacedMessage] = {}
+    spoken: dict[str, PlacedMessage] = {}
     read: dict[str, datetime] = {}
-    reports: dict[str, Entry] = {}
+    reports: dict[str, PlacedMessage] = {}
     for entry in entries:
         message = entry.message
         written[message.sender] = entry
@@ -283,14 +283,14 @@ def last_seen(entries: Iterable[Entry]) -> LastSeen:
     return LastSeen(_orders(written), _orders(spoken), read, reports)
 
 
-def _orders(latest: Mapping[str, Entry]) -> dict[str, Order]:
+def _orders(latest: Mapping[str, PlacedMessage]) -> dict[str, Order]:
     return {name: entry.order for name, entry in latest.items()}
 
 
 # Where the latest roster and what is known of creations, destructions and settings do not agree.
 
 
-def drift(config: TeamConfig, team: Membership, facts: Iterable[Entry]) -> Iterator[Problem]:
+def drift(config: TeamConfig, team: Membership, facts: Iterable[PlacedMessage]) -> Iterator[Problem]:
     """`ROSTER_DRIFT` for each agent the latest roster wrongly leaves out or still lists."""
     roster = team.roster
     if roster is None:
@@ -323,10 +323,10 @@ class Requests(Struct, frozen=True):
     open: tuple[RequestRow, ...]
     flagged: tuple[RequestRow, ...]
     by_key: Mapping[str, RequestRow]
-    twins: Mapping[str, tuple[Entry, ...]]
-    orphans: Sequence[Entry]
+    twins: Mapping[str, tuple[PlacedMessage, ...]]
+    orphans: Sequence[PlacedMessage]
     plan_states: Mapping[str, RequestState]
-    creations: Mapping[str, Entry]
+    creations: Mapping[str, PlacedMessage]
 
     def request(self, request_id: str, kind: RequestKind) -> RequestRow | None:
         """The first request of this kind with this id."""
@@ -341,7 +341,7 @@ class Requests(Struct, frozen=True):
 def requests_of(judged: Judged, now: datetime) -> Requests:
     """List the judged requests as they stand `now`."""
     plans: dict[str, RequestState] = {}
-    creations: dict[str, Entry] = {}
+    creations: dict[str, PlacedMessage] = {}
     shown: list[tuple[RequestRow, Case]] = []
     for case in sorted(judged.cases, key=lambda case: case.order):
         if case.kind is RequestKind.PLAN and case.state is not RequestState.WITHDRAWN:
@@ -438,8 +438,8 @@ class Facts(Struct, frozen=True):
     recorded: RecordedFacts | None
     problems: tuple[Problem, ...]
     dropped: tuple[Message, ...]
-    live: Sequence[Entry]
-    past: Sequence[Entry]
+    live: Sequence[PlacedMessage]
+    past: Sequence[PlacedMessage]
     ids: Mapping[str, int]
     seen: LastSeen
     team: Membership

@@ -24,7 +24,7 @@ from team_console.store.protocol.checks import (
 )
 from team_console.store.protocol.kinds import KINDS, RequestKind
 from team_console.store.protocol.membership import SESSION
-from team_console.store.protocol.parsing import EARLIEST, Entry, missing_fields, parse_message
+from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, missing_fields, parse_message
 from team_console.store.protocol.permissions import breach, may_answer
 from team_console.store.protocol.verdicts import (
     ORDER,
@@ -36,7 +36,7 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import Facts
-from team_console.store.views.rows import AttentionItem, Flag, Lifecycle, RequestRow, RosterRow
+from team_console.store.views.rows import ActionItem, Flag, Lifecycle, RequestRow, RosterRow
 from team_console.store.views.sprint import TITLES
 
 SEVERITIES = ("error", "warning", "notice")
@@ -57,7 +57,9 @@ class Violations(Struct, frozen=True):
     unknown: Sequence[Problem]
 
 
-def violations(live: Iterable[Entry], by: TeamFacts, recorded: RecordedFacts | None, now: datetime) -> Violations:
+def violations(
+    live: Iterable[PlacedMessage], by: TeamFacts, recorded: RecordedFacts | None, now: datetime
+) -> Violations:
     """Judge each message of the queue by its protocol and by the rules of its team.
 
     Args:
@@ -79,7 +81,7 @@ def violations(live: Iterable[Entry], by: TeamFacts, recorded: RecordedFacts | N
     return Violations(single, ahead, tuple(_unknown(unknown, by.config)))
 
 
-def _ahead(entry: Entry, now: datetime) -> Iterator[Problem]:
+def _ahead(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
     """A date that is yet to come, and a claim longer than any that can be made: somebody's clock is or was wrong."""
     message, lease = entry.message, lease_end(entry.message)
     if entry.when > now + CLOCKS_DIFFER:
@@ -104,7 +106,7 @@ def _unknown(kinds: Mapping[str, int], config: TeamConfig) -> Iterator[Problem]:
         yield Problem("UNKNOWN_KIND", "notice", f"type {name}", text, hint)
 
 
-def _of_rights(entry: Entry, config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
+def _of_rights(entry: PlacedMessage, config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
     broken = breach(config, entry.message, recorded)
     if broken is not None:
         text = f"{broken[0]}; {'it stops nobody' if entry.read.name == ORDER else 'another program wrote it'}"
@@ -112,11 +114,11 @@ def _of_rights(entry: Entry, config: TeamConfig, recorded: RecordedFacts | None)
         yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
 
 
-def _is_undated(entry: Entry) -> bool:
+def _is_undated(entry: PlacedMessage) -> bool:
     return entry.when is EARLIEST and bool(entry.message.created)
 
 
-def _odd_words(entry: Entry) -> Iterator[Problem]:
+def _odd_words(entry: PlacedMessage) -> Iterator[Problem]:
     """Words of other programs for priority, status and time that decide the order of messages and who gets them."""
     message = entry.message
     hint = "It is understood as said here and stays as it is written."
@@ -136,7 +138,7 @@ def _odd_words(entry: Entry) -> Iterator[Problem]:
         yield Problem(UNREADABLE_DATE, "notice", message.message_id, text, "Correct it.")
 
 
-def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
+def _of_record(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
     message = entry.message
     yield from _odd_words(entry)
     if message.type != SESSION:  # our own notes on sessions go from a member to itself
@@ -162,7 +164,7 @@ def _of_record(entry: Entry, config: TeamConfig) -> Iterator[Problem]:
 # Quotations: live messages that reply to something, and which of them quote what nobody has.
 
 
-def unknown_replies(live: Iterable[Entry], past: Iterable[Entry]) -> Iterator[Problem]:
+def unknown_replies(live: Iterable[PlacedMessage], past: Iterable[PlacedMessage]) -> Iterator[Problem]:
     """`UNKNOWN_REPLY` for each live message that quotes what nobody else has, in stored order."""
     quoting = [(entry, quoted) for entry in live if (quoted := _quoted(entry))]
     wanted = {quoted for _, quoted in quoting}
@@ -176,13 +178,13 @@ def unknown_replies(live: Iterable[Entry], past: Iterable[Entry]) -> Iterator[Pr
         yield Problem("UNKNOWN_REPLY", "notice", message.message_id, text, hint)
 
 
-def _quoted(entry: Entry) -> str:
+def _quoted(entry: PlacedMessage) -> str:
     """The id that the message replies to, empty when it replies to none."""
     value = entry.message.payload.get("in_reply_to")
     return value if isinstance(value, str) else ""
 
 
-def _ids(entry: Entry) -> set[str]:
+def _ids(entry: PlacedMessage) -> set[str]:
     """What the message can be quoted by."""
     message = entry.message
     return {name for name in (message.message_id, message.request_id, entry.read.request_id) if name}
@@ -200,14 +202,14 @@ class DamagedRequests(Struct, frozen=True):
         """The rows, those whose question is damaged marked."""
         return tuple(map(self._marked, rows)) if self.ids else rows
 
-    def attention(self, items: tuple[AttentionItem, ...]) -> tuple[AttentionItem, ...]:
+    def attention(self, items: tuple[ActionItem, ...]) -> tuple[ActionItem, ...]:
         """The items, those that ask for an answer to a damaged question without it."""
         return tuple(map(self._withheld, items)) if self.ids else items
 
     def _marked(self, row: RequestRow) -> RequestRow:
         return replace(row, flags=(*row.flags, Flag.DAMAGED)) if row.question.message_id in self.ids else row
 
-    def _withheld(self, item: AttentionItem) -> AttentionItem:
+    def _withheld(self, item: ActionItem) -> ActionItem:
         row = item.request
         if row is None or row.question.message_id not in self.ids:
             return item

@@ -14,11 +14,11 @@ from team_console.store.model.names import ALL
 from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
-from team_console.store.protocol.parsing import EARLIEST, Entry, parse_message, text_of
+from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, parse_message, text_of
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations import RESPONSE
 from team_console.store.views.facts import Facts
-from team_console.store.views.rows import AttentionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
+from team_console.store.views.rows import ActionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
 from team_console.store.views.sprint import Sprint
 from team_console.store.views.titles import message_title, reason_of
 
@@ -56,7 +56,7 @@ class Blocking:
 # The three parts of what waits for a human: to decide, broken, for information; and the groups of the first one.
 
 
-class Part(StrEnum):
+class ItemPart(StrEnum):
     """What a human does about a thing, in the order in which the parts are shown."""
 
     DECIDE = "decide"
@@ -77,15 +77,15 @@ _BROKEN = frozenset({Need.FAILED, Need.DAMAGED, Need.OVERDUE, Need.REFUSED})
 _RANKS = tuple(Rank)
 
 
-def part_of(item: AttentionItem) -> Part:
+def part_of(item: ActionItem) -> ItemPart:
     """The part it belongs to: what went wrong is broken even where a request stands behind it."""
     if item.need in _BROKEN:
-        return Part.BROKEN
+        return ItemPart.BROKEN
     asks = item.request is not None and item.request.is_open
-    return Part.DECIDE if asks or item.need is not Need.MESSAGE else Part.INFORMATION
+    return ItemPart.DECIDE if asks or item.need is not Need.MESSAGE else ItemPart.INFORMATION
 
 
-def rank_of(item: AttentionItem) -> Rank:
+def rank_of(item: ActionItem) -> Rank:
     """How urgent it is to decide: critical, or its clock ran out, or it holds up more than its asker, or none of it."""
     priority = item.message.priority if item.message is not None else ""
     if priority == Priority.CRITICAL:
@@ -95,21 +95,21 @@ def rank_of(item: AttentionItem) -> Rank:
     return Rank.BLOCKING if len(item.blocks) > 1 or priority == Priority.HIGH else Rank.NORMAL
 
 
-def arranged(items: Iterable[AttentionItem]) -> tuple[AttentionItem, ...]:
+def arranged(items: Iterable[ActionItem]) -> tuple[ActionItem, ...]:
     """The items by part, what is to decide by rank and age, the others in the order they came in."""
-    parts: dict[Part, list[AttentionItem]] = {part: [] for part in Part}
+    parts: dict[ItemPart, list[ActionItem]] = {part: [] for part in ItemPart}
     for item in items:
         parts[part_of(item)].append(item)
-    parts[Part.DECIDE].sort(key=_urgency)
+    parts[ItemPart.DECIDE].sort(key=_urgency)
     return tuple(item for members in parts.values() for item in members)
 
 
-def to_do(items: Iterable[AttentionItem]) -> int:
+def to_do(items: Iterable[ActionItem]) -> int:
     """How many of the items want something done: all but those for information."""
-    return sum(part_of(item) is not Part.INFORMATION for item in items)
+    return sum(part_of(item) is not ItemPart.INFORMATION for item in items)
 
 
-def _urgency(item: AttentionItem) -> tuple[int, datetime]:
+def _urgency(item: ActionItem) -> tuple[int, datetime]:
     return _RANKS.index(rank_of(item)), item.since or EARLIEST
 
 
@@ -178,7 +178,7 @@ _NEEDS = {
 }
 
 
-def action_items(facts: Facts) -> tuple[AttentionItem, ...]:
+def action_items(facts: Facts) -> tuple[ActionItem, ...]:
     """List what waits for the reader, the most urgent first; among equals what waits longest."""
     unread = [entry for entry in facts.live if _is_mine(facts, entry)]
     refusals = [entry for entry in unread if _is_refusal(entry)]
@@ -193,7 +193,7 @@ def action_items(facts: Facts) -> tuple[AttentionItem, ...]:
     return tuple(sorted(items, key=_key))
 
 
-def _is_mine(facts: Facts, entry: Entry) -> bool:
+def _is_mine(facts: Facts, entry: PlacedMessage) -> bool:
     """Whether it is an unread message of somebody else to this reader."""
     message = entry.message
     if message.sender in facts.mine or (ALL not in message.recipients and facts.mine.isdisjoint(message.recipients)):
@@ -201,16 +201,16 @@ def _is_mine(facts: Facts, entry: Entry) -> bool:
     return any(message.is_unread_by(name) for name in facts.mine)
 
 
-def _is_report(facts: Facts, entry: Entry) -> bool:
+def _is_report(facts: Facts, entry: PlacedMessage) -> bool:
     """Whether it is a report of somebody's state to this reader, read or not."""
     message = entry.message
     to_me = ALL in message.recipients or not facts.mine.isdisjoint(message.recipients)
     return to_me and message.sender not in facts.mine and report_of(message) is not None
 
 
-def _newest_reports(facts: Facts) -> Iterator[AttentionItem]:
+def _newest_reports(facts: Facts) -> Iterator[ActionItem]:
     """Only the newest report of a sender about one thing is shown; one that was read hides the older ones too."""
-    reports: dict[tuple[str, str], list[Entry]] = {}
+    reports: dict[tuple[str, str], list[PlacedMessage]] = {}
     for entry in facts.live:
         report = report_of(entry.message)
         if report is not None and _is_report(facts, entry):
@@ -221,7 +221,7 @@ def _newest_reports(facts: Facts) -> Iterator[AttentionItem]:
             yield _report(newest, sum(_is_mine(facts, entry) for entry in entries) - 1)
 
 
-def _refused(facts: Facts, refusals: Iterable[Entry]) -> Iterator[AttentionItem]:
+def _refused(facts: Facts, refusals: Iterable[PlacedMessage]) -> Iterator[ActionItem]:
     asked_again = {row.addressee for row in facts.requests.open if row.kind is RequestKind.SHUTDOWN}
     for entry in refusals:
         if entry.message.sender not in asked_again:
@@ -230,13 +230,13 @@ def _refused(facts: Facts, refusals: Iterable[Entry]) -> Iterator[AttentionItem]
             yield _message(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
 
 
-def _failed_deliveries(facts: Facts) -> Iterator[AttentionItem]:
+def _failed_deliveries(facts: Facts) -> Iterator[ActionItem]:
     for delivery in facts.failed:
         if facts.is_lead or delivery.message.sender in facts.mine:
             yield _failed(delivery)
 
 
-def _standing(facts: Facts) -> Iterator[AttentionItem]:
+def _standing(facts: Facts) -> Iterator[ActionItem]:
     config, me = facts.config, facts.me
     blocking = Blocking(facts.requests.open, facts.sprint)
     ending = {row.request_id for row in facts.requests.flagged if Flag.STOPPING in row.flags}
@@ -264,7 +264,7 @@ def _quoted(row: RequestRow) -> str | None:
     return text_of(row.question.payload.get("in_reply_to"))
 
 
-def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> AttentionItem:
+def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem:
     need = _NEEDS.get(row.kind, Need.MESSAGE)
     priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
     planning = need is Need.PLAN and facts.config.agent(row.asker).plan_mode_required
@@ -288,12 +288,12 @@ def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> AttentionI
     return item
 
 
-def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> AttentionItem:
+def _about(need: Need, who: str, row: RequestRow, title: str, *, since: datetime | None = None) -> ActionItem:
     since = since or row.asked_at
     return _item(need, who, title, key=f"{need}:{row.key}", since=since, request=row, message=row.question)
 
 
-def _dropped(facts: Facts) -> Iterator[AttentionItem]:
+def _dropped(facts: Facts) -> Iterator[ActionItem]:
     """Messages for the reader that nobody took into the queue yet."""
     for message in facts.dropped:
         mine = any(message.is_addressed_to(name) for name in facts.mine)
@@ -302,7 +302,7 @@ def _dropped(facts: Facts) -> Iterator[AttentionItem]:
             yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
 
 
-def _alive(facts: Facts) -> Iterator[AttentionItem]:
+def _alive(facts: Facts) -> Iterator[ActionItem]:
     for row in facts.requests.flagged:
         recent = row.answered_at is not None and facts.now - row.answered_at < _REMEMBERED
         if Flag.STILL_ALIVE in row.flags and recent:
@@ -312,7 +312,7 @@ def _alive(facts: Facts) -> Iterator[AttentionItem]:
             )
 
 
-def _failed(delivery: DeliveryRow) -> AttentionItem:
+def _failed(delivery: DeliveryRow) -> ActionItem:
     message, tries = delivery.message, counted(delivery.attempts, "attempt")
     error = delivery.error or f"gave up after {tries}"
     item = _item(
@@ -328,16 +328,16 @@ def _failed(delivery: DeliveryRow) -> AttentionItem:
     return replace(item, why=f"{item.why} · {error}")
 
 
-def _damaged(problem: Problem) -> AttentionItem:
+def _damaged(problem: Problem) -> ActionItem:
     key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
     return _item(Need.DAMAGED, problem.place, problem.message, key=key, since=None)
 
 
-def _plain(entry: Entry) -> AttentionItem:
+def _plain(entry: PlacedMessage) -> ActionItem:
     return _message(Need.MESSAGE, entry.message, message_title(entry.message), since=entry.moment)
 
 
-def _report(entry: Entry, older: int) -> AttentionItem:
+def _report(entry: PlacedMessage, older: int) -> ActionItem:
     """A state report, with how many older unread ones it stands for."""
     item = _plain(entry)
     if not older:
@@ -348,7 +348,7 @@ def _report(entry: Entry, older: int) -> AttentionItem:
 
 def _message(
     need: Need, message: Message, title: str, *, since: datetime | None, request: RequestRow | None = None
-) -> AttentionItem:
+) -> ActionItem:
     key, priority = f"{need}:{message.message_id}", message.priority
     return _item(need, message.sender, title, key=key, since=since, priority=priority, request=request, message=message)
 
@@ -363,22 +363,22 @@ def _item(
     overdue: bool = False,
     plan_mode: bool = False,
     **facts: Any,
-) -> AttentionItem:
+) -> ActionItem:
     """An item with its rank, and the rank in words."""
     why = explain(need, blocks, priority=priority, overdue=overdue, plan_mode=plan_mode)
     rank = score(need, blocks, priority=priority, overdue=overdue)
-    return AttentionItem(need=need, who=who, title=title, why=why, score=rank, blocks=blocks, **facts)
+    return ActionItem(need=need, who=who, title=title, why=why, score=rank, blocks=blocks, **facts)
 
 
-def _is_refusal(entry: Entry) -> bool:
+def _is_refusal(entry: PlacedMessage) -> bool:
     return entry.read.name == RESPONSE and entry.read.approve is False
 
 
-def _is_plain(entry: Entry) -> bool:
+def _is_plain(entry: PlacedMessage) -> bool:
     """Whether it is a message to read: no question, which waits as a request, and no end of one, which needs nobody."""
     read = entry.read
     return read.opens is None and not (read.kind is not None and read.kind.withdraws) and not _is_refusal(entry)
 
 
-def _key(item: AttentionItem) -> tuple[int, datetime, str]:
+def _key(item: ActionItem) -> tuple[int, datetime, str]:
     return -item.score, item.since or EARLIEST, item.key

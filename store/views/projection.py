@@ -15,9 +15,9 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
-from team_console.store.protocol.judgement import Evidence, Heard, judge_entries
+from team_console.store.protocol.judgement import Basis, Heard, judge_entries
 from team_console.store.protocol.membership import MEMBERSHIP, Membership, membership
-from team_console.store.protocol.parsing import Entry, plans_of
+from team_console.store.protocol.parsing import PlacedMessage, plans_of
 from team_console.store.protocol.relations import SHUTDOWN, shutdowns
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import (
@@ -53,7 +53,7 @@ class Projection:
     def __init__(self, me: str) -> None:
         self._me = me
         self._live: Sequence[Message] = ()
-        self._past: dict[str, Entry] = {}
+        self._past: dict[str, PlacedMessage] = {}
         self._left: set[str] = set()
         """Ids of those of the past that were seen in the queue: no archive was asked for them."""
         self._oldest, self._newest = -1e9, -1e9
@@ -140,7 +140,7 @@ class Projection:
             return
         # Of its own: a message read with a whole queue keeps the text of all of it.
         own = from_record(dict(message.record))
-        self._past[message.message_id] = Entry.of(own, known.place if known is not None else place)
+        self._past[message.message_id] = PlacedMessage.of(own, known.place if known is not None else place)
 
     def _forget_oldest_letters(self) -> None:
         letters = [entry for entry in self._past.values() if not entry.is_fact]
@@ -148,11 +148,11 @@ class Projection:
             letters.sort(key=attrgetter("order"))
             self._drop([entry.message.message_id for entry in letters[:-_MOST_LETTERS]])
 
-    def _entries(self) -> tuple[Entry, ...]:
+    def _entries(self) -> tuple[PlacedMessage, ...]:
         """The queue in stored order."""
-        return tuple([Entry.of(message, place) for place, message in enumerate(self._live)])
+        return tuple([PlacedMessage.of(message, place) for place, message in enumerate(self._live)])
 
-    def _every(self, live: Sequence[Entry]) -> list[Entry]:
+    def _every(self, live: Sequence[PlacedMessage]) -> list[PlacedMessage]:
         """Live and archived messages by age."""
         past = sorted(self._past.values(), key=attrgetter("place"))
         return sorted((*past, *live), key=_WHEN)
@@ -226,15 +226,15 @@ class Projection:
         )
 
     def _requests(
-        self, config: TeamConfig, now: datetime, known: Iterable[Entry], seen: LastSeen, team: Membership
+        self, config: TeamConfig, now: datetime, known: Iterable[PlacedMessage], seen: LastSeen, team: Membership
     ) -> Requests:
         def heard(agent: str) -> Heard:
             return Heard(seen.spoken.get(agent), team.arrived.get(agent))
 
-        return requests_of(judge_entries(Evidence(config, self._recorded), known, heard), now)
+        return requests_of(judge_entries(Basis(config, self._recorded), known, heard), now)
 
 
-def _named(known: Iterable[Entry], names: Set[str]) -> list[Entry]:
+def _named(known: Iterable[PlacedMessage], names: Set[str]) -> list[PlacedMessage]:
     """The facts of kinds with these names."""
     return [entry for entry in known if entry.read.kind is not None and entry.read.name in names]
 

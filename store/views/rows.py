@@ -154,7 +154,7 @@ class Need(StrEnum):
     MESSAGE = "MESSAGE"
 
 
-class AttentionItem(Struct, frozen=True):
+class ActionItem(Struct, frozen=True):
     """One thing that waits for the human.
 
     Attributes:
@@ -297,7 +297,7 @@ class View(Struct, frozen=True):
     roster: tuple[RosterRow, ...] = ()
     inboxes: Mapping[str, Sequence[Message]] = field(default_factory=dict)
     requests: tuple[RequestRow, ...] = ()
-    attention: tuple[AttentionItem, ...] = ()
+    attention: tuple[ActionItem, ...] = ()
     deliveries: Sequence[DeliveryRow] = ()
     failed: tuple[DeliveryRow, ...] = ()
     batches: tuple[Batch, ...] = ()

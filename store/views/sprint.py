@@ -16,8 +16,8 @@ from team_console.store.protocol.parsing import (
     CORRECTION,
     DISPATCH,
     PLAN,
-    Entry,
     Order,
+    PlacedMessage,
     batch_key,
     dispatched_name,
     named_agent,
@@ -44,8 +44,8 @@ class _Batch(Struct):
     batch_id: str
     stories: list[str] = field(default_factory=list)
     slave: str = ""
-    source: Entry | None = None
-    report: Entry | None = None
+    source: PlacedMessage | None = None
+    report: PlacedMessage | None = None
 
 
 class _Session(Struct):
@@ -56,7 +56,7 @@ class _Session(Struct):
     agents: dict[str, str] = field(default_factory=dict)
     slaves: dict[str, str] = field(default_factory=dict)
 
-    def plan(self, batches: Mapping[str, list[str]], source: Entry) -> None:
+    def plan(self, batches: Mapping[str, list[str]], source: PlacedMessage) -> None:
         """Take over a plan in place of what was planned before; what was reported stays as it is."""
         before = self.batches
         self.batches = {key: batch for key, batch in before.items() if batch.report is not None}
@@ -66,7 +66,7 @@ class _Session(Struct):
             source_of = known.source if known is not None and known.stories == stories else source
             self.batches.setdefault(key, _Batch(key, stories, slave, source_of))
 
-    def correct(self, body: Mapping[str, Any], source: Entry) -> None:
+    def correct(self, body: Mapping[str, Any], source: PlacedMessage) -> None:
         """Take over a correction: it drops what it drops, and what an agent works on stays where it is."""
         now = {key: batch.stories for key, batch in self.batches.items() if batch.report is None}
         begun = {story for story, state in self.states.items() if state is not StoryState.OPEN}
@@ -103,7 +103,7 @@ class Sprint(Struct, frozen=True):
         return tuple(item for item in found if item not in self._done)
 
 
-def sprint(facts: Iterable[Entry]) -> Sprint:
+def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
     """Fold the facts of `BATCH_FACTS`, in order; the latest plan of a session wins over earlier ones."""
     sessions: dict[str, _Session] = {}
     work: dict[str, tuple[str, str]] = {}
@@ -139,12 +139,12 @@ def _next(sessions: Iterable[_Session]) -> Mapping[str, list[str]]:
     return found
 
 
-def _session(sessions: dict[str, _Session], entry: Entry) -> _Session:
+def _session(sessions: dict[str, _Session], entry: PlacedMessage) -> _Session:
     name = text_of_key(entry.read.body.get("session_id"))
     return sessions.setdefault(name, _Session(name))
 
 
-def _plan(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
+def _plan(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
     body, session = entry.read.body, _session(sessions, entry)
     session.plan(planned(body.get("batches")), entry)
     graph = body.get("dependency_graph")
@@ -152,11 +152,11 @@ def _plan(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry
         session.needs[str(story)] = texts_of(needs.get("depends_on") if isinstance(needs, Mapping) else None)
 
 
-def _correct(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
+def _correct(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
     _session(sessions, entry).correct(entry.read.body, entry)
 
 
-def _task(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
+def _task(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
     body, session = entry.read.body, _session(sessions, entry)
     is_dispatch = entry.read.name == DISPATCH
     story, agent = (
@@ -177,7 +177,7 @@ def _task(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry
     work[agent] = session.name, story
 
 
-def _report(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
+def _report(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
     body, agent = entry.read.body, entry.message.sender
     name, story = work.pop(agent, ("", ""))
     story = story or text_of_key(body.get("story_key"))
@@ -192,7 +192,7 @@ def _report(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], ent
     session.agents[story] = agent
 
 
-def _end(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
+def _end(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
     """Nobody works any more on the story of an agent that was destroyed."""
     agent = text_of_key(entry.read.body.get("agent_name"))
     work.pop(agent, None)
@@ -202,7 +202,7 @@ def _end(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry:
                 session.states[story] = StoryState.OPEN
 
 
-def _finish(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: Entry) -> None:
+def _finish(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
     body, session = entry.read.body, _session(sessions, entry)
     key = batch_key(body.get("batch_id")) or _batch_of_slave(entry.message.sender)
     batch = session.batches.setdefault(key, _Batch(key, [], entry.message.sender, entry))
@@ -286,11 +286,11 @@ _STEPS = {
 class Rosters:
     """The rosters that were sent, in order."""
 
-    def __init__(self, facts: Iterable[Entry]) -> None:
+    def __init__(self, facts: Iterable[PlacedMessage]) -> None:
         self._sent = [(entry, temps_of(entry)) for entry in facts if entry.read.name == ROSTER]
         self._orders = [entry.order for entry, _ in self._sent]
 
-    def first(self, agent: str, *, listed: bool, after: Order, before: Order | None = None) -> Entry | None:
+    def first(self, agent: str, *, listed: bool, after: Order, before: Order | None = None) -> PlacedMessage | None:
         """The first roster in that stretch that lists `agent` as a temporary one, or does not."""
         for entry, temps in islice(self._sent, bisect_right(self._orders, after), None):
             if before is not None and entry.order >= before:
@@ -299,13 +299,13 @@ class Rosters:
                 return entry
         return None
 
-    def latest(self, agent: str, *, before: Order) -> Entry | None:
+    def latest(self, agent: str, *, before: Order) -> PlacedMessage | None:
         """The latest roster before that moment, if it lists `agent` as a temporary one."""
         place = bisect_left(self._orders, before)
         return self._sent[place - 1][0] if place and agent in self._sent[place - 1][1] else None
 
 
-def temps_of(roster: Entry) -> frozenset[str]:
+def temps_of(roster: PlacedMessage) -> frozenset[str]:
     """The temporary agents a roster lists."""
     lists = roster.read.body.get("roster")
     temps = lists.get("temps") if isinstance(lists, Mapping) else None
@@ -324,7 +324,7 @@ class Surroundings(Struct, frozen=True):
 
     rosters: Rosters
     has_residents: bool
-    asked: Callable[[str], Entry | None]
+    asked: Callable[[str], PlacedMessage | None]
     refused: Callable[[str], bool]
     complete: bool
 
@@ -333,7 +333,7 @@ class Life(Struct):
     """One agent from its creation to its end; a name used again begins a new one."""
 
     agent: str
-    seen: dict[int, list[Entry]] = field(default_factory=dict)
+    seen: dict[int, list[PlacedMessage]] = field(default_factory=dict)
 
     @property
     def is_over(self) -> bool:
@@ -346,20 +346,20 @@ class Life(Struct):
         asked = self.first(1)
         return asked is not None and asked.read.name == DISPATCH
 
-    def first(self, step: int) -> Entry | None:
+    def first(self, step: int) -> PlacedMessage | None:
         """The message that first made this step."""
         entries = self.seen.get(step)
         return entries[0] if entries else None
 
 
-def lifecycles(facts: Iterable[Entry], around: Surroundings, permanent: Set[str]) -> tuple[Lifecycle, ...]:
+def lifecycles(facts: Iterable[PlacedMessage], around: Surroundings, permanent: Set[str]) -> tuple[Lifecycle, ...]:
     """Build the lifecycles of all temporary agents, those still going on first, then by the time they began.
 
     Args:
         facts: In order.
         permanent: Agents that have none.
     """
-    by_agent: dict[str, list[Entry]] = {}
+    by_agent: dict[str, list[PlacedMessage]] = {}
     for entry in facts:
         for agent in agents_of(entry):
             by_agent.setdefault(agent, []).append(entry)
@@ -372,7 +372,7 @@ def lifecycles(facts: Iterable[Entry], around: Surroundings, permanent: Set[str]
     return tuple([row for _, row in sorted(rows, key=itemgetter(0))])
 
 
-def agents_of(entry: Entry) -> tuple[str, ...]:
+def agents_of(entry: PlacedMessage) -> tuple[str, ...]:
     """The temporary agent in whose life a fact is a step, none when it is one in no life."""
     name = entry.read.name
     if name in ("TASK_ASSIGNMENT", "shutdown_request"):
@@ -385,7 +385,7 @@ def agents_of(entry: Entry) -> tuple[str, ...]:
     return (agent,) if agent else ()
 
 
-def lives_of(agent: str, facts: Iterable[Entry]) -> list[Life]:
+def lives_of(agent: str, facts: Iterable[PlacedMessage]) -> list[Life]:
     """Split the facts of one agent, in order, into its lives."""
     lives: list[Life] = []
     for entry in facts:
@@ -452,7 +452,7 @@ def _step(life: Life, number: int) -> Step:
 def _out_of_order(life: Life) -> tuple[int, ...]:
     """Steps that were made before an earlier one was."""
     found: list[int] = []
-    latest: Entry | None = None
+    latest: PlacedMessage | None = None
     for number in sorted(life.seen):
         entry = life.seen[number][0]
         if entry.moment is None:
@@ -464,7 +464,7 @@ def _out_of_order(life: Life) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _came_before(entry: Entry, other: Entry) -> bool:
+def _came_before(entry: PlacedMessage, other: PlacedMessage) -> bool:
     """By time; within one second, which is all that many writers tell, by the order in which they were stored."""
     same_second = entry.when.replace(microsecond=0) == other.when.replace(microsecond=0)
     if same_second and 0 in (entry.when.microsecond, other.when.microsecond):

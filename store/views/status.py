@@ -25,7 +25,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE
 from team_console.store.views.history import past, unseen
 from team_console.store.views.projection import Projection, view_of
-from team_console.store.views.rows import AttentionItem, RequestRow, RosterRow, View
+from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View
 
 LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
@@ -85,7 +85,7 @@ class Looks(Struct, frozen=True):
     looked_at: datetime | None = None
 
 
-class Truth(Struct, frozen=True):
+class StoreStatus(Struct, frozen=True):
     """The verdict.
 
     Attributes:
@@ -129,13 +129,13 @@ _FEW = 5
 _INCOMPLETE = frozenset({State.READING, State.UNREADABLE, State.VANISHED, State.STALE, State.DOUBT})
 
 
-def judge(snapshot: Snapshot | None, now: datetime, looks: Looks = Looks()) -> Truth:  # noqa: B008 (it is frozen)
+def assess(snapshot: Snapshot | None, now: datetime, looks: Looks = Looks()) -> StoreStatus:  # noqa: B008 (it is frozen)
     """The verdict on the last snapshot, None when none was taken yet."""
     reasons = tuple(_reasons(snapshot, now, looks))
     if snapshot is None:
-        return Truth(reasons[0].state, reasons)
+        return StoreStatus(reasons[0].state, reasons)
     rest = State.EMPTY if snapshot.condition is Condition.EMPTY else State.OK
-    return Truth(
+    return StoreStatus(
         state=reasons[0].state if reasons else rest,
         reasons=reasons,
         holder=snapshot.holder,
@@ -338,7 +338,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
     many entries cannot be read, `dropped` how many wait beside the queue to be taken in, `lock` who holds the lock at
     this moment.
     """
-    snapshot, truth = view.snapshot, judge(view.snapshot, view.now)
+    snapshot, truth = view.snapshot, assess(view.snapshot, view.now)
     return {
         "team": snapshot.config.name,
         "location": team.location,
@@ -360,12 +360,12 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
     }
 
 
-def reasons_json(truth: Truth) -> list[dict[str, str]]:
+def reasons_json(truth: StoreStatus) -> list[dict[str, str]]:
     """Everything that stands between what is shown and the truth, worst first."""
     return [{"state": str(reason.state), "text": reason.text, "hint": reason.hint} for reason in truth.reasons]
 
 
-def need_json(item: AttentionItem, now: datetime) -> dict[str, Any]:
+def need_json(item: ActionItem, now: datetime) -> dict[str, Any]:
     """One thing that waits for the reader, most urgent first in `needs`."""
     return {
         "need": str(item.need),
@@ -385,7 +385,7 @@ def need_json(item: AttentionItem, now: datetime) -> dict[str, Any]:
 def check_json(view: View) -> dict[str, Any]:
     """`check`."""
     return {
-        "condition": str(judge(view.snapshot, view.now).state),
+        "condition": str(assess(view.snapshot, view.now).state),
         "findings": [finding_json(finding) for finding in view.findings],
     }
 

@@ -16,7 +16,7 @@ from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, readable
-from team_console.store.service.waiting import TICK, Outage, Tell, until, untold
+from team_console.store.service.waiting import TICK, Tell, UnavailableStore, until, untold
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import RequestRow, RequestState
 
@@ -165,7 +165,7 @@ class FollowedVerdict:
         self._team, self._asked = team, asked
         self._follower = RequestFollower(team, request_id, me=me)
         self._row: RequestRow | None = None
-        self._outage = Outage(tell, known=asked is not None)
+        self._outage = UnavailableStore(tell, known=asked is not None)
 
     def look(self) -> Outcome:
         """How it stands now; a look costs what has changed.

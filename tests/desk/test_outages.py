@@ -164,7 +164,7 @@ def test_a_team_that_is_away_for_more_than_a_moment_is_said_once_and_so_is_its_r
 
 
 def test_a_request_that_a_team_does_not_know_any_more_ends_the_wait_soon(clock: list[float]) -> None:
-    waits = waiting.Outage(known=True)
+    waits = waiting.UnavailableStore(known=True)
 
     def look() -> None:
         raise TeamError(Code.INVALID_REQUEST_ID, "no request plan-1")

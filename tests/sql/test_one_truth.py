@@ -19,7 +19,7 @@ from team_console.store.contract.team import Team
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
 from team_console.store.settings.team_config import CONFIG_NAME
-from team_console.store.views.status import State, judge
+from team_console.store.views.status import State, assess
 
 from tests.console.conftest import opened as console_on
 from tests.samples import rotated
@@ -172,7 +172,7 @@ def test_the_screen_tells_what_the_verbs_tell(place: str, state: State, stack: E
         sight = Feed(team, "ceo").read()
         later = now + timedelta(seconds=5)
         situation = ScreenState(sight=sight, looked_at=now, good_at=now)
-        assert judge(sight.snapshot, later).state is state
+        assert assess(sight.snapshot, later).state is state
         assert pulse_of(situation, later).word == pulse
         assert getattr(notice_of(situation, later), "kind", None) == banner
 
@@ -225,7 +225,7 @@ def test_rows_that_left_a_database_unarchived_are_missing_on_every_face(tmp_path
     bring_about(State.OK, place, ExitStack())
     with closing(open_team(place)) as team:
         before: Team = team
-        assert judge(before.snapshot(), team.clock()).state is State.OK
+        assert assess(before.snapshot(), team.clock()).state is State.OK
         execute(place, "DELETE FROM agent_message")
-        truth = judge(team.snapshot(), team.clock())
+        truth = assess(team.snapshot(), team.clock())
     assert (truth.state, truth.missing, truth.is_empty, truth.is_complete) == (State.DOUBT, 1, True, False)

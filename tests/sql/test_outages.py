@@ -16,7 +16,7 @@ from team_console.console.cli.main import run
 from team_console.store.backends.sql.team import SqlTeam, create_database, open_database
 from team_console.store.contract.team import OUTCOME_UNKNOWN, UNKNOWN
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.verdicts import Mark
+from team_console.store.protocol.verdicts import TrustMark
 from team_console.store.service.caller import Caller, Received
 from team_console.store.service.inbox import receive
 from team_console.store.service.requests import approve, submit_plan
@@ -319,7 +319,7 @@ def test_messages_reach_their_reader_although_the_server_goes_right_after_they_w
     found = arrival.look(Caller(team, "architect"))
     assert found is not None
     marks = {message.type: message.record.get("trust") for message in found.messages}
-    assert marks.pop("plan_approval_response") == Mark.UNCHECKED
+    assert marks.pop("plan_approval_response") == TrustMark.UNCHECKED
     assert [*marks.values()] == [None]
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from team_console.store.model.errors import Problem
-from team_console.store.views.rows import AttentionItem, Need
+from team_console.store.views.rows import ActionItem, Need
 
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
 
 
-def _items(story: Chronicle, *, me: str = LEAD, after: float = 0.0) -> dict[Need, AttentionItem]:
+def _items(story: Chronicle, *, me: str = LEAD, after: float = 0.0) -> dict[Need, ActionItem]:
     return {item.need: item for item in story.view(me=me, after=after).attention}
 
 

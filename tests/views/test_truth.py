@@ -12,7 +12,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.status import LONG_WRITE, SILENT, Looks, State, holder_words, judge
+from team_console.store.views.status import LONG_WRITE, SILENT, Looks, State, assess, holder_words
 
 from tests.test_architecture import modules
 
@@ -58,7 +58,7 @@ def held(seconds: float, *, pid: int | None = 7, alive: bool | None = True) -> L
 def test_everything_that_is_the_matter_is_told_worst_first(
     snapshot: Snapshot | None, looks: Looks, states: list[str]
 ) -> None:
-    truth = judge(snapshot, NOW, looks)
+    truth = assess(snapshot, NOW, looks)
     assert [str(reason.state) for reason in truth.reasons] == states
     assert str(truth.state) == (states or ["ok"])[0]
     assert truth.is_complete == (not {"reading", "stale", "doubt"} & set(states))
@@ -66,8 +66,8 @@ def test_everything_that_is_the_matter_is_told_worst_first(
 
 def test_an_empty_queue_is_empty_and_may_be_in_doubt_all_the_same() -> None:
     empty = replace(WELL, messages=(), condition=Condition.EMPTY)
-    assert (judge(empty, NOW).state, judge(empty, NOW).is_empty) == (State.EMPTY, True)
-    doubted = judge(replace(empty, problems=(ROLLED_BACK,)), NOW)
+    assert (assess(empty, NOW).state, assess(empty, NOW).is_empty) == (State.EMPTY, True)
+    doubted = assess(replace(empty, problems=(ROLLED_BACK,)), NOW)
     assert (doubted.state, doubted.is_empty, doubted.is_complete) == (State.DOUBT, True, False)
 
 
@@ -77,16 +77,16 @@ def test_a_queue_that_is_not_known_is_told_with_its_own_problem_and_not_with_tha
 ) -> None:
     problem = replace(GONE, code=str(condition).upper())
     snapshot = replace(WELL, messages=(), condition=condition, problems=(BAD_CONFIG, problem))
-    truth = judge(snapshot, NOW)
+    truth = assess(snapshot, NOW)
     assert (truth.state, truth.reasons[0].sentence) == (
         str(condition),
         "queue:47: the frame is broken. Repair line 47.",
     )
-    assert judge(replace(snapshot, problems=()), NOW).reasons[0].text
+    assert assess(replace(snapshot, problems=()), NOW).reasons[0].text
 
 
 def test_damage_and_missing_messages_are_counted() -> None:
-    truth = judge(replace(WELL, problems=(DAMAGED, replace(DAMAGED, place="x")), missing=frozenset("abc")), NOW)
+    truth = assess(replace(WELL, problems=(DAMAGED, replace(DAMAGED, place="x")), missing=frozenset("abc")), NOW)
     assert (truth.damaged, truth.missing) == (2, 3)
     assert [reason.text for reason in truth.reasons] == [
         "3 messages that were seen before are gone, and no archive has them",

@@ -14,7 +14,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 
 
-class State(Struct, frozen=True):
+class RowsState(Struct, frozen=True):
     """All rows at one moment.
 
     Attributes:
@@ -33,13 +33,13 @@ class State(Struct, frozen=True):
     number: int = 0
 
 
-def state_after(before: State, entries: Mapping[str, RowEntry]) -> State:
+def state_after(before: RowsState, entries: Mapping[str, RowEntry]) -> RowsState:
     """The state of these rows; `before` itself when they are the same."""
     known = before.entries
     if len(known) == len(entries) and all(known.get(key) is entry for key, entry in entries.items()):
         return before
     messages = in_order(entries.values())
-    return State(
+    return RowsState(
         entries=entries,
         messages=tuple(messages),
         by_id={message.message_id: message for message in messages},
@@ -85,13 +85,13 @@ class RowReader:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self.guard = threading.RLock()
-        self._state = State()
+        self._state = RowsState()
         self._watermark: object | None = None
         self._read_alone: dict[str, RowEntry] = {}
         self._gone: set[str] = set()
         self._missing: frozenset[str] = frozenset()
 
-    def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> State:
+    def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> RowsState:
         """Everything as the connection sees it now. Hold `guard` from before the connection's view began."""
         with self.guard:
             fetched = self._dialect.fetch(connection, shape, since=self._watermark, progress=progress)

@@ -26,7 +26,7 @@ TABLE, FILE = "table", "file"
 Stamp = tuple[tuple[int, ...] | None, ...]
 
 
-class ReadSettings(InForce, frozen=True):
+class SqlSettings(InForce, frozen=True):
     """One look at the settings.
 
     Attributes:
@@ -67,7 +67,7 @@ class Settings:
         self._location = location
         self._place = (Path() if root is None else root.parent) / SETTINGS
         self._source: object = None
-        self._known = ReadSettings(TeamConfig())
+        self._known = SqlSettings(TeamConfig())
         self._seen: bytes | None = None
         self.number = 0
 
@@ -95,7 +95,7 @@ class Settings:
         """
         return self.look(connection, shape).checked()
 
-    def look(self, connection: Connection, shape: Shape) -> ReadSettings:
+    def look(self, connection: Connection, shape: Shape) -> SqlSettings:
         """The settings now, with what is wrong with them; while they cannot be understood, the last good ones.
 
         Raises:
@@ -109,7 +109,7 @@ class Settings:
             self._known, self._source = known, source
         return self._known
 
-    def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> ReadSettings:
+    def _understand(self, connection: Connection, shape: Shape, stored: Mapping[str, str]) -> SqlSettings:
         line, recorded, was_in = _pointer(stored.get(IN_FORCE, ""))
         place = TABLE if KEY in stored else FILE if self.stamp()[0] is not None else was_in or TABLE
         text, said = self._parsed(stored, place)
@@ -127,7 +127,7 @@ class Settings:
             names=self._names(place),
         )
         self._seen = found.seen(self._seen)
-        return ReadSettings(**asdict(found), place=(was_in or place) if found.config.lost else place, recorded=recorded)
+        return SqlSettings(**asdict(found), place=(was_in or place) if found.config.lost else place, recorded=recorded)
 
     def _names(self, place: str) -> Names:
         file = str(self.file) if place == FILE and self.file is not None else ""

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.sql.connection import Address, Connection, containing, parse_address
 from team_console.store.backends.sql.history import Chain, archived_messages, as_text, attachment, page
-from team_console.store.backends.sql.row_reader import RowReader, State, in_order
+from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
 from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.schema import (
     ARCHIVE,
@@ -93,7 +93,7 @@ class _Seen(Struct, frozen=True):
         mark: Equal as long as nothing changed, None when the database has no such thing.
     """
 
-    state: State
+    state: RowsState
     config: TeamConfig
     changed_at: datetime | None
     mark: object | None = None
@@ -183,7 +183,7 @@ class SnapshotView:
         """What the audit trail knows of requests and answers; nothing where there is none yet."""
         return self._recorded.read(connection, key) if shape.has_ours else self._nothing_recorded
 
-    def _changed_at(self, found: Numbers | None, state: State) -> datetime | None:
+    def _changed_at(self, found: Numbers | None, state: RowsState) -> datetime | None:
         at = as_text(found.changed_at) if found is not None else ""
         moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
         return max(moments, default=None)
@@ -193,7 +193,7 @@ class SnapshotView:
         condition = Condition.VANISHED if vanished else Condition.UNREADABLE
         code = LOG_LOST if error.facts.get(PROCESS_LOST) else "VANISHED" if vanished else "UNREADABLE"
         problem = Problem(code, "error", self._dialect.location, error.message, error.hint)
-        return self._made(_Seen(State(number=-1), self._config, None), condition, (problem,))
+        return self._made(_Seen(RowsState(number=-1), self._config, None), condition, (problem,))
 
     def _made(self, seen: _Seen, condition: Condition, problems: tuple[Problem, ...]) -> Snapshot:
         if self._place[0] != self._dialect.generation:

@@ -24,7 +24,7 @@ from team_console.store.backends.sql.history import (
     line_of,
     trail_line,
 )
-from team_console.store.backends.sql.row_reader import RowReader, State, in_order
+from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
 from team_console.store.backends.sql.rows import (
     RowEntry,
     changed_row,
@@ -118,7 +118,7 @@ class SqlTransaction(Transaction):
         self.alone = alone
         self.to_record: bytes | None = None
         """Text of settings that this transaction is the first to put on the audit trail."""
-        self._state: State | None = None
+        self._state: RowsState | None = None
         self._entries: dict[str, RowEntry] = {}
         self._looks = 0
         self._archives: dict[str, AbstractSet[str]] = {}
@@ -137,7 +137,7 @@ class SqlTransaction(Transaction):
         return found
 
     @property
-    def state(self) -> State:
+    def state(self) -> RowsState:
         """All rows, read when first asked for."""
         if self._state is None:
             self._state = self._reader.state(self.connection, self.shape)
