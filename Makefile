@@ -88,7 +88,7 @@ $(VENV)/.installed: $(VENV)/.python pyproject.toml
 	@touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet $(PINS) --editable '.[postgresql,mcp,signatures]' --group test
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet $(PINS) --editable '.[postgresql,mcp,signatures,serve]' --group test
 	@touch $@
 
 $(VENV)/.checked: $(VENV)/.tested

@@ -198,6 +198,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "sendmessage": ("sendmessage",),
     "member": ("member", "add", "newcomer"),
     "mcp": ("mcp",),
+    "serve": ("serve", "--port", "99999"),
     "join": ("join", "newcomer", "--for", "shell", "--print"),
     "leave": ("leave", "newcomer", "--print"),
     "instructions": ("instructions", "task-manager"),

@@ -41,6 +41,8 @@ def need_screen(instead: str) -> None:
     Raises:
         TeamError: `USAGE` without one. A dumb terminal shows every sequence that places the cursor as text.
     """
+    if os.environ.get("TEXTUAL_DRIVER"):  # as of `serve`: the screen is somewhere else
+        return
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise TeamError(Code.USAGE, "the console needs a terminal", instead)
     if os.environ.get("TERM") == "dumb":

@@ -94,6 +94,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("discard", _ROUTE, "take dead letters out of the queue, into the history", "deliver"),
     Verb("recall", _ROUTE, "take back messages that nobody has got yet", "deliver"),
     Verb("clear", _ROUTE, "archive and remove what ended long ago", "deliver"),
+    Verb("serve", _TOOLS, "show the console in a browser on this machine, behind a token", "tools"),
     Verb("config", _TOOLS, "show or check your own settings; print schemas of settings for editors", "tools"),
     Verb(
         "help", _TOOLS, "explain a verb, keys, settings, files, variables, exit codes, or the JSON of a verb", "tools"

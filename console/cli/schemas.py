@@ -444,6 +444,9 @@ SCHEMAS: Mapping[str, Schema] = {
             "timestamp": MOMENT,
         }
     ),
+    "serve": record(
+        {**ACTED, "url": text("the address to open; whoever has it is let in"), "port": count(), "write": flag()}
+    ),
     "config": record(
         {
             "path": text(),

@@ -100,6 +100,62 @@ def _open_console(call: Call, folder: str) -> int:
         team.close()
 
 
+# `serve`: the console in a browser on this machine.
+
+PORT = 8765
+
+
+def add_serve_arguments(parser: ArgumentParser) -> None:
+    """Declare port and rights."""
+    parser.description = (
+        "Show the console in a browser on this machine, read-only unless --write is given. The printed address holds\n"
+        "a token, new at each start; without it every request is answered with 403. To reach it from another\n"
+        f"machine: ssh -L {PORT}:127.0.0.1:{PORT} HOST, then open the same address there.\n"
+        "It needs the extra `serve`: pip install 'team-console[serve]'."
+    )
+    parser.add_argument(
+        "--port", type=int, default=PORT, metavar="N", help=f"where to listen ({PORT}); 0 for a free one"
+    )
+    parser.add_argument("--write", action="store_true", help="let whoever has the address decide and write")
+
+
+def do_serve(call: Call) -> int:
+    """Print the address, and serve until the process is told to end."""
+    options = call.options
+    if options.write and options.read_only:
+        raise TeamError(Code.READ_ONLY, "--write and --read-only exclude each other", "Leave one of them out.")
+    call.team.config()
+    try:
+        from team_console.console.serve import ConsoleServer
+    except ImportError as error:
+        text = f"serve needs the package {error.name or 'textual-serve'}, which is not installed"
+        raise TeamError(Code.USAGE, text, "pip install 'team-console[serve]'") from None
+    if options.team:  # not on the command line, where others would read the password of a database
+        os.environ["TEAM_CONSOLE_TEAM"] = options.team
+    seat = ["--as", call.given_actor] if call.given_actor else []
+    mode = [] if options.write else ["--read-only"]
+    try:
+        server = ConsoleServer(
+            [sys.executable, "-P", "-m", "team_console.console", *mode, *seat], port=options.port, title="team-console"
+        )
+    except (OSError, OverflowError) as error:
+        text = f"port {options.port} cannot be used: {getattr(error, 'strerror', None) or error}"
+        raise TeamError(Code.USAGE, text, "Choose another with --port N, or a free one with --port 0.") from None
+    if call.out.as_json:
+        found = {"success": True, "action": "serve", "url": server.url, "port": server.port, "write": options.write}
+        call.out.json(found)
+    else:
+        can = "read and write" if options.write else "read"
+        call.out.say(f"{server.url}")
+        call.out.note(
+            f"Whoever has this address can {can} this team. From another machine: "
+            f"ssh -L {server.port}:127.0.0.1:{server.port} HOST, then open it there. ctrl+c ends it."
+        )
+    call.out.flush()
+    server.run()
+    return 0
+
+
 # `config`: where the user's own settings are, what holds now, and what is wrong with them.
 
 _MISTAKES = 1

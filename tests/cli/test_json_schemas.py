@@ -11,7 +11,7 @@ import pytest
 from team_console.console.cli.registry import VERBS
 from team_console.console.cli.schemas import SCHEMAS, schema_of
 
-from tests.conftest import CommandLine
+from tests.conftest import CommandLine, next_line
 
 pytestmark = pytest.mark.slow
 
@@ -182,9 +182,10 @@ class _Day:
         self.do("check", "--heal")
         self.do("help", "settings")
 
-    def _watch(self) -> None:
-        from tests.conftest import next_line
+        with self.command.running("--json", "serve", "--port", "0") as process:
+            self.printed["serve"] = [json.loads(next_line(process.stdout))]
 
+    def _watch(self) -> None:
         with self.command.running("watch", "--json") as process:
             next_line(process.stderr)
             self.do("send", "--to", "a1", "--summary", "Something new for you today", "--content", "x")

@@ -42,7 +42,12 @@ def test_a_file_needs_no_driver_of_servers(team: CommandLine, tmp_path: Path) ->
     assert result.status == 0, result
 
 
-@pytest.mark.parametrize("package", ["cryptography", "psycopg", "mcp"])
+def test_serve_without_its_package_names_the_command_that_installs_it(team: CommandLine, tmp_path: Path) -> None:
+    result = team("serve", env=_without("textual_serve", tmp_path))
+    assert (result.status, "pip install 'team-console[serve]'" in result.err) == (2, True)
+
+
+@pytest.mark.parametrize("package", ["cryptography", "psycopg", "mcp", "textual_serve"])
 def test_no_verb_needs_a_package_of_an_extra(team: CommandLine, tmp_path: Path, package: str) -> None:
     said = ("--summary", "Write the report of this week", "--content", "Go on")
     for words in (("send", "--to", "file-manager", *said), ("status",), ("check",), ("help", "json", "send")):

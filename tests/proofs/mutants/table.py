@@ -21,6 +21,7 @@ GUARDS: Mapping[str, Guard] = {
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),
+    "served-behind-a-token": guard(never, "cli/test_serve.py::test_every_address_without_the_token_is_forbidden"),
     "only-plain-files-of-others": guard(
         never, "store/test_claude_team.py::test_what_is_no_plain_file_is_named_and_not_read"
     ),

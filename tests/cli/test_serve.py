@@ -1,0 +1,90 @@
+"""`serve`: the console in a browser, on loopback, behind a token, read-only unless asked otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import CommandLine, next_line
+
+aiohttp = pytest.importorskip("aiohttp", reason="the extra `serve` is not installed")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def url(team: CommandLine) -> Iterator[str]:
+    """The address of a team that is served read-only."""
+    with team.running("--json", "serve", "--port", "0") as process:
+        yield str(json.loads(next_line(process.stdout))["url"])
+
+
+async def status_of(url: str, *, websocket: bool = False) -> int:
+    """What an address answers with; 101 for a websocket that opens."""
+    async with aiohttp.ClientSession() as session:
+        if not websocket:
+            async with session.get(url) as answer:
+                return int(answer.status)
+        try:
+            await (await session.ws_connect(url)).close()
+        except aiohttp.WSServerHandshakeError as error:
+            return int(error.status)
+        return 101
+
+
+async def screen_of(url: str, *wanted: str) -> str:
+    """Everything that a page is sent until all of `wanted` was in it."""
+    sent = b""
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{url}ws?width=100&height=30") as page:
+        while not all(words.encode() in sent for words in wanted):
+            message = await asyncio.wait_for(page.receive(), 60)
+            assert message.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT), sent[-2000:]
+            sent += message.data if isinstance(message.data, bytes) else b""
+    return sent.decode(errors="replace")
+
+
+@pytest.mark.parametrize(
+    ("path", "websocket"),
+    [("", False), ("x/", False), ("../ws", True), ("ws", True), ("static/js/textual.js", False), ("x/ws", True)],
+)
+def test_every_address_without_the_token_is_forbidden(url: str, path: str, websocket: bool) -> None:
+    root = url.rstrip("/").rpartition("/")[0]
+    assert asyncio.run(status_of(f"{root}/{path}", websocket=websocket)) == 403
+
+
+def test_with_the_token_there_is_a_page_and_nothing_of_it_comes_from_elsewhere(url: str) -> None:
+    async def page() -> tuple[str, str, str]:
+        async with aiohttp.ClientSession() as session, session.get(url) as answer:
+            return await answer.text(), answer.headers["Content-Security-Policy"], answer.headers["Referrer-Policy"]
+
+    text, policy, referrer = asyncio.run(page())
+    assert url.replace("http:", "ws:") + "ws" in text
+    assert ("default-src 'self'" in policy, referrer) == (True, "no-referrer")
+    assert asyncio.run(status_of(f"{url}static/js/textual.js")) == 200
+
+
+def test_a_page_shows_the_team_read_only(url: str) -> None:
+    asyncio.run(screen_of(url, "sprint-42", "READ-ONLY", "Needs you"))
+
+
+def test_with_write_the_console_can_write(team: CommandLine) -> None:
+    with team.running("--json", "serve", "--port", "0", "--write") as process:
+        found = json.loads(next_line(process.stdout))
+        assert found["write"] is True
+        assert "READ-ONLY" not in asyncio.run(screen_of(found["url"], "sprint-42", "LIVE"))
+
+
+@pytest.mark.parametrize("words", [("--write", "--read-only"), ("--port", "99999"), ("--port", "-1")])
+def test_what_cannot_be_served_is_refused(team: CommandLine, words: tuple[str, ...]) -> None:
+    refused = team("serve", *words)
+    assert refused.status in (2, 5)
+    assert "Traceback" not in refused.err
+
+
+def test_a_port_in_use_is_named(url: str, team: CommandLine) -> None:
+    port = url.split(":")[2].split("/")[0]
+    refused = team("serve", "--port", port)
+    assert (refused.status, "--port" in refused.err) == (2, True)
