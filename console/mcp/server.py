@@ -53,16 +53,19 @@ class Server(MCPServer[None]):
 
     async def run_stdio_async(self) -> None:
         """Serve on standard input and output as the SDK does, and end at an interrupt."""
+        interrupted = anyio.Event()
         async with stdio_server() as (read, write):
             server = self._lowlevel_server
-            is_over = False
-            async with anyio.create_task_group() as group:
-                group.start_soon(_cancel_when_interrupted, group.cancel_scope)
-                await server.run(read, write, server.create_initialization_options())
-                is_over = True
-                group.cancel_scope.cancel()
-            if not is_over:  # a thread is still reading standard input, and nothing but input ends that
-                os._exit(_INTERRUPTED)
+            try:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(_cancel_when_interrupted, group.cancel_scope, interrupted)
+                    await server.run(read, write, server.create_initialization_options())
+                    group.cancel_scope.cancel()
+            finally:
+                # A thread is still reading standard input, and nothing but input ends that. A frame that comes at this
+                # moment makes the SDK's reader fail: that must not be told as a defect.
+                if interrupted.is_set():
+                    os._exit(_INTERRUPTED)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None) -> Any:
         """The tool's result; a refusal of the desk is a result that says so, with its code and the next step."""
@@ -100,9 +103,10 @@ class Server(MCPServer[None]):
         return await super().get_prompt(name, arguments, context)
 
 
-async def _cancel_when_interrupted(scope: anyio.CancelScope) -> None:
+async def _cancel_when_interrupted(scope: anyio.CancelScope, interrupted: anyio.Event) -> None:
     with anyio.open_signal_receiver(signal.SIGINT) as signals:
         async for _ in signals:
+            interrupted.set()
             scope.cancel()
 
 
