@@ -289,6 +289,14 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
     return (*_words("✓" if tone == "good" else "○", title, text, tone=tone), *first_step_lines(mode, situation))
 
 
+def is_sure(situation: ScreenState) -> bool:
+    """Whether a list without rows has none because there are none, and not because of what could not be read."""
+    sight, snapshot = situation.sight, situation.snapshot
+    if snapshot is None or sight is None or sight.view is None or not sight.fresh or not situation.is_read:
+        return False
+    return assess(snapshot, snapshot.taken_at).reason(State.DOUBT) is None
+
+
 def first_step(mode: Mode, situation: ScreenState, *, inbox: str = "") -> str:
     """The command that would put something into an empty list: into that `inbox`, else for the first agent there is."""
     view = situation.view

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from team_console.console.modes.pane import FilterLine, ListPane, beside, beside_report
 from team_console.console.selection import Mode, Selection
 from team_console.console.team import asked_title, names_of, signs_of
-from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, set_title
+from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
@@ -253,7 +253,7 @@ class InboxesPane(ListPane[Message]):
     def _fill(self, *, again: bool = True) -> None:
         super()._fill(again=again)
         row = self.roster.cursor_row
-        if row is not None and not self.rows.rows and not self.query_text:
+        if row is not None and not self.rows.rows and not self.query_text and is_sure(self.situation):
             step = first_step_lines(self.MODE, self.situation, inbox=row.name)
             self.rows.set_rows((), now=self.now, empty=(*_why_empty(row, self._sign_of(row)), *step))
 
