@@ -147,12 +147,12 @@ def test_an_id_that_no_request_has_is_refused_at_once(join: Join) -> None:
     assert refused.value.code is Code.INVALID_REQUEST_ID
 
 
-def test_a_queue_that_cannot_be_read_ends_a_wait_and_is_a_status(team: CommandLine) -> None:
+def test_a_queue_that_cannot_be_read_is_what_a_wait_ends_with_and_a_status(team: CommandLine) -> None:
     with join_team(team.folder, "task-manager") as agent:
         plan = agent.submit_plan(PLAN)
         (team.folder / "message-queue.yaml").write_bytes(b"\x00\xff\xfe no yaml")
         with pytest.raises(TeamError) as unreadable:
-            plan.wait(timeout=PATIENCE)
+            plan.wait(timeout=0.1)
         status = agent.status()
     assert unreadable.value.code is Code.STORE_UNREADABLE
     assert (status["condition"], status["messages"]) == ("unreadable", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from unicodedata import normalize
@@ -71,11 +72,11 @@ def test_an_agents_own_inbox_table_is_found_by_its_name_plain_or_encoded(
 ) -> None:
     place = tmp_path / "t.db"
     elsewhere.ok("init", str(place), "--lead", BOSS, "--agent", FINANCE)
-    with sqlite3.connect(place) as database:
+    with closing(sqlite3.connect(place)) as database, database:
         database.execute(f'CREATE TABLE "{word}" (message_id TEXT, payload TEXT)')
     elsewhere.ok("-t", str(place), "--as", BOSS, "send", "--to", FINANCE, *TEXT)
     elsewhere.ok("-t", str(place), "deliver")
-    with sqlite3.connect(place) as database:
+    with closing(sqlite3.connect(place)) as database, database:
         assert database.execute(f'SELECT count(*) FROM "{word}"').fetchone() == (1,)
 
 

@@ -73,6 +73,7 @@ def _ask(terminal: Terminal, key: str, *texts: str) -> None:
     _rest(terminal, 0.9)
 
 
+@pytest.mark.parametrize("place", ["yaml"], indirect=True)
 def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone(place: Place) -> None:
     with _open(place) as terminal:
         terminal.wait_for("LIVE", seconds=SECONDS)
@@ -83,12 +84,18 @@ def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone
         for key in "  ":
             terminal.send(key)
             _rest(terminal, 0.3)
-        _ask(terminal, "t", "2 messages: each is put back", "• Summary of MSG-dead-1", "• Summary of MSG-dead-2")
+        _ask(
+            terminal,
+            "t",
+            "2 messages: each starts again with all its tries",
+            "• Summary of MSG-dead-1",
+            "• Summary of MSG-dead-2",
+        )
         terminal.send(ESCAPE)
-        terminal.wait_gone("2 messages: each is put back", seconds=SECONDS)
+        terminal.wait_gone("2 messages: each starts again with all its tries", seconds=SECONDS)
         assert _done(place, "retry") == []
 
-        _ask(terminal, "t", "2 messages: each is put back")
+        _ask(terminal, "t", "2 messages: each starts again with all its tries")
         terminal.send(ENTER)
         terminal.wait_for("2 messages tried again", seconds=SECONDS)
         (line,) = _done(place, "retry")

@@ -15,7 +15,7 @@ _SCREEN = re.compile(
       \[\?(?:{_MODES})[hl] | \[\?(?:2026|2048)\$p      # modes, and asking for two of them
     | \[>\d+u | \[<u                                   # kitty keys on and off
     | \[\d{{1,3}}(?:;\d{{1,3}})?H | \[\d{{1,3}}[XCG]        # cursor, erase, skip, column
-    | \[B\x08{{0,3}} | \[[EGC]                           # a row down, at most three cells back; its first column; on
+    | \[B\x08{{0,3}} | \[[EGCK]      # a row down, at most three cells back; its first column; on; the rest erased
     | \[\d{{1,3}};\d{{1,3}}r\x1b\[\d{{1,3}}d\x1b\[\d{{0,3}}[LM]\x1b\[r  # lines between two margins, moved
     | \[(?:0|(?:\d{{1,3}}(?:;\d{{1,3}})*))?m           # style
     | \[2[23];2t                                        # the title of before, kept and given back

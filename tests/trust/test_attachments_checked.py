@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,7 @@ def test_in_a_database_too(team: CommandLine) -> None:
     team.ok("init", "team.db", "--lead", "ceo", "--agent", "file-manager")
     team.ok(*place, "send", "--to", "file-manager", "--summary", "All of the report", "--content", "-", stdin=LARGE)
     assert _found(team, *place) == []
-    with sqlite3.connect(team.folder / "team.db") as connection:
+    with closing(sqlite3.connect(team.folder / "team.db")) as connection, connection:
         connection.execute("UPDATE team_console_attachment SET data = 'other'")
     connection.close()
     assert len(_found(team, *place)) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def database(team: CommandLine) -> Path:
 
 def change(database: Path, statement: str, *values: str) -> None:
     """Another program writes into the database."""
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute(statement, values)
     connection.close()
 

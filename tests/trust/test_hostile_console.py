@@ -24,7 +24,7 @@ LISTS = {
     "6": "History",
     "7": "Health",
 }
-_QUIET = 0.05
+_QUIET = 0.03
 
 
 _RULE_OF_TITLES = "▊"
@@ -101,13 +101,11 @@ def _inbox_rows(tour: Tour) -> None:
 
 def _verdicts(tour: Tour) -> None:
     tour.go("3")
-    for number in range(8):
+    for number in range(4):
         tour.press("a" if number % 2 else "r")
-        if arrives(tour.terminal, "· esc leave", 1.0):
+        if arrives(tour.terminal, "· esc ", 3.0):
             tour.look()
             tour.press("because", ENTER)
-            tour.terminal.settle(0.3)
-            tour.look()
         close_form(tour.terminal)
         tour.press("j")
 
@@ -130,8 +128,6 @@ def _remedies(tour: Tour) -> None:
     tour.go("4")
     for key in "txeu":
         tour.press(" ", " ", key)
-        tour.terminal.settle(0.3)
-        tour.look()
         tour.escape()
         tour.press("jjj")
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -53,7 +54,7 @@ class Database:
         team.ok("init", "team.db", "--lead", "ceo", "--agent", "task-manager", "--agent", "file-manager")
 
     def _run(self, statement: str, *values: object) -> list[Any]:
-        with sqlite3.connect(self.path) as connection:
+        with closing(sqlite3.connect(self.path)) as connection, connection:
             rows = connection.execute(statement, values).fetchall()
         connection.close()
         return rows

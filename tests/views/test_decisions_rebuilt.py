@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def made_in_database(tmp_path: Path, clock: FakeClock) -> tuple[Team, Callable[[
     create_database(str(place), SETTINGS)
 
     def forget() -> None:
-        with sqlite3.connect(place) as connection:
+        with closing(sqlite3.connect(place)) as connection, connection:
             connection.execute("DELETE FROM agent_message")
 
     return open_team(str(place), clock=clock), forget

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ class Rewriter:
         os.replace(staged, queue)
 
     def _sqlite(self, mark: str) -> None:
-        with sqlite3.connect(self._location, timeout=20) as connection:
+        with closing(sqlite3.connect(self._location, timeout=20)) as connection, connection:
             connection.execute(_UPDATE.format("payload", "?", "?", "", "payload", "?"), self._values(mark))
         connection.close()
 
