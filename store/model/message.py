@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import wraps
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
@@ -81,25 +81,6 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 ResultT = TypeVar("ResultT")
 
 
-class Source(Protocol):
-    """Where the record of a message is: with it, or in the text it was read from."""
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        """See `Message.record`."""
-
-    @property
-    def payload(self) -> Mapping[str, Any]:
-        """See `Message.payload`."""
-
-
-class WholeRecord(Struct, frozen=True, eq=False, gc=False):
-    """A record that is at hand."""
-
-    record: Mapping[str, Any]
-    payload: Mapping[str, Any]
-
-
 class Message(Struct, frozen=True, eq=False, gc=False):
     """One message. Two readings of the same record are equal; as a key in a dict or set each object is itself, because
     a transaction tells records apart that say the same.
@@ -114,8 +95,8 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         priority: A `Priority` word, or another writer's word.
         created: Timestamp text as stored.
         status: A `Status` word, or another writer's word.
-        more: The other values of the envelope by key; may hold further keys of the record.
-        source: Where the rest is.
+        record: The record as stored, keys in stored order, unknown keys included. Never mutate it.
+        payload: Everything that is not envelope (`content`, `summary`, `request_id`, ...). Never mutate it.
         odd: Which of `priority`, `status` and `to` are written in words that are not ours, understood or not.
         said: What `per_message` remembers of it.
     """
@@ -127,8 +108,8 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     priority: str
     created: str
     status: str
-    more: Mapping[str, Any]
-    source: Source
+    record: Mapping[str, Any]
+    payload: Mapping[str, Any]
     odd: tuple[str, ...] = ()
     said: dict[Any, Any] | None = None
 
@@ -138,16 +119,6 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         return (self.message_id, self.status) == (other.message_id, other.status) and self.record == other.record
 
     __hash__ = object.__hash__
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        """The record as stored, keys in stored order, unknown keys included. Never mutate it."""
-        return self.source.record
-
-    @property
-    def payload(self) -> Mapping[str, Any]:
-        """Everything that is not envelope (`content`, `summary`, `request_id`, `approve`, ...). Never mutate it."""
-        return self.source.payload
 
     @property
     def handed_on(self) -> Any:
@@ -167,8 +138,7 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     @property
     def order(self) -> tuple[int, str]:
         """Sort key of requirement 19 and 20: priority, then age (stable, so stored order breaks ties)."""
-        moment = self.created_at
-        return self.rank, moment.isoformat() if moment else ""
+        return self.order_by(_EMPTY)
 
     def order_by(self, ranks: Mapping[str, int]) -> tuple[int, str]:
         """As `order`, with the places of the team's settings for those priorities that they name."""
@@ -182,22 +152,22 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     @property
     def is_group(self) -> bool:
         """Whether one record addresses several agents, so that reading is kept per recipient (D1)."""
-        return len(self.recipients) != 1 or self.recipients[0] == ALL or "to_agents" in self.more
+        return len(self.recipients) != 1 or self.recipients[0] == ALL or "to_agents" in self.record
 
     @property
     def read_by(self) -> Mapping[str, str]:
         """Agent -> time of reading, for group records."""
-        return _times(self.more.get("read_by"))
+        return _times(self.record.get("read_by"))
 
     @property
     def delivered_to(self) -> Mapping[str, str]:
         """Agent -> time the router handed it over, for group records."""
-        return _times(self.more.get("delivered_to"))
+        return _times(self.record.get("delivered_to"))
 
     @property
     def handed_to(self) -> Mapping[str, str]:
         """Agent -> the session of its client that it was handed to."""
-        return _times(self.more.get("handed_to"))
+        return _times(self.record.get("handed_to"))
 
     @property
     def content(self) -> str:
@@ -222,12 +192,12 @@ class Message(Struct, frozen=True, eq=False, gc=False):
     @property
     def broadcast_id(self) -> str | None:
         """Shared by the records of one group send."""
-        value = self.more.get("broadcast_id")
+        value = self.record.get("broadcast_id")
         return None if value is None else str(value)
 
     def envelope(self, key: str) -> Any:
         """A further envelope value (`delivered_at`, `attempts`, `error_message`, ...), or None."""
-        return self.more.get(key)
+        return self.record.get(key)
 
     def is_addressed_to(self, agent: str) -> bool:
         """Requirements 13-16: `agent` is named, or everybody is (but not the sender itself)."""
@@ -252,13 +222,11 @@ class Message(Struct, frozen=True, eq=False, gc=False):
 
     def reading_times(self) -> Iterator[tuple[str, str]]:
         """Agent and time text of every reading that the record tells: read, or taken with a lease."""
-        if not self.more:
-            return
         yield from self.read_by.items()
         if not self.is_group:
             reader = self.recipients[0]
-            for key in ("read_at",) if self.more.get("claimed_by") != reader else ("read_at", "claimed_at"):
-                moment = self.more.get(key)
+            for key in ("read_at",) if self.record.get("claimed_by") != reader else ("read_at", "claimed_at"):
+                moment = self.record.get(key)
                 if isinstance(moment, str):
                     yield reader, moment
 
@@ -266,11 +234,10 @@ class Message(Struct, frozen=True, eq=False, gc=False):
         """A copy whose record has `changes` set; a value of None removes its key. Keys are record keys."""
         record = dict(self.record)
         for key, value in changes.items():
-            name = key.rstrip("_")
             if value is None:
-                record.pop(name, None)
+                record.pop(key, None)
             else:
-                record[name] = value
+                record[key] = value
         return from_record(record)
 
 
@@ -320,8 +287,8 @@ def from_record(record: Mapping[str, Any]) -> Message:
         priority=urgency,
         created=envelope["created"],
         status=state,
-        more=record,
-        source=WholeRecord(record, _payload(record)),
+        record=record,
+        payload=_payload(record),
         odd=(*odd, "to") if len(recipients) > 1 and _has_comma(record) else odd,
     )
 

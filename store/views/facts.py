@@ -59,8 +59,6 @@ def _row(entry: PlacedMessage, recipient: str, status: str, now: datetime) -> De
     if state is DeliveryState.PENDING and entry.when < now - OVERDUE_AFTER:
         state = DeliveryState.DUE
     expires = expires_at(message) if status in ON_ITS_WAY else None
-    if not message.more:  # nearly every message: nobody has tried it yet
-        return DeliveryRow(key, message, recipient, state, attempts_of(message), expires_at=expires)
     is_own = status == message.status  # what went wrong with others, and when they are tried again, is not its own
     error: Any = message.envelope("error_message") if is_own else None
     return DeliveryRow(
@@ -84,8 +82,6 @@ def _shares(entry: PlacedMessage) -> Mapping[str, Sequence[str]]:
     message = entry.message
     if message.status not in _STATES:
         return {}
-    if not message.more:
-        return {message.status: message.recipients}
     waiting = [name for name in message.recipients if name not in message.read_by]
     handed = message.delivered_to
     if not handed or message.status == Status.DELIVERED:

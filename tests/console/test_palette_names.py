@@ -18,7 +18,7 @@ async def test_a_name_that_is_markup_stands_there_letter_by_letter(team: MemoryT
     sent = sending.send(Caller(team, LEAD), to="task-manager", summary="Please do begin with it", content="x")
     (message,) = sent.messages
     with team.transaction(actor="drop", action="drop", wait=1.0) as tx:
-        tx.add(message.with_changes(message_id="MSG-HOSTILE", from_=HOSTILE, to=LEAD))
+        tx.add(message.with_changes(message_id="MSG-HOSTILE", to=LEAD, **{"from": HOSTILE}))
         tx.record("drop")
     async with opened(team) as desk:
         await desk.press("colon")
