@@ -7,6 +7,7 @@ from asyncio import TimerHandle
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, nullcontext, suppress
 from datetime import datetime
+from functools import partial
 from itertools import takewhile
 from time import monotonic
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from team_console.console.main import MainScreen, Outside
 from team_console.console.notices import Notifier
 from team_console.console.preferences import load
 from team_console.console.reader import Feed, ReadResult
+from team_console.console.textual_fixes import write_to_terminal
 from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours, preferred_theme
 from team_console.console.words import ScreenState, reason_of
 from team_console.store.backends.open import open_team
@@ -98,7 +100,9 @@ class ConsoleApp(FollowingApp[int]):
         configure_keys(self.preferences.keys)
         self.last_place = LastPlace(team.location, me, enabled=self.preferences.remember and not self.read_only)
         self.next_team: str | None = None
-        self._notifier = Notifier(self.preferences.notices, self._to_terminal, monotonic, read_only=self.read_only)
+        self._notifier = Notifier(
+            self.preferences.notices, partial(write_to_terminal, self), monotonic, read_only=self.read_only
+        )
         self._telling: Timer | None = None
         self.main = MainScreen(
             Caller(team, me, LOCK_WAIT),
@@ -256,12 +260,6 @@ class ConsoleApp(FollowingApp[int]):
     def _team_name(self) -> str:
         snapshot = self.situation.snapshot
         return snapshot.config.name if snapshot is not None else "team-console"
-
-    def _to_terminal(self, sequence: str) -> None:
-        """Write an escape sequence that changes no cell; a console without a terminal has nowhere to write it."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(sequence)
-            self._driver.flush()
 
     def _look_when_one_ends(self, view: View | None, now: datetime) -> None:
         """What expires leaves the list when it does, not at the next look.

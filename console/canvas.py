@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 )
 """A move, a style with its text and its end, the end of a line, or plain text."""
 _ASIDE = re.compile(
-    r"(?:\x07|\x1b\](?:2|9|22|777);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+"
+    r"(?:\x07|\x1b\](?:2|9|22|777|7501);[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[2[23];2t|\x1b\[\?(?:7|25|100[0346]|1015|2004)[hl])+"
 )
 """Bell, title, notices, modes of keyboard and mouse: they change no cell."""
 _GAP = 6

@@ -1,8 +1,9 @@
-"""Notices: which decisions are new since the user was last told, and the ways to tell."""
+"""What the terminal is told: which decisions are new, how many wait, and whether the team waits for the human."""
 
 from __future__ import annotations
 
 import subprocess
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, time
@@ -110,6 +111,23 @@ def desktop(head: str, text: str) -> str:
     return f"\x1b]9;{_plain(f'{head}: {text}')}{_ENDING}\x1b]777;notify;{_field(head)};{_field(text)}{_ENDING}"
 
 
+def status(waiting: int, team: str) -> str:
+    """The sequence that says whether the program waits for its human (OSC 7501, the program status protocol)."""
+    if not waiting:
+        return f"\x1b]7501;state=idle:app=team-console{_ENDING}"
+    words = f"{counted(waiting, 'decision')} in {_plain(team)}"
+    said = b64encode(words.encode()).decode()  # the protocol asks for it, so that no text ends the sequence
+    return f"\x1b]7501;state=blocked:kind=question:app=team-console:msg={said}{_ENDING}"
+
+
+STATUS_END = f"\x1b]7501;state=clear{_ENDING}"
+
+
+def progress(waiting: int) -> str:
+    """The sequence for a task bar (OSC 9;4): a full bar that is paused while something waits, else none."""
+    return f"\x1b]9;4;{'4;100' if waiting else '0'}{_ENDING}"
+
+
 def run(command: Sequence[str], text: str) -> None:
     """Start the user's program with the sentence as its last argument, without a shell; nobody waits for it."""
     Thread(target=_run, args=([*command, _argument(text)],), name="notice", daemon=True).start()
@@ -162,15 +180,21 @@ class Notifier:
         self._write, self._moment = write, moment
         self._is_on = notices.read_only or not read_only
         self._news = News()
-        self._title = ""
+        self._shown: dict[str, str] = {}
 
     def take(self, view: View | None, team: str) -> None:
-        """See what waits now: the title follows at once."""
+        """See what waits now: title, status and task bar follow at once."""
         if view is None or not self._is_on:
             return
         self._news.take(view.attention)
+        waiting, name = _count_decisions(view.attention), safe_line(team, 60)
         if self._notices.title:
-            self._show_title(_count_decisions(view.attention), team)
+            begin = "" if "title" in self._shown else PUSH_TITLE
+            self._show("title", title(f"({waiting}) {name}" if waiting else name), begin)
+        if self._notices.status:
+            self._show("status", status(waiting, name))
+        if self._notices.progress:
+            self._show("progress", progress(waiting))
 
     def seconds_left(self) -> float | None:
         """Seconds until `tell` has something to say; None when there is no news."""
@@ -190,14 +214,13 @@ class Notifier:
             run(self._notices.command, f"{team}: {sentence}")
 
     def close(self) -> None:
-        """Give back the title of before."""
-        if self._title:
-            self._title = ""
-            self._write(POP_TITLE)
+        """Give back the title of before, and take back what the terminal was told."""
+        ends = {"title": POP_TITLE, "status": STATUS_END, "progress": progress(0)}
+        for what in self._shown:
+            self._write(ends[what])
+        self._shown.clear()
 
-    def _show_title(self, number: int, team: str) -> None:
-        words = f"({number}) {safe_line(team, 60)}" if number else safe_line(team, 60)
-        if words == self._title:
-            return
-        self._write((PUSH_TITLE if not self._title else "") + title(words))
-        self._title = words
+    def _show(self, what: str, sequence: str, begin: str = "") -> None:
+        if self._shown.get(what) != sequence:
+            self._write(begin + sequence)
+            self._shown[what] = sequence

@@ -23,6 +23,8 @@ class Notices(Struct, frozen=True):
 
     Attributes:
         title: The count stands in the terminal's title.
+        status: The terminal is told whether something waits (OSC 7501).
+        progress: The bar of the terminal or task bar is full and paused while something waits (OSC 9;4).
         bell: The terminal's bell rings.
         desktop: The terminal is asked for a notice of the desktop (OSC 9 and OSC 777).
         command: A program with its arguments, run without a shell; the sentence is added as its last one.
@@ -31,11 +33,16 @@ class Notices(Struct, frozen=True):
     """
 
     title: bool = True
+    status: bool = True
+    progress: bool = False
     bell: bool = False
     desktop: bool = False
     command: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
     read_only: bool = False
+
+
+_NOTICE_FLAGS = ("title", "status", "progress", "bell", "desktop", "read_only")
 
 
 class Preferences(Struct, frozen=True):
@@ -295,7 +302,7 @@ class _Reader:
             return None
         taken: dict[str, Any] = {}
         for name, item in value.items():
-            if name in ("title", "bell", "desktop", "read_only"):
+            if name in _NOTICE_FLAGS:
                 right: Any = self._truth(item, "notices", name)
             elif name == "command":
                 right = self._texts(item, name, "is a list of a program and its arguments", 'Such as ["notify-send"].')
@@ -371,7 +378,7 @@ def _lines(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> 
     yield f"grace_seconds = {grace:g}" if grace is not None else "# grace_seconds = 5    # 0 writes at once"
     yield from ("", "[notices]    # of new decisions")
     notices = preferences.notices
-    for name in ("title", "bell", "desktop", "read_only"):
+    for name in _NOTICE_FLAGS:
         yield f"{name} = {_truth(getattr(notices, name))}"
     yield f"command = {_texts(notices.command)}"
     yield f"quiet = {_texts(notices.quiet)}"

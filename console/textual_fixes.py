@@ -22,6 +22,7 @@ from textual._ansi_sequences import SYNC_END as SYNC_END
 from textual._ansi_sequences import SYNC_START as SYNC_BEGIN
 from textual._compositor import Compositor
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.app import App
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Paste, Resize
@@ -30,7 +31,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
-__all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textual"]
+__all__ = ["SYNC_BEGIN", "SYNC_END", "MendedDriver", "PasteParser", "mend_textual", "write_to_terminal"]
 
 _ESC, _SUBSTITUTE = "\x1b", "\x1a"
 _STYLES = re.compile(r"\x1a\[[0-?]*[ -/]*[@-~]|\x1a\][^\x07\x1a]*(?:\x07|\x1a\\)")
@@ -158,6 +159,16 @@ def _in_as_many_cells(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(_CELLS, _in_as_many_cells)
+
+
+def write_to_terminal(app: App[Any], sequence: str) -> None:
+    """Write an escape sequence that changes no cell; without a terminal it goes nowhere.
+
+    Textual writes its own such sequences (bell, clipboard) like this and has no method for those of others.
+    """
+    if app._driver is not None and not app.is_headless:
+        app._driver.write(sequence)
+        app._driver.flush()
 
 
 @cache

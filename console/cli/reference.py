@@ -118,6 +118,8 @@ CONFIG: tuple[SettingRow, ...] = (
     SettingRow("remember", _FLAG, "true", "whether the console goes back to the place and the filter of last time"),
     SettingRow("grace_seconds", "a number from 0 to 60", "5", "seconds in which a decision can be taken back"),
     SettingRow("notices.title", _FLAG, "true", "the number of new decisions stands in the terminal's title"),
+    SettingRow("notices.status", _FLAG, "true", "the terminal is told whether something waits for you (OSC 7501)"),
+    SettingRow("notices.progress", _FLAG, "false", "its progress bar is full while something waits (OSC 9;4)"),
     SettingRow("notices.bell", _FLAG, "false", "the terminal's bell rings"),
     SettingRow("notices.desktop", _FLAG, "false", "the terminal is asked for a notice of the desktop"),
     SettingRow("notices.command", _TEXTS, "none", "a program and its arguments; the sentence is added as the last one"),

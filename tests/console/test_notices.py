@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
+from base64 import b64decode
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -48,7 +50,7 @@ class Listener:
 
 def test_only_new_decisions_are_told_and_many_at_once_are_one_notice(team: MemoryTeam) -> None:
     hand_in_plan(team, "It was there before the console")
-    listener = Listener(Notices(title=False, bell=True))
+    listener = Listener(Notices(title=False, status=False, bell=True))
     assert listener.see(view_of(team)) == "", "what was there at the start is no news"
     items = view_of(team).attention
     many = replace(view_of(team), attention=tuple(replace(items[0], key=f"new-{number}") for number in range(30)))
@@ -80,7 +82,7 @@ def test_messages_for_information_ring_no_bell(team: MemoryTeam) -> None:
 
 
 def test_the_title_counts_decisions_and_is_given_back(team: MemoryTeam) -> None:
-    listener = Listener(Notices())
+    listener = Listener(Notices(status=False))
     hand_in_plan(team)
     assert listener.see(view_of(team)) == "\x1b[22;2t\x1b]2;(1) sprint-42\x1b\\"
     assert listener.see(view_of(team)) == "", "an unchanged title costs nothing"
@@ -88,6 +90,23 @@ def test_the_title_counts_decisions_and_is_given_back(team: MemoryTeam) -> None:
     listener.written = ""
     listener.notifier.close()
     assert listener.written == "\x1b[23;2t"
+
+
+def test_the_terminal_is_told_whether_something_waits_and_that_it_is_over(team: MemoryTeam) -> None:
+    listener = Listener(Notices(title=False, progress=True))
+    hand_in_plan(team)
+    said = listener.see(view_of(team))
+    assert re.fullmatch(
+        r"\x1b]7501;state=blocked:kind=question:app=team-console:msg=(\w+=*)\x1b\\\x1b]9;4;4;100\x1b\\", said
+    )
+    assert b64decode(said.partition("msg=")[2].partition("\x1b")[0]) == b"1 decision in sprint-42"
+    assert listener.see(view_of(team)) == ""
+    assert listener.see(replace(view_of(team), attention=())) == (
+        "\x1b]7501;state=idle:app=team-console\x1b\\\x1b]9;4;0\x1b\\"
+    )
+    listener.written = ""
+    listener.notifier.close()
+    assert listener.written == "\x1b]7501;state=clear\x1b\\\x1b]9;4;0\x1b\\"
 
 
 def test_over_a_read_only_team_nothing_is_told_unless_the_user_wants_it(team: MemoryTeam) -> None:
@@ -106,7 +125,7 @@ def test_quiet_hours_may_go_over_midnight(span: str, hour: int, quiet: bool) -> 
 
 
 def test_in_quiet_hours_news_counts_as_told(team: MemoryTeam) -> None:
-    listener, now = Listener(Notices(title=False, bell=True, quiet=("00:00-23:59",))), team.clock()
+    listener, now = Listener(Notices(title=False, status=False, bell=True, quiet=("00:00-23:59",))), team.clock()
     hand_in_plan(team)
     listener.see(replace(view_of(team), attention=()), now)
     assert listener.see(view_of(team), now) == ""
@@ -114,7 +133,7 @@ def test_in_quiet_hours_news_counts_as_told(team: MemoryTeam) -> None:
     assert listener.see(view_of(team), now) == ""
 
 
-@pytest.mark.parametrize("sequence", [ways.title(HOSTILE), ways.desktop(HOSTILE, HOSTILE)])
+@pytest.mark.parametrize("sequence", [ways.title(HOSTILE), ways.desktop(HOSTILE, HOSTILE), ways.status(1, HOSTILE)])
 def test_nothing_an_agent_wrote_ends_the_sequence_it_stands_in(sequence: str) -> None:
     assert sequence.count("\x1b\\") == sequence.count("\x1b]")
     body = sequence.replace("\x1b\\", "").replace("\x1b]", "")
