@@ -86,6 +86,11 @@ def no_row(subject: Subject) -> str | None:
     return None if subject.has_row else "nothing is chosen"
 
 
+def not_reading(subject: Subject) -> str | None:
+    """For going through things one by one."""
+    return None if subject.is_reading else "f reads one thing after the other"
+
+
 def no_remedy(remedy: Remedy) -> Reason:
     """For a remedy of the failure desk on the chosen messages."""
     states = {
@@ -161,6 +166,7 @@ class Group(StrEnum):
 _WRITING = frozenset({Group.DECIDE, Group.WRITE, Group.DELIVER})
 _KEYS = {
     **{"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc", "shift+tab": "⇧tab"},
+    **{"left_square_bracket": "[", "right_square_bracket": "]", "vertical_line": "|"},
     **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "f2": "F2"},
 }
 
@@ -296,6 +302,14 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         why_not=no_row,
     ),
     _look(
+        id="read",
+        keys=("f",),
+        label="full screen",
+        help="Read it on the whole screen, where every key works, space and b page, n and p go on; esc leaves.",
+        why_not=no_row,
+        wording=lambda subject: "list" if subject.is_reading else "",
+    ),
+    _look(
         id="mark",
         keys=("space",),
         label="mark",
@@ -352,19 +366,55 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         id="filter",
         keys=("slash",),
         label="filter",
-        help="Show only rows that hold the words you type.",
+        help="Show only rows that hold the words you type; while reading, look for them in the text.",
+        wording=lambda subject: "search" if subject.is_reading else "",
     ),
     _in_help(
         id="next_hit",
         keys=("n",),
-        label="next hit",
-        help="Go to the next place that holds the words of the last filter.",
+        label="next",
+        help="Go to the next place that holds the words looked for; while reading without any, to the next thing.",
     ),
     _in_help(
         id="previous_hit",
         keys=("N",),
         label="hit before",
-        help="Go to the place before that holds the words of the last filter.",
+        help="Go to the place before that holds the words looked for.",
+    ),
+    _in_help(
+        id="previous_thing",
+        keys=("p",),
+        label="previous",
+        help="While reading: go to the thing before.",
+        why_not=not_reading,
+    ),
+    _in_help(
+        id="next_heading",
+        keys=("right_square_bracket",),
+        label="heading",
+        help="Go to the next heading of what is read.",
+        why_not=no_row,
+    ),
+    _in_help(
+        id="previous_heading",
+        keys=("left_square_bracket",),
+        label="heading before",
+        help="Go to the heading before.",
+        why_not=no_row,
+    ),
+    _in_help(
+        id="editor",
+        keys=("E",),
+        label="editor",
+        help="Read its text in your own editor, or in PAGER where none is set.",
+        why_not=no_row,
+    ),
+    _in_help(
+        id="pipe",
+        keys=("vertical_line",),
+        label="pipe…",
+        help="Hand its text to a command of yours.",
+        why_not=no_row,
     ),
     _in_help(
         id="sort",
@@ -579,6 +629,11 @@ WRITE_ACTIONS: tuple[Action, ...] = (
 
 ACTIONS: tuple[Action, ...] = (*WRITE_ACTIONS, *LOOK_ACTIONS, *CONSOLE_ACTIONS)
 BY_ID = {action.id: action for action in ACTIONS}
+READING = (
+    *("approve", "reject", "done", "next_hit", "previous_thing", "message", "next_heading", "filter", "editor", "pipe"),
+    "conversation",
+)
+"""What the footer names while one thing is read."""
 PINNED = ("palette", "help")
 """Always at the right end of the footer."""
 

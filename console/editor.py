@@ -1,4 +1,4 @@
-"""The human's own editor on a text, while the console steps aside: `VISUAL`, else `EDITOR`, else `vi`."""
+"""Programs of the human's own on a text, while the console steps aside: an editor, a pager, a command to pipe to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,12 +30,7 @@ def edit_text(app: App[Any], text: str, *, suffix: str) -> str:
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
         path = Path(folder, f"edit{suffix}")
         path.write_bytes(text.encode("utf-8", "replace"))
-        try:
-            with app.suspend(), _spared():
-                status, trouble = _run([*command, str(path)])
-        except SuspendNotSupported:
-            hint = "Answer on the command line: team-console approve REQUEST --edited FILE"
-            raise TeamError(Code.SPAWN_FAILED, "this terminal cannot be given to an editor", hint) from None
+        status, trouble = _run(app, [*command, str(path)])
         if trouble:
             what = f"the editor {command[0]} cannot be run: {trouble}"
             raise TeamError(Code.SPAWN_FAILED, what, "Set EDITOR to the editor you use.")
@@ -44,25 +40,71 @@ def edit_text(app: App[Any], text: str, *, suffix: str) -> str:
         return _text_of(path)
 
 
-def editor_command() -> list[str]:
-    """The words of the editor's command line.
+def view_text(app: App[Any], text: str) -> str:
+    """Show safe `text` in the human's own editor, in `PAGER` where none is set; returns what there is to say of it.
+
+    Raises:
+        TeamError: `SPAWN_FAILED` as for `edit_text`.
+    """
+    command = editor_command("VISUAL", "EDITOR", "PAGER", usual="less")
+    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
+        path = Path(folder, "text.md")
+        path.write_bytes(text.encode())
+        _, trouble = _run(app, [*command, str(path)])
+        if trouble:
+            what = f"{command[0]} cannot be run: {trouble}"
+            raise TeamError(Code.SPAWN_FAILED, what, "Set EDITOR or PAGER to what you read with.")
+        is_changed = not path.exists() or path.read_bytes() != text.encode()
+    return "What you changed was not taken: a, then ^e, edits it before it is approved." if is_changed else ""
+
+
+def pipe_text(app: App[Any], text: str, command: str) -> str:
+    """Run a command line of the human's in a shell, with safe `text` as its input; returns what there is to say of it.
+
+    Raises:
+        TeamError: `SPAWN_FAILED` when there is no shell, or the terminal cannot be given away.
+    """
+    status, trouble = _run(app, ["/bin/sh", "-c", command], text)
+    if trouble:
+        raise TeamError(Code.SPAWN_FAILED, f"the shell cannot be run: {trouble}", "Try again.")
+    return f"The command ended with status {status}." if status else ""
+
+
+def editor_command(*names: str, usual: str = "vi") -> list[str]:
+    """The words of the command line in the first of these variables that is set, by default `VISUAL` and `EDITOR`.
 
     Raises:
         TeamError: `SPAWN_FAILED` for a variable that no shell could read.
     """
-    name = next((name for name in ("VISUAL", "EDITOR") if os.environ.get(name, "").strip()), None)
+    known = (name for name in names or ("VISUAL", "EDITOR") if os.environ.get(name, "").strip())
+    name = next(known, None)
     try:
-        return shlex.split(os.environ[name]) if name is not None else ["vi"]
+        return shlex.split(os.environ[name]) if name is not None else [usual]
     except ValueError as error:
         raise TeamError(Code.SPAWN_FAILED, f"{name} cannot be read: {error}", "Set it to a command.") from None
 
 
-def _run(command: list[str]) -> tuple[int, str]:
-    """Its exit status, and why it could not be run. Nothing is raised: a suspended app comes back only after that."""
+def _run(app: App[Any], command: list[str], text: str | None = None) -> tuple[int, str]:
+    """Give the terminal to a command, with `text` as its input; its exit status, and why it could not be run.
+
+    Nothing is raised while the app is suspended: it comes back only after that.
+
+    Raises:
+        TeamError: `SPAWN_FAILED` when the terminal cannot be given away.
+    """
     try:
-        return subprocess.run(command, check=False).returncode, ""
-    except (OSError, ValueError) as error:
-        return -1, getattr(error, "strerror", None) or str(error)
+        with app.suspend(), _spared():
+            try:
+                status = subprocess.run(command, input=None if text is None else text.encode(), check=False).returncode
+                if text is not None:  # what it said would be gone with the next picture
+                    print("\n[enter: back to the console]", end="", flush=True)
+                    sys.__stdin__.readline() if sys.__stdin__ is not None else None
+                return status, ""
+            except (OSError, ValueError) as error:
+                return -1, getattr(error, "strerror", None) or str(error)
+    except SuspendNotSupported:
+        hint = "Use the command line: team-console show REQUEST, or team-console approve REQUEST --edited FILE"
+        raise TeamError(Code.SPAWN_FAILED, "this terminal cannot be given to another program", hint) from None
 
 
 def _text_of(path: Path) -> str:

@@ -194,16 +194,16 @@ class Wish(Struct, frozen=True):
         message: The question or the report.
         row: The request, None for a report.
         text: The whole text of the plan or report.
-        rejected: The version before that was rejected.
-        rejected_text: The whole of that.
+        former: The version before that it is compared with.
+        former_text: The whole of that.
     """
 
     key: str
     message: Message
     row: RequestRow | None
     text: str
-    rejected: RequestRow | None = None
-    rejected_text: str = ""
+    former: RequestRow | None = None
+    former_text: str = ""
     batches: tuple[Batch, ...] = ()
 
     def is_for_the_same(self, other: Wish) -> bool:
@@ -211,13 +211,13 @@ class Wish(Struct, frozen=True):
         return (
             self.message is other.message
             and self.text == other.text
-            and self.rejected_text == other.rejected_text
-            and _rejection(self) is _rejection(other)
+            and self.former_text == other.former_text
+            and _verdict(self) is _verdict(other)
         )
 
 
-def _rejection(wish: Wish) -> Message | None:
-    return wish.rejected.verdict if wish.rejected is not None else None
+def _verdict(wish: Wish) -> Message | None:
+    return wish.former.verdict if wish.former is not None else None
 
 
 # Gathers the evidence beside one request or report: in a thread, never under the lock, bounded in what it looks at.
@@ -245,8 +245,8 @@ def _gather(team: Team, wish: Wish) -> Evidence:
     return plan_evidence(
         row,
         text=wish.text,
-        rejected=wish.rejected,
-        rejected_text=wish.rejected_text,
+        former=wish.former,
+        former_text=wish.former_text,
         batches=wish.batches,
         looked=looked,
     )

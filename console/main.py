@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.actions import ACTIONS, BY_ID, PINNED, Action, Group, actions_in, alone, shown_key
+from team_console.console.actions import ACTIONS, BY_ID, PINNED, READING, Action, Group, actions_in, alone, shown_key
 from team_console.console.background import Background
 from team_console.console.decisions import Unwritten, Workspace
 from team_console.console.drafts import Drafts, Place
@@ -70,6 +70,7 @@ class Shown(Struct, frozen=True):
         cannot_write: Nothing can be written, by choice or for want of permissions.
         busy: What is going on; empty for nothing.
         has_column: There is room for the team as a column.
+        place: Where one is among the things that are read, in place of the place of the team; empty in a list.
     """
 
     situation: ScreenState
@@ -78,6 +79,7 @@ class Shown(Struct, frozen=True):
     cannot_write: bool
     busy: str
     has_column: bool
+    place: str = ""
 
 
 class _Bars(NamedTuple):
@@ -128,7 +130,7 @@ class Frame:
         standing = Standing(
             team=safe_line(snapshot.config.name if snapshot else "team-console", 40),
             me=safe_line(self._caller.actor, 40),
-            place=safe_line(self._caller.team.location, 300),
+            place=shown.place or safe_line(self._caller.team.location, 300),
             pulse=pulse_of(situation, shown.now),
             read_only=shown.cannot_write,
             busy=shown.busy,
@@ -161,9 +163,13 @@ class Frame:
             return
         self._keys_about = about
         here = (action for action in actions_in(subject.mode, read_only=cannot_write) if action.footer)
+        if subject.is_reading:
+            here = (BY_ID[name] for name in READING if not (cannot_write and BY_ID[name].writes))
         usable = (action for action in here if action.disabled(subject) is None)
         hints = tuple(KeyHint(shown_key(action), action.label_on(subject)) for action in usable)
-        pinned = tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in PINNED)
+        hints = (KeyHint("space", "page"), *hints) if subject.is_reading else hints
+        pinned_names = ("back", "help") if subject.is_reading else PINNED
+        pinned = tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in pinned_names)
         self._bars.keys.show(hints, pinned)
 
     def _show_tip(self, subject: Subject | None) -> None:
@@ -553,6 +559,11 @@ class MainScreen(Screen[None]):
         """Whether nothing can be written, by choice or for want of permissions."""
         return self.read_only or bool(self.situation.obstacle)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether one thing has the whole screen."""
+        return isinstance(self.pane, ListPane) and self.pane.is_reading
+
     def compose(self) -> ComposeResult:
         """The frame and the first pane; the others are made when they are gone to."""
         self.add_class(*size_classes(self.app.size))
@@ -623,6 +634,8 @@ class MainScreen(Screen[None]):
             if self._is_drawn:
                 self.pane.focus_first()
             return
+        if self.is_reading and isinstance(self.pane, ListPane):
+            self.pane.read(False)
         fresh = self.panes.bring(mode)
         self.set_class(mode is Mode.INBOXES, "-roster")
         self._show_frame()
@@ -650,6 +663,7 @@ class MainScreen(Screen[None]):
             no_writing=no_writing(self.situation, read_only=self.read_only),
             selection=selection,
             unwritten=self.unwritten.subjects,
+            is_reading=self.is_reading,
         )
 
     def action_perform(self, name: str) -> None:
@@ -738,8 +752,11 @@ class MainScreen(Screen[None]):
         self.app.call_later(self._show_keys)  # behind the focus, which moves later: its keys are written once
 
     def _show_frame(self) -> None:
-        has_column = self.has_class("-broad")
-        self.frame.show(Shown(self.situation, self.now, self.mode, self.cannot_write, self.busy, has_column))
+        has_column, place = self.has_class("-broad") and not self.is_reading, ""
+        if self.is_reading and isinstance(self.pane, ListPane):
+            here, number = self.pane.rows.position
+            place = f"{here:,} of {number:,}"
+        self.frame.show(Shown(self.situation, self.now, self.mode, self.cannot_write, self.busy, has_column, place))
 
     def _show_keys(self) -> None:
         if self.is_mounted:
@@ -748,6 +765,7 @@ class MainScreen(Screen[None]):
     @on(Pane.Looked)
     @on(DescendantFocus)
     def _looked(self) -> None:
+        self._show_frame()
         self._show_keys()
 
     @on(Pane.Wanted)

@@ -86,6 +86,7 @@ class Subject(Struct, frozen=True):
         no_writing: Why nothing can be written now; None when it can.
         selection: What the pane has under its cursor.
         unwritten: Id of a request or message -> what was decided about it and is not written yet.
+        is_reading: Whether what is under the cursor has the whole screen.
     """
 
     mode: Mode
@@ -95,6 +96,7 @@ class Subject(Struct, frozen=True):
     no_writing: str | None = None
     selection: Selection = NOTHING
     unwritten: Mapping[str, str] = {}
+    is_reading: bool = False
 
     @property
     def has_row(self) -> bool:

@@ -387,13 +387,12 @@ def unwritten(decided: str) -> str:
 
 def with_unwritten(document: Document, decided: str) -> Document:
     """The document of such a thing, which says it first."""
-    said: Line = ((unwritten(decided), "alert"), (" · U undo, W send now", "muted"))
-    return replace(document, blocks=(Lines((said,)), *document.blocks))
+    return with_fate(document, f"{unwritten(decided)} · U undo, enter send now")
 
 
 def with_fate(document: Document, fate: str) -> Document:
-    """The document of a request that a form is open about and that waits no more, which says so first."""
-    return replace(document, blocks=(Lines((((fate, "alert"),),)), *document.blocks))
+    """The document of a request that waits no more while it is read, which says so above its text."""
+    return replace(document, banner=" · ".join(filter(None, (fate, document.banner))))
 
 
 def set_title(widget: Widget, title: str, subtitle: str = "") -> None:

@@ -10,12 +10,12 @@ from typing import ClassVar
 
 from msgspec import Struct, field
 from team_console.store.protocol.verdicts import Seen
-from team_console.widgets.document import CANNOT_BE_SHOWN, Document, NotShown, Place, laid_out
-from team_console.widgets.later import Told
+from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, NotShown, Place, laid_out
 from team_console.widgets.scrolled import room_of
-from team_console.widgets.text import Line, fit, marked_hits
+from team_console.widgets.text import Line, cell_len, crop, fit, marked_hits, text_of
 from team_console.widgets.tones import Inked
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.events import Resize
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -68,6 +68,8 @@ class Detail(Inked, ScrollView, can_focus=True):
     """A scrolled document. The line API keeps a change of document to the lines that differ.
 
     Attributes:
+        is_room: Whether it has the whole screen, where `b` pages back.
+        sought: What is looked for in it, case folded; empty for nothing.
         drawn_before: Tokens of all documents of which a line was ever drawn, each with all that it showed last.
         painted_before: Tokens of these documents, each with the lines that were painted.
     """
@@ -89,19 +91,18 @@ class Detail(Inked, ScrollView, can_focus=True):
         Binding("G,end", "scroll_end", "End", show=False),
         Binding("ctrl+d", "half(1)", "Half a page down", show=False),
         Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
-        Binding("pagedown", "page_down", "Page down", show=False),
+        Binding("pagedown,space", "page_down", "Page down", show=False),
+        Binding("b", "page_back", "Page up", show=False),
         Binding("pageup", "page_up", "Page up", show=False),
     ]
 
-    class Turned(Told["Detail"]):
-        """Other lines of it stand on the screen."""
-
-    HELP = "The thing itself. Scroll with the arrows or j and k; v shows the text exactly as it was written."
+    HELP = "The thing itself. space pages, j and k scroll, ] goes to the next heading; f gives it the whole screen."
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.document: Document | None = None
-        self.raw = self.full = False
+        self.raw = self.full = self.is_room = False
+        self.sought = ""
         self._lines: list[Line] = []
         self._rest: Iterator[tuple[Place, Line]] | None = None
         self._drawn = ""
@@ -112,6 +113,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._counts: Counter[Place] = Counter()
         self._laid_width = 0
         self._hits: tuple[str, ...] = ()
+        self._written: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> str:
@@ -145,18 +147,37 @@ class Detail(Inked, ScrollView, can_focus=True):
             self._hits = words
             self.refresh()
 
+    def find(self, words: str) -> bool:
+        """Look for `words` as one text, and go to the first line from here on that has it; False where none has."""
+        self.sought = words.casefold()
+        self.set_hits((self.sought,) if self.sought else ())
+        return not self.sought or self._go_to(self._lines_with((self.sought,)), 1, here=True)
+
     def next_hit(self, words: tuple[str, ...], direction: int) -> bool:
         """Scroll to the next line, or the one before, that holds one of `words`; False when there is none."""
+        return self._go_to(self._lines_with(words), direction)
+
+    def next_heading(self, direction: int) -> bool:
+        """Scroll to the next heading, or the one before; False when there is none."""
         self.lay_out_rest()
-        texts = ["".join(text for text, _ in line).casefold() for line in self._lines]
-        hits = [number for number, text in enumerate(texts) if any(word in text for word in words)]
+        heads = [any(tone in HEADS for _, tone in line[:2]) for line in self._lines]
+        begins = [number for number, is_head in enumerate(heads) if is_head and not (number and heads[number - 1])]
         top = self.scroll_offset.y
-        after = [number for number in hits if (number > top if direction > 0 else number < top)]
-        if not hits:
-            return False
-        target = (after or hits)[0 if direction > 0 else -1]
-        self.scroll_to(y=target, animate=False)
-        return True
+        further = [number for number in begins if (number > top if direction > 0 else number < top)]
+        return bool(further) and self._go_to(further, direction)
+
+    def _lines_with(self, words: tuple[str, ...]) -> list[int]:
+        self.lay_out_rest()
+        texts = (text_of(line).casefold() for line in self._lines)
+        return [number for number, text in enumerate(texts) if any(word in text for word in words)]
+
+    def _go_to(self, lines: list[int], direction: int, *, here: bool = False) -> bool:
+        """Scroll to the next of these lines, or the one before; behind the last comes the first again."""
+        top = self.scroll_offset.y - here
+        after = [number for number in lines if (number > top if direction > 0 else number < top)]
+        if lines:
+            self.scroll_to(y=(after or lines)[0 if direction > 0 else -1], animate=False)
+        return bool(lines)
 
     def toggle_full(self) -> bool:
         """Show ids and further facts, or hide them again; returns whether they are shown now."""
@@ -210,6 +231,14 @@ class Detail(Inked, ScrollView, can_focus=True):
         """Scroll a page up, at once."""
         self.scroll_page_up(animate=False)
 
+    def action_page_back(self) -> None:
+        """Scroll a page up, where the key is not that of a broadcast."""
+        self.scroll_page_up(animate=False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only a text that has the whole screen takes `b`."""
+        return self.is_room if action == "page_back" else super().check_action(action, parameters)
+
     def on_resize(self, event: Resize) -> None:
         """Lay the document out again at another width."""
         self._lay_out(keep=True)
@@ -219,16 +248,20 @@ class Detail(Inked, ScrollView, can_focus=True):
         if width <= 0:
             return
         before, top = self._lines, self.scroll_offset.y if keep else 0
+        anchor = self._places[top] if 0 < top < len(self._places) else None
         letters = sum(map(_letters, before[:top])) if width != self._laid_width else 0
         self._lines, self._places, self._counts, self._laid_width = [], [], Counter(), width
         self._begin_painted(width)
         self._rest = laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(())
+        old_top = top
         if letters:  # another width: go on at the same words, on whichever line they stand now
             top = self._line_at(letters)
+        elif anchor is not None:  # something came in above: go on at the same line
+            top = self._line_of(anchor, top)
         self._take(max(0, top + room_of(self).height + _AHEAD - len(self._lines)))
         height = len(self._lines) if self._rest is None or not keep else max(len(self._lines), self.virtual_size.height)
         self._set_size(Size(width, height))
-        if not keep or letters:
+        if not keep or top != old_top:
             self.scroll_to(y=top, animate=False, force=True)
         self.tell_position()
         self._refresh_changed(before, self._lines)
@@ -282,16 +315,40 @@ class Detail(Inked, ScrollView, can_focus=True):
             number += 1
         return max(0, number - (so_far > letters))
 
+    def _line_of(self, anchor: tuple[Place, int], top: int) -> int:
+        """Where the line stands that was the first on the screen; the same place where it is gone."""
+        self._take(max(0, top + _STEP - len(self._lines)))
+        return self._places.index(anchor) if anchor in self._places else top
+
     @property
     def position(self) -> str:
-        """Which lines of how many stand on the screen; empty where all do."""
+        """Which lines of what is asked stand on the screen, and how much of it was read; empty where all fits."""
         height, top = room_of(self).height, self.scroll_offset.y
-        number = max(len(self._lines), self.virtual_size.height)
-        return f"lines {top + 1:,}-{min(top + height, number):,} of {number:,}" if number > height > 0 else ""
+        if not 0 < height < max(len(self._lines), self.virtual_size.height):
+            return ""
+        text = [number for place, number in self._places[top : top + height] if place is Place.TEXT]
+        total = self._painted.text_lines
+        lines = f"lines {text[0] + 1:,}-{text[-1] + 1:,} of {total:,}" if text else "evidence"
+        seen = self._painted.text.union(text)
+        return f"{lines} · {100 * len(seen) // total} % read" if total else lines
 
     def tell_position(self) -> None:
-        """Tell whoever shows the position that it may be another."""
-        self.post_message(self.Turned(self))
+        """Write what is read and where one is in it above the text; once the title is out of sight, that as well."""
+        document = self.document
+        if document is None:
+            title, banner, position = " ", "", ""
+        else:
+            is_above = self.scroll_offset.y > 0
+            title, position = " · ".join(filter(None, (document.title, document.headline * is_above))), self.position
+            banner = document.banner * is_above
+        width = max(0, self.outer_size.width - 6)
+        if cell_len(position) > width // 2:
+            position = position.partition(" · ")[0]
+        left = crop(banner or title, max(0, width - cell_len(position) - 2 * bool(position)))
+        space = " " * (width - cell_len(left) - cell_len(position)) if position else ""
+        if (written := (left, space, position, banner)) != self._written:
+            self._written = written
+            self.border_title = Content.assemble((left, "$text-warning" if banner else ""), space, position)
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Other lines stand on the screen."""

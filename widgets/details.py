@@ -322,8 +322,9 @@ def compared_blocks(evidence: Evidence) -> tuple[Block, ...]:
     """What differs from the version that was rejected, with the words of the rejection."""
     if not evidence.compared:
         return ()
-    blocks: list[Block] = [Heading("why the version before was rejected")]
-    blocks.append(Text(safe_text(evidence.words)) if evidence.words else Lines(((("no words", "muted"),),)))
+    blocks: list[Block] = []
+    if evidence.words:
+        blocks += [Heading("why the version before was rejected"), Text(safe_text(evidence.words))]
     # The record names the version by its id; on the screen ids stand behind a key.
     blocks.append(Heading(f"what is new: {safe_line(evidence.compared.partition(' against ')[0], _EVIDENCE_LONGEST)}"))
     blocks.append(diff_text(evidence.diff) if evidence.diff else Lines(((("not a line differs", "warn"),),)))

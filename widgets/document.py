@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from itertools import count, islice
@@ -34,25 +34,97 @@ _TASK = re.compile(r"\[([ xX])\][ \t]+")
 _QUOTE = re.compile(r"[ \t]{0,3}>[ ]?")
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})(.*)$")
 _RULE = re.compile(r"[ \t]{0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
-_FENCE_EDGE = "│ "
+_BELOW_HEAD = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+"""The line below the head of a table."""
+_BAR = re.compile(r"(?<!\\)\|")
+_CODE = re.compile(
+    r"(?P<muted>(?<!\S)#.*|(?<![:/])//.*)"
+    r"|(?P<good>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
+    r"|(?P<open>(?<!\w)\d[\w.]*)"
+    r"|(?P<key>\b(?:and|as|async|await|break|case|catch|class|const|continue|def|del|do|done|elif|else|end|except|export"
+    r"|false|False|fi|finally|fn|for|from|func|function|go|if|impl|import|in|interface|is|lambda|let|match|module|new|nil"
+    r"|None|not|null|or|package|pass|private|public|raise|resource|return|self|static|struct|switch|then|this|throw|true"
+    r"|True|try|type|use|var|variable|void|while|with|yield"
+    r"|SELECT|FROM|WHERE|AND|OR|NOT|INSERT|INTO|VALUES|UPDATE|SET|DELETE|CREATE|TABLE|ALTER|ADD|COLUMN|INDEX|ON|DROP"
+    r"|JOIN|LEFT|ORDER|GROUP|BY|NULL|DEFAULT|PRIMARY)\b)"
+)
+"""Comments, texts, numbers and words of the usual languages: a lexer of each takes 100 ms to be imported, and hostile
+text can hold it up for ever."""
+_NO_LANGUAGE = frozenset({"", "text", "txt", "plain", "output", "console", "md", "markdown", "mermaid"})
+_EDGE, _GOES_ON = "│ ", "┊ "
+"""What begins a line of code, and what begins the rest of one that is longer than the screen is wide."""
+_SIGNS = {"+": "good", "-": "bad"}
+_LEVELS = ("head1", "head")
+"""Tones of headings, from the first level on."""
+HEADS = frozenset({*_LEVELS, "head3", "section"})
+"""Tones that lines begin in which a reader jumps to."""
+_NARROWEST = 4
+"""Cells for each column of a table that it is drawn from on."""
 
 
 def prose(text: str, width: int) -> Iterator[Line]:
     """The lines of safe Markdown `text` at `width` cells."""
-    fence = ""
-    for line in text.split("\n"):
+    fence = language = ""
+    lines = text.split("\n")
+    number = 0
+    while number < len(lines):
+        line = lines[number]
         edge = _FENCE.match(line)
         if fence:
             if edge and edge[1].startswith(fence) and not edge[2].strip():
                 fence = ""
             else:
-                yield from _code(line, width)
+                yield from _code(line, width, language)
         elif edge and "`" not in edge[2]:
-            fence = edge[1]
-            if edge[2].strip():
-                yield from wrap(((_FENCE_EDGE, "faint"), (edge[2].strip(), "faint")), width)
+            fence, language = edge[1], edge[2].strip()
+            if language:
+                yield from wrap(((_EDGE, "faint"), (language, "faint")), width)
+        elif (
+            "|" in line
+            and number + 1 < len(lines)
+            and "|" in lines[number + 1]
+            and _BELOW_HEAD.match(lines[number + 1])
+        ):
+            end = next((place for place in range(number, len(lines)) if "|" not in lines[place]), len(lines))
+            yield from _table(lines[number:end], width)
+            number = end - 1
         else:
             yield from _block(line, width)
+        number += 1
+
+
+def _table(lines: Sequence[str], width: int) -> Iterator[Line]:
+    """A table with its columns side by side, as many lines as were written; what does not fit goes on below."""
+    rows = [[inline(cell.strip().replace("\\|", "|")) for cell in _cells(line)] for line in (lines[0], *lines[2:])]
+    columns = max(map(len, rows))
+    marks = [cell.strip() for cell in _cells(lines[1])] + [""] * columns
+    widths = [max(width_of(row[place]) for row in rows if place < len(row)) for place in range(columns)]
+    room = width - 3 * columns + 1
+    if room < columns * _NARROWEST:  # nothing is cut that nobody could bring back
+        yield from plain("\n".join(lines), width)
+        return
+    widest = next(most for most in range(room, 0, -1) if sum(min(most, wide) for wide in widths) <= room)
+    widths = [min(widest, wide) for wide in widths]
+    for number, row in enumerate(rows):
+        cells = [wrap(cell, wide) for cell, wide in zip([*row, *[()] * columns], widths, strict=False)]
+        for place in range(max(map(len, cells))):
+            parts: list[Part] = []
+            for cell, wide, mark in zip(cells, widths, marks, strict=False):
+                said = cell[place] if place < len(cell) else ()
+                space = (" " * max(0, wide - width_of(said)), "")
+                bold = tuple((text, tone or "strong") for text, tone in said) if number == 0 else said
+                parts += [(" │ ", "faint")] if parts else [(" ", "")]
+                parts += [space, *bold] if mark.endswith(":") and not mark.startswith(":") else [*bold, space]
+            yield fit(tuple(parts), width)
+        if number == 0:
+            yield fit((("─" + "─┼─".join("─" * wide for wide in widths) + "─", "faint"),), width)
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a line of a table; bars at its ends part nothing."""
+    line = line.strip()
+    line = line[1:] if line.startswith("|") else line
+    return _BAR.split(line[:-1] if line.endswith("|") and not line.endswith("\\|") else line)
 
 
 def plain(text: str, width: int) -> Iterator[Line]:
@@ -88,13 +160,29 @@ def inline(text: str, tone: str = "") -> Line:
     return tuple(parts)
 
 
-def _code(line: str, width: int) -> list[Line]:
-    return wrap(((_FENCE_EDGE, "faint"), (line, "code")), width, rest=((_FENCE_EDGE, "faint"),))
+def _code(line: str, width: int, language: str) -> Iterator[Line]:
+    """A line of code, told apart from one that goes on."""
+    for number, piece in enumerate(pieces(line, width - len(_EDGE))):
+        yield (_GOES_ON if number else _EDGE, "faint"), *_coloured(piece, language.partition(" ")[0].lower())
+
+
+def _coloured(text: str, language: str) -> Line:
+    if language == "diff":
+        return ((text, _SIGNS.get(text[:1], "code")),)
+    if language in _NO_LANGUAGE:
+        return ((text, "code"),)
+    parts: list[Part] = []
+    start = 0
+    for match in _CODE.finditer(text):
+        parts += [(text[start : match.start()], ""), (match[0], match.lastgroup or "")]
+        start = match.end()
+    return tuple(part for part in (*parts, (text[start:], "")) if part[0])
 
 
 def _block(line: str, width: int) -> list[Line]:
     if match := _HEADING.match(line):
-        return wrap(inline(match[2], "head"), width)
+        level = len(match[1]) - 1
+        return wrap(inline(match[2], _LEVELS[level] if level < len(_LEVELS) else "head3"), width)
     if _RULE.match(line):
         return [(("─" * width, "faint"),)]
     if match := _QUOTE.match(line):
@@ -118,9 +206,6 @@ def _item(match: re.Match[str], width: int) -> list[Line]:
 
 # Reads commands, contents and differences into lines for the screen: nothing is dropped, no break is hidden.
 
-_EDGE, _GOES_ON = "│ ", "┊ "
-"""What begins a line, and what begins the rest of one that is longer than the screen is wide."""
-_SIGNS = {"+": "good", "-": "bad"}
 _LINE_END = "\\"
 
 
@@ -216,6 +301,7 @@ class Document(Struct, frozen=True):
         key: Which thing it is; a document with another key begins at its top.
         title: Safe text for the row above it: which kind of thing it is.
         headline: Safe text its first line says: what it is about.
+        banner: What became of it while it was read, safe text; stands above the text, however far that is scrolled.
         facts: The line below: who, when, how late; each part is one fact.
         more: Facts that are shown on demand: ids and the like.
         blocks: From top to bottom.
@@ -228,6 +314,7 @@ class Document(Struct, frozen=True):
     title: str
     blocks: tuple[Block, ...] = ()
     headline: str = ""
+    banner: str = ""
     facts: Line = ()
     more: tuple[Fact, ...] = ()
     token: str = ""
@@ -255,8 +342,9 @@ def laid_out(document: Document, width: int, *, raw: bool = False, full: bool = 
 
 
 def _head(document: Document, width: int) -> list[Line]:
-    """Headline and facts; a fact that does not fit into the line goes to the next one as a whole."""
-    lines = wrap(((document.headline, "strong"),), width) if document.headline else []
+    """Banner, headline and facts; a fact that does not fit into the line goes to the next one as a whole."""
+    lines = wrap(((document.banner, "alert"),), width) if document.banner else []
+    lines += wrap(((document.headline, "strong"),), width) if document.headline else []
     parts: list[Part] = []
     for text, tone in document.facts:
         apart: Part = (" · ", "muted")
@@ -274,7 +362,7 @@ def _document_block(block: Block, width: int, labels: int, raw: bool) -> Iterato
             yield from wrap((*head, *line), width, rest=((" " * (labels + 1), ""),))
         case Heading(text):
             lead = f"── {text} "
-            yield fit(((lead, "muted"), ("─" * max(0, width - len(lead)), "faint")), width)
+            yield fit(((lead, "section"), ("─" * max(0, width - len(lead)), "faint")), width)
         case Lines(lines, indent, is_table):
             for line in lines:
                 yield from (fit(line, width),) if is_table else wrap(line, width, rest=((" " * indent, ""),))

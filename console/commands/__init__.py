@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from team_console.console.commands import deciding, looking, writing
+from team_console.console.commands import deciding, looking, reading, writing
 from team_console.console.decisions import Workspace
 from team_console.console.selection import Subject
 
@@ -18,6 +18,7 @@ def handlers() -> Mapping[str, Handler]:
         **writing.HANDLERS,
         **writing.DELIVERING_HANDLERS,
         **looking.HANDLERS,
+        **reading.HANDLERS,
         **looking.EXPORTING_HANDLERS,
         **looking.MOVING_HANDLERS,
         **looking.WATCHING_HANDLERS,

@@ -85,12 +85,6 @@ def ids(workspace: Workspace, subject: Subject) -> None:
         workspace.pane.detail.toggle_full()
 
 
-def next_hit(workspace: Workspace, subject: Subject, direction: int = 1) -> None:
-    """Go to the next place with the words of the last filter; from a thing that left the list to the next thing."""
-    if isinstance(workspace.pane, ListPane) and not (workspace.pane.go_on() or workspace.pane.next_hit(direction)):
-        workspace.toast("No more matches. / searches for other words.", severity="warning")
-
-
 def sort(workspace: Workspace, subject: Subject) -> None:
     """Sort by the next column."""
     if isinstance(workspace.pane, ListPane) and (name := workspace.pane.sort_next()) is not None:
@@ -143,8 +137,6 @@ HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
     "filter": filter_rows,
     "raw": raw,
     "ids": ids,
-    "next_hit": next_hit,
-    "previous_hit": partial(next_hit, direction=-1),
     "sort": sort,
     "copy_id": copy_id,
     "copy_text": copy_text,

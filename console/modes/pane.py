@@ -41,7 +41,7 @@ from team_console.store.model.names import USER
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Face, Seal, Seen, seal_of, seen_of
-from team_console.store.views.evidence import Evidence, claimed_checks, rejected_before
+from team_console.store.views.evidence import Evidence, claimed_checks, version_before
 from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
@@ -351,17 +351,17 @@ def wish_of(pane: Pane, row: RequestRow) -> Wish | None:
     view = pane.situation.view
     if row.kind not in KINDS or not row.is_open or view is None:
         return None
-    rejected = rejected_before(row, earlier_plans(row, view.requests))
+    former = version_before(row, earlier_plans(row, view.requests), pane.shelf.looked_at)
     # Both are asked for at once: the second would otherwise be read only when the first was shown.
-    former = pane.content_of(rejected.question) if rejected is not None else None
+    former_text = pane.content_of(former.question) if former is not None else None
     whole = pane.content_of(row.question)
     if pane.is_incomplete(row.question):
         return None
-    if rejected is not None and pane.is_incomplete(rejected.question):
-        rejected = None
-    before = "" if rejected is None else rejected.question.content if former is None else former
+    if former is not None and pane.is_incomplete(former.question):
+        former = None
+    before = "" if former is None else former.question.content if former_text is None else former_text
     text = row.question.content if whole is None else whole
-    return Wish(row.key, row.question, row, text, rejected, before, view.batches)
+    return Wish(row.key, row.question, row, text, former, before, view.batches)
 
 
 def _known(pane: Pane, wish: Wish) -> Gathered | None:
@@ -511,7 +511,7 @@ class ListPane(Pane, Generic[RowT]):
     ListPane RowList:focus, ListPane Detail:focus { border-title-color: $text-accent; border-title-style: bold; }
     ListPane.-inside > .pane--rows { height: 6; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "show_newer", "Show the newer version", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "go_on", "Go on with what is read", show=False)]
 
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
@@ -661,8 +661,16 @@ class ListPane(Pane, Generic[RowT]):
         now = row_now(self._asked, self.situation.view) if self._asked is not None else None
         return now is not None and now.state is RequestState.SUPERSEDED
 
-    def action_show_newer(self) -> None:
-        """Go to the version that took the place of the one that is read."""
+    def action_go_on(self) -> None:
+        """Send what was decided, go to the version that took the place of this one, else give it the whole screen."""
+        if self.shelf.unwritten:
+            self.call_later(self.run_action, "screen.perform('write_now')")
+        elif self._is_superseded:
+            self._show_newer()
+        elif not self.is_reading:
+            self.read(True)
+
+    def _show_newer(self) -> None:
         now = row_now(self._asked, self.situation.view) if self._asked is not None else None
         if now is not None and now.superseded_by:
             self.seek_subject(now.superseded_by)
@@ -763,8 +771,35 @@ class ListPane(Pane, Generic[RowT]):
         return self._drawn.row is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
 
     def filter(self) -> None:
-        """Ask for words to filter by."""
-        self._asking.open(self.query_text)
+        """Ask for words to filter by, or to look for in what is read."""
+        self._asking.open(self.detail.sought if self.is_reading else self.query_text)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether what is read has the whole screen."""
+        return self.is_complete and self.detail.is_room
+
+    def read(self, reads: bool) -> bool:
+        """Give what is under the cursor the whole screen, or the list its place again; False where nothing is."""
+        if reads and self.rows.cursor_key is None:
+            return False
+        if not reads:
+            self.detail.find("")
+            self._mark_hits(self.query_text)
+        self._inside(False)
+        self.detail.is_room = reads
+        self.screen.set_class(reads, "-reading")
+        (self.detail if reads else self.rows).focus()
+        self._show_detail()
+        self.post_message(self.Looked(self))
+        return True
+
+    def _typed(self, text: str) -> None:
+        """Words in the line: what is read is searched in, a list is filtered."""
+        if self.is_reading:
+            self.detail.find(text)
+        else:
+            self.set_filter(text)
 
     def set_filter(self, text: str) -> None:
         """Show only rows that hold all words of `text`."""
@@ -782,6 +817,10 @@ class ListPane(Pane, Generic[RowT]):
 
     def next_hit(self, direction: int) -> bool:
         """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
+        if self.is_reading and self.detail.sought:
+            return self.detail.next_hit((self.detail.sought,), direction)
+        if self.is_reading:
+            return self.step(direction)
         if not self._words:
             return False
         if self.detail.has_focus:
@@ -790,6 +829,12 @@ class ListPane(Pane, Generic[RowT]):
         order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
         index = next((index for index in order if self._holds(rows[index], self._words)), None)
         return index is not None and self.rows.select(self.key_of(rows[index]))
+
+    def step(self, direction: int) -> bool:
+        """Go to the next thing, or the one before; False at the end."""
+        place = self.rows.position
+        self.rows.action_move(direction)
+        return self.rows.position != place
 
     def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
         text = self.words_of(row).casefold() if words else ""
@@ -815,7 +860,7 @@ class ListPane(Pane, Generic[RowT]):
 
     def end_asking(self, *, keep: bool) -> None:
         """Ask for no more words to filter by; without `keep`, show all rows again."""
-        self._close_filter(self.query_text if keep else "")
+        self._close_filter((self.detail.sought if self.is_reading else self.query_text) if keep else "")
 
     def toggle_raw(self) -> bool:
         """Show texts as they were written, and back; returns whether they are plain now."""
@@ -823,9 +868,10 @@ class ListPane(Pane, Generic[RowT]):
 
     def back(self) -> bool:
         """Out of the detail, the filter, the marks, one after the other."""
-        if self.detail.has_focus:
-            self._inside(False)
-            self.rows.focus()
+        if self.is_reading and (self.is_asking or self.detail.sought):
+            self._close_filter("")
+        elif self.detail.has_focus or self.is_reading:
+            self.read(False)
         elif self.rows.marks:
             self.rows.clear_marks()
         elif self.query_text or self.is_asking:
@@ -837,8 +883,8 @@ class ListPane(Pane, Generic[RowT]):
     def open(self) -> None:
         """Go into the thing under the cursor, or to the version that took its place."""
         self.draw_now()
-        if self._is_superseded:
-            return self.action_show_newer()
+        if self.shelf.unwritten or self._is_superseded:
+            return self.action_go_on()
         if self.rows.cursor_key is not None:
             self._inside(True)
             self.detail.focus()
@@ -870,18 +916,18 @@ class ListPane(Pane, Generic[RowT]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Words of the filter were typed."""
         event.stop()
-        self.set_filter(event.value)
+        self._typed(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The filter is as it should be."""
         event.stop()
-        self.set_filter(event.value)
+        self._typed(event.value)
         self.end_asking(keep=True)
 
     def _close_filter(self, text: str) -> None:
-        self.set_filter(text)
+        self._typed(text)
         before = self._asking.close()
-        (self.rows if text or before is None else before).focus()
+        (self.detail if self.is_reading else self.rows if text or before is None else before).focus()
 
     def _fill(self, *, again: bool = True) -> None:
         shown = self._filtered()
@@ -930,16 +976,11 @@ class ListPane(Pane, Generic[RowT]):
         known = self.situation.sight is not None and self.situation.sight.view is not None
         set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
 
-    @on(Detail.Turned)
-    def _show_position(self) -> None:
-        """The title of what is read, and which lines of it stand there."""
-        document = self.detail.document
-        words = (document.title, self.detail.position) if document is not None else ()
-        set_title(self.detail, "   ".join(filter(None, words)))
-
     def _show_detail(self) -> None:
         self._follow_request()
         row = self.rows.cursor_row
+        if row is None and self.is_reading:
+            self.read(False)
         self._drawn.note(row, self.drawn_from(self.situation.view))
         try:
             document = self.document_of(row) if row is not None else None
@@ -951,5 +992,4 @@ class ListPane(Pane, Generic[RowT]):
         if document is not None and (fate := self.fate):
             document = with_fate(document, f"{fate}{' · enter shows it' * self._is_superseded} · n next")
         self.detail.show(document)
-        self._show_position()
         self._cursor.look_around()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -14,6 +14,7 @@ from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.proposals import counts_of, difference
 from team_console.store.views.rows import Batch, RequestRow, RequestState
 
@@ -360,8 +361,8 @@ def plan_evidence(
     row: RequestRow,
     *,
     text: str,
-    rejected: RequestRow | None,
-    rejected_text: str,
+    former: RequestRow | None,
+    former_text: str,
     batches: Sequence[Batch],
     looked: Looked,
 ) -> Evidence:
@@ -369,11 +370,12 @@ def plan_evidence(
 
     Args:
         text: The whole plan.
-        rejected: The version before it that was rejected; None when there is none.
-        rejected_text: The whole of that.
+        former: The version before it that it is compared with; None when there is none.
+        former_text: The whole of that.
         looked: What was looked at for it.
     """
     since = row.asked_at.timestamp() if row.asked_at is not None else None
+    rejected = former if former is not None and former.state is RequestState.REJECTED else None
     ran = "what it ran since the rejection" if rejected is not None else "what it ran last"
     sections = (
         Section("files it names", tuple(_files(looked, since))),
@@ -381,14 +383,14 @@ def plan_evidence(
         Section(ran, tuple(_runs(looked, rejected, since))),
     )
     kept = tuple(section for section in sections if section.pieces)
-    if rejected is None:
+    if former is None:
         return Evidence(kept)
-    diff = difference(rejected_text, text)
-    before = [(rejected.request_id, rejected.question)]
-    before += [(rejected.request_id, rejected.verdict)] if rejected.verdict is not None else []
-    said = f"against {rejected.request_id}, rejected by {rejected.answered_by}"
-    compared = f"{counts_of(diff) if diff else 'not a line differs'} {said}"
-    return Evidence(kept, compared, diff, tuple(before), rejected.reason)
+    diff = difference(f"{former_text.rstrip()}\n", f"{text.rstrip()}\n")
+    before = [(former.request_id, former.question)]
+    before += [(former.request_id, former.verdict)] if former.verdict is not None else []
+    end = f"rejected by {former.answered_by}" if rejected is not None else "which it replaces"
+    compared = f"{counts_of(diff) if diff else 'not a line differs'} against {former.request_id}, {end}"
+    return Evidence(kept, compared, diff, tuple(before), former.reason if rejected is not None else "")
 
 
 def report_evidence(text: str, looked: Looked) -> Evidence:
@@ -397,11 +399,19 @@ def report_evidence(text: str, looked: Looked) -> Evidence:
     return Evidence((Section("checks it claims", pieces),) if pieces else ())
 
 
-def rejected_before(row: RequestRow, earlier: Sequence[RequestRow]) -> RequestRow | None:
-    """The last version before it that was rejected; `earlier` are the versions before it, newest first."""
+def version_before(
+    row: RequestRow, earlier: Sequence[RequestRow], read: Container[str] = frozenset()
+) -> RequestRow | None:
+    """The version a plan is compared with: the last one that was rejected or read, else the one before it.
+
+    Args:
+        earlier: The versions before it, newest first.
+        read: Digests of the questions that were on the screen.
+    """
     if row.kind is not RequestKind.PLAN:
         return None
-    return next((version for version in earlier if version.state is RequestState.REJECTED), None)
+    known = (each for each in earlier if each.state is RequestState.REJECTED or digest_of(each.question) in read)
+    return next(known, earlier[0] if earlier else None)
 
 
 def _files(looked: Looked, since: float | None) -> Iterator[Piece]:

@@ -17,8 +17,8 @@ from team_console.store.views.evidence import (
     named_stories,
     other_stories,
     plan_evidence,
-    rejected_before,
     report_evidence,
+    version_before,
 )
 from team_console.store.views.rows import Batch, Story, StoryState
 from team_console.widgets.details import earlier_plans
@@ -62,10 +62,10 @@ def test_stories_are_those_of_the_sprint_and_others_are_named_as_unknown() -> No
 def evidence_of(story: Chronicle, looked: Looked, *, batches: tuple[Batch, ...] = ()) -> Evidence:
     rows = story.view().requests
     row = next(row for row in rows if row.is_open)
-    rejected = rejected_before(row, earlier_plans(row, rows))
+    rejected = version_before(row, earlier_plans(row, rows))
     before = rejected.question.content if rejected is not None else ""
     text = row.question.content
-    return plan_evidence(row, text=text, rejected=rejected, rejected_text=before, batches=batches, looked=looked)
+    return plan_evidence(row, text=text, former=rejected, former_text=before, batches=batches, looked=looked)
 
 
 def marks(evidence: Evidence) -> dict[str, Mark]:

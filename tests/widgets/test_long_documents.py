@@ -68,16 +68,18 @@ async def test_a_search_finds_what_was_not_laid_out_yet() -> None:
         assert f"line {_LINES - 100}" in screen_of(pilot)
 
 
-async def test_a_document_that_changes_keeps_its_place_far_down() -> None:
+async def test_what_comes_in_above_the_text_does_not_move_what_is_read() -> None:
     async with shown(_LONG) as (detail, pilot):
         detail.action_scroll_end()
         while not detail.scroll_offset.y:
             await pilot.pause()
-        before = detail.scroll_offset.y
+        before, text = detail.scroll_offset.y, screen_of(pilot)
         detail.show(Document(key="k", title="t", token="t", headline="later", blocks=_LONG.blocks))
         assert detail.virtual_size.height >= _LINES
-        await pilot.pause()
-        assert detail.scroll_offset.y == before
+        while detail.scroll_offset.y == before:
+            await pilot.pause()
+        assert f"line {_LINES - 1}" in screen_of(pilot)
+        assert f"line {_LINES - 1}" in text
 
 
 async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looking_whole(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from team_console.widgets.document import plain, prose, structured
 from team_console.widgets.text import Line, text_of
@@ -51,6 +53,30 @@ def test_what_a_markdown_reader_would_hide_is_shown(text: str) -> None:
 def test_code_blocks_are_shown_line_by_line_with_their_language() -> None:
     lines = texts(list(prose("```python\nif x:\n    y = '**a**'\n```\nafter", 60)))
     assert lines == ["│ python", "│ if x:", "│     y = '**a**'", "after"]
+
+
+def test_code_is_coloured_by_its_language_and_a_line_that_goes_on_says_so() -> None:
+    parts = [part for line in prose("```python\nif x == 'a':  # why\n```", 60) for part in line]
+    assert {("if", "key"), ("'a'", "good"), ("# why", "muted")} <= set(parts)
+    assert texts(list(prose("```\n123456789\n```", 8))) == ["│ 123456", "┊ 789"]
+
+
+def test_a_table_is_drawn_in_columns_and_no_cell_is_lost() -> None:
+    table = "| File | Lines |\n|:--|--:|\n| a.py | 7 | more |\n| `b|c` and \\| d | 12 |\n"
+    assert texts(list(prose(table, 40))) == [
+        f" File │      Lines │      {' ' * 14}",
+        f"──────┼────────────┼──────{' ' * 14}",
+        f" a.py │          7 │ more {' ' * 14}",
+        f" `b   │ c` and | d │ 12   {' ' * 14}",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 40, 20, 8])
+def test_however_narrow_a_table_is_all_of_its_letters_are_there(width: int) -> None:
+    table = "| a | b |\n|---|---|\n| 中文的名字很长 | a cell of many words, longer than there is room |\n| x |"
+    shown = re.sub(r"[\s│┼─|-]", "", "".join(texts(list(prose(table, width)))))
+    assert sorted(shown) == sorted(re.sub(r"[\s|-]", "", table))
 
 
 def test_a_fence_that_never_ends_hides_nothing() -> None:
