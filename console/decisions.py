@@ -44,7 +44,7 @@ class Act(Struct, frozen=True):
 
     Attributes:
         subject: The id of the request or message it is about.
-        words: What it is, safe text: `approve the plan of task-manager`.
+        words: What it is, safe text: `approve task-manager's plan`.
         do: Writes it; may raise `TeamError`.
     """
 

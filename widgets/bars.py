@@ -391,7 +391,7 @@ class GraceBar(OneLine):
     GraceBar { display: none; padding: 0 1; background: $warning 14%; }
     GraceBar.-shown { display: block; }
     """
-    HELP: ClassVar[str] = "Decisions that are not sent yet: U undoes the last one, W sends all of them now."
+    HELP: ClassVar[str] = "Decisions that are not sent yet: U undoes the last one, enter sends all of them now."
 
     def show(self, words: str, seconds: int, *, more: int = 0) -> None:
         """Show the decision `words`, safe text; empty for none.
@@ -404,14 +404,8 @@ class GraceBar(OneLine):
         if not words:
             return
         others = f" and {more:,} more" if more else ""
-        left: Line = (("◔ not sent yet: ", "alert"), (words, "strong"), (others, ""))
-        right: Line = (
-            (f" {seconds} s  ", "alert"),
-            ("U", "key"),
-            (" undo  ", "muted"),
-            ("W", "key"),
-            (" now", "muted"),
-        )
+        left: Line = ((f"◔ sends in {seconds} s: ", "alert"), (words, "strong"), (others, ""))
+        right: Line = (("  ", ""), ("U", "key"), (" undo  ", "muted"), ("enter", "key"), (" send now", "muted"))
         self.set_line(left, right)
 
 

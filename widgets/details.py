@@ -119,8 +119,9 @@ def permission_blocks(message: Message) -> tuple[Block, ...]:
     """What would be done, whole and first; where and for whom, and what the client offers to allow always."""
     offered = permission_of(message.payload).suggestions
     words = (safe_line(suggestion_words(item)) for item in offered)
-    lines: list[Line] = [((f"{number} ", "key"), (text, "")) for number, text in enumerate(words, start=1)]
-    more: list[Block] = [Heading("may be allowed always"), Lines(tuple(lines), indent=2)] if lines else []
+    # The form has `once` before these: a digit means the same there and here.
+    lines: list[Line] = [((f"{number}. ", "muted"), (text, "")) for number, text in enumerate(words, start=2)]
+    more: list[Block] = [Heading("may be allowed always"), Lines(tuple(lines), indent=3)] * bool(lines)
     return (*asked_blocks(message), *origin_facts(message), *more)
 
 
@@ -151,14 +152,14 @@ def proposal_blocks(proposal: Proposal) -> tuple[Block, ...]:
 
 
 def question_blocks(questions: Sequence[Question]) -> tuple[Block, ...]:
-    """Questions with their options, numbered as the keys that choose them."""
+    """Questions with their options, numbered as in the form that answers them."""
     blocks: list[Block] = []
     for question in questions:
         head = safe_line(question.header, 60) or "question"
         how = " · one or more" if question.several and question.options else "" if question.options else " · in words"
         blocks += [Heading(f"{head}{how}"), Text(safe_text(question.text))]
         if question.options:
-            blocks.append(Lines(tuple(_option_lines(question)), indent=2))
+            blocks.append(Lines(tuple(_option_lines(question)), indent=3))
     return tuple(blocks) or (Lines(((("It holds no question that can be read.", "warn"),),)),)
 
 
@@ -221,7 +222,7 @@ def _heading(proposal: Proposal) -> str:
 def _option_lines(question: Question) -> list[Line]:
     return [
         (
-            (f"{number} ", "key"),
+            (f"{number}. ", "muted"),
             (safe_line(option.label, 300), "strong"),
             (f" — {safe_line(option.description, _LONGEST)}" if option.description else "", "muted"),
         )

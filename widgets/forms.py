@@ -201,8 +201,11 @@ class Decision(Struct, frozen=True):
 class Approval(Form[ResultT]):
     """A decision with its ways below each other; the first is chosen."""
 
-    HELP = "The keys 1 to 9 choose the answer, n the note, ctrl+e edits first, enter or a confirms, esc goes back."
-    BINDINGS = [Binding("ctrl+e", "edit", "Edit first", show=False, priority=True)]
+    HELP = "The keys 1 to 9 choose the answer, n the note, e edits first, enter or a confirms, esc goes back."
+    BINDINGS = [
+        Binding("e", "edit", "Edit first", show=False),
+        Binding("ctrl+e", "edit", "Edit first", show=False, priority=True),
+    ]
 
     def __init__(
         self,
@@ -240,7 +243,7 @@ class Approval(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """How to answer."""
-        edit = ("^e edit first",) if self._can_edit() else ()
+        edit = ("e edit first",) if self._can_edit() else ()
         choose = (f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()
         note = "n say why not" if self._way().refuses else "n with a note"
         return f"enter {self.verb().lower()}", note, *edit, "esc not now", *choose

@@ -12,7 +12,7 @@ from team_console.console.commands.agreeing import SeenRequest, agree, ask, at_o
 from team_console.console.commands.writing import message
 from team_console.console.decisions import Act, Agreed, Outcome, Workspace
 from team_console.console.editor import edit_text
-from team_console.console.modes.pane import AttachmentCache, ListPane
+from team_console.console.modes.pane import AttachmentCache, Gathered, ListPane
 from team_console.console.selection import DONE, Subject
 from team_console.console.words import error_text, quoted, written
 from team_console.store.model.errors import TeamError
@@ -33,9 +33,12 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Seen, digest_of, seen_title
 from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller, Receipt
+from team_console.store.views.evidence import Mark
 from team_console.store.views.proposals import mode_words, suggestion_words
-from team_console.store.views.rows import RequestRow
+from team_console.store.views.rows import AgentState, RequestRow
+from team_console.widgets.detail import Painted
 from team_console.widgets.details import asked_blocks
+from team_console.widgets.text import short_ago
 
 if TYPE_CHECKING:
     from team_console.widgets.forms import Answers, Decision, Item, State, Way
@@ -64,7 +67,7 @@ def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     asker = safe_line(row.asker, 64)
     form = Approval[Agreed](
         f"Let {asker} do this?" if is_permission else f"Approve the plan of {asker}",
-        _about(row),
+        "\n".join(filter(None, (_about(row), _standing(workspace, row)))),
         lambda decision: shown.act(lambda seen: agree(workspace, _agreed(row, seen, ways, decision))),
         ways=ways,
         shown=asked_blocks(row.question) if is_permission else (),
@@ -105,16 +108,51 @@ def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
 
 
 def _agreed(row: RequestRow, seen: Seen | str, ways: Sequence[Way], decision: Decision) -> Agreed:
-    refuses, asker = ways[decision.way].refuses, safe_line(row.asker, 64)
-    verb = "reject" if refuses else "approve"
+    way = ways[decision.way]
     return single(
         row.request_id,
-        verb,
-        f"{verb} the {row.kind} of {asker}",
-        partial(_decide, row, seen, refuses, decision),
+        "reject" if way.refuses else "approve",
+        _words_of(row, way, decision),
+        partial(_decide, row, seen, way.refuses, decision),
         told=partial(_told, row),
         purpose=f"approve:{row.request_id}",
     )
+
+
+def _words_of(row: RequestRow, way: Way, decision: Decision) -> str:
+    """The whole decision in a line: what is approved, how, for whom and with which words."""
+    asker, edited = safe_line(row.asker, 64), ", as edited" if decision.edited is not None else ""
+    note = f": {quoted(decision.words)}" if decision.words else ""
+    if way.refuses:
+        return f"refuse {asker}'s {row.kind}{note}"
+    if row.kind is not RequestKind.PERMISSION:
+        mode = f", {way.line.label}" if modes_of(row.question.payload) else ""
+        return f"approve {asker}'s {row.kind}{mode}{edited}{note}"
+    if decision.way:
+        return f"allow ALWAYS {way.line.description} for {asker}{edited}{note}"
+    return f"allow once {quoted(row.title)} for {asker}{edited}{note}"
+
+
+def _standing(workspace: Workspace, row: RequestRow) -> str:
+    """What whoever decides should know first: how much was read, what is missing, whether the asker is there."""
+    shelf, view = workspace.pane.shelf, workspace.view
+    painted, known = shelf.painted.get(digest_of(row.question)), shelf.evidence.get(row.key)
+    facts = []
+    if painted is not None and painted.text_lines:
+        facts.append("read to its end" if painted.is_whole else _read(painted))
+    sections = known.evidence.sections if isinstance(known, Gathered) else ()
+    missing = sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
+    facts += [f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing"] if missing else []
+    agent = next((each for each in view.roster if each.name == row.asker), None) if view is not None else None
+    if agent is not None and agent.state is AgentState.STOPPED:
+        facts.append("the asker has ended")
+    elif agent is not None and agent.last_seen is not None and view is not None:
+        facts.append(f"asker seen {short_ago(agent.last_seen, workspace.caller.team.clock())}")
+    return " · ".join(facts)
+
+
+def _read(painted: Painted) -> str:
+    return f"read {len(painted.text):,} of {painted.text_lines:,} lines"
 
 
 def _decide(row: RequestRow, seen: Seen | str, refuses: bool, decision: Decision, caller: Caller) -> Receipt:
@@ -158,7 +196,8 @@ def _answered(row: RequestRow, seen: Seen | str, answers: Answers, purpose: str)
     def do(caller: Caller) -> Receipt:
         return requests.answer(caller, request_id=row.request_id, answers=answers, seen=seen)
 
-    words = f"answer the question of {safe_line(row.asker, 64)}"
+    chosen = "; ".join(", ".join(each) if isinstance(each, list) else each for each in answers.values())
+    words = f"answer {safe_line(row.asker, 64)}: {quoted(chosen)}"
     return single(row.request_id, "answer", words, do, told=partial(_told, row), purpose=purpose)
 
 
@@ -240,7 +279,7 @@ def reading_of(workspace: Workspace, subject: Subject, letters: Sequence[Message
     """The decision to mark messages as read."""
     readers = [(letter, reader) for letter in letters if (reader := subject.reader_of(letter)) is not None]
     acts = tuple(
-        Act(letter.message_id, f"done: {safe_line(letter.summary, 60)}", partial(_read, letter, reader))
+        Act(letter.message_id, f"done: {safe_line(letter.summary, 60)}", partial(_mark_read, letter, reader))
         for letter, reader in readers
     )
     return Agreed(DONE, acts, _told_of_reading)
@@ -304,7 +343,7 @@ def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
 def _unread(shelf: AttachmentCache, row: RequestRow) -> str:
     """How much of a request was on the screen, where that is not all; empty where it is."""
     painted = shelf.painted.get(digest_of(row.question))
-    return "" if painted is None or painted.is_whole else f"read {len(painted.text):,} of {painted.text_lines:,} lines"
+    return "" if painted is None or painted.is_whole else _read(painted)
 
 
 def _seen_before(shelf: AttachmentCache, row: RequestRow, subject: Subject) -> Seen:
@@ -325,10 +364,10 @@ def _verdict_on(row: RequestRow, words: str, seen: Seen, *, approving: bool) -> 
         mode = modes[0] if modes else None
         return requests.approve(caller, request_id=row.request_id, note=words or None, seen=seen, mode=mode)
 
-    return Act(row.request_id, f"{'approve' if approving else 'reject'} the {row.kind} of {asker}", do)
+    return Act(row.request_id, f"{'approve' if approving else 'reject'} {asker}'s {row.kind}", do)
 
 
-def _read(letter: Message, reader: str, caller: Caller) -> object:
+def _mark_read(letter: Message, reader: str, caller: Caller) -> object:
     return inbox.read_message(caller, agent=reader, message_id=letter.message_id, seen=letter)
 
 
@@ -418,7 +457,7 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     second = Second("agent name", "made from its type when left empty") if creates else None
     prompt = ReasonPrompt[Agreed](
         _title(row, word),
-        quoted(row.title),
+        "\n".join(filter(None, (quoted(row.title), _standing(workspace, row)))),
         lambda words, second: shown.act(
             lambda seen: agree(workspace, _deciding_agreed(row, seen, approving, words, second))
         ),
@@ -447,7 +486,7 @@ def _deciding_agreed(row: RequestRow, seen: Seen | str, approving: bool, words: 
     return single(
         row.request_id,
         verb,
-        f"{verb} the {row.kind} of {asker}",
+        f"{verb} {asker}'s {row.kind}" + (f": {quoted(words)}" if words else ""),
         do,
         told=partial(written, told),
         purpose=f"{verb}:{row.request_id}",

@@ -448,6 +448,12 @@ class Facts(Struct, frozen=True):
     unanswered: Mapping[str, tuple[Message, ...]]
     failed: tuple[DeliveryRow, ...]
 
+    def stop_of(self, name: str) -> Stop | None:
+        """The stop that an agent was asked for or agreed to; None where it was not, or spoke again after it."""
+        spoke, asked = self.seen.spoken.get(name), self.stops.get(name)
+        stop = asked.after(spoke) if asked is not None else None
+        return None if stop is None or stop.is_over(spoke) else stop
+
     @property
     def is_lead(self) -> bool:
         """Whether it is the human in charge who looks."""

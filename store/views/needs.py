@@ -82,6 +82,8 @@ def part_of(item: ActionItem) -> ItemPart:
     if item.need in _BROKEN:
         return ItemPart.BROKEN
     asks = item.request is not None and item.request.is_open
+    if item.is_left_behind:
+        return ItemPart.INFORMATION
     return ItemPart.DECIDE if asks or item.need is not Need.MESSAGE else ItemPart.INFORMATION
 
 
@@ -268,10 +270,12 @@ def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem
     need = _NEEDS.get(row.kind, Need.MESSAGE)
     priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
     planning = need is Need.PLAN and facts.config.agent(row.asker).plan_mode_required
+    stop = facts.stop_of(row.asker)
+    has_ended = row.asker in facts.team.gone or (stop is not None and stop.ended)
     item = _item(
         need,
         row.asker,
-        row.title,
+        f"the asker has ended · {row.title}" if has_ended else row.title,
         key=row.key,
         since=row.asked_at,
         blocks=blocks,
@@ -282,6 +286,8 @@ def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem
         message=row.question,
         answerable=need is not Need.MESSAGE,
     )
+    if has_ended:
+        return replace(item, is_left_behind=True)
     if Flag.REFUSED in row.flags:
         who = parse_message(row.question).subject
         return replace(item, why=f"{item.why} · {who} was asked to stop and refused: {row.reason}")

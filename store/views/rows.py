@@ -168,6 +168,7 @@ class ActionItem(Struct, frozen=True):
         request: The request to answer, when there is one.
         message: The message to read, when there is one.
         answerable: Whether approve and reject apply.
+        is_left_behind: Whether its asker has ended, so that nobody waits for the answer.
     """
 
     key: str
@@ -181,6 +182,7 @@ class ActionItem(Struct, frozen=True):
     request: RequestRow | None = None
     message: Message | None = None
     answerable: bool = False
+    is_left_behind: bool = False
 
 
 class DeliveryState(StrEnum):

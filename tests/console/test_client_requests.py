@@ -102,7 +102,7 @@ async def test_a_command_is_shown_whole_as_code_with_its_folder(team: MemoryTeam
         "│ npm test && \\\n│   rm -rf build",
         "timeout: 5",
         "Run the tests",
-        "1 allow Bash(npm test *) for this session",
+        "2. allow Bash(npm test *) for this session",
     ):
         assert words in "\n".join(line.rstrip() for line in detail.split("\n")), words
 
@@ -364,7 +364,7 @@ async def test_a_plan_without_modes_takes_a_note(team: MemoryTeam) -> None:
 async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTeam) -> None:
     question(team, DATABASE, MONTHS)
     async with opened(team) as desk:
-        assert "2 PostgreSQL — a server" in desk.detail
+        assert "2. PostgreSQL — a server" in desk.detail
         assert "Months · one or more" in desk.detail
         await desk.press("a")
         await desk.form()

@@ -40,7 +40,7 @@ async def test_a_verdict_waits_and_says_that_it_is_not_written(team: MemoryTeam)
         await approve(desk)
         assert verdicts(team) == []
         bar = desk.app.main.query_one(GraceBar).text
-        assert "not sent yet: approve the plan of task-manager" in bar
+        assert "approve task-manager's plan" in bar
         assert "U undo" in bar
         assert "approve, not sent yet" in desk.detail
         await desk.until(lambda: "◔ approve, not" in desk.text, "the row that says so")
@@ -53,9 +53,9 @@ async def test_what_was_decided_is_taken_back_and_its_words_are_kept(team: Memor
         await approve(desk, "go on")
         await desk.press("U")
         await desk.until(lambda: len(desk.app.main.unwritten) == 0, "nothing unwritten")
-        assert any("Taken back: approve the plan" in toast for toast in desk.toasts)
+        assert any("Taken back: approve task-manager's plan" in toast for toast in desk.toasts)
         assert desk.app.main.drafts.get(f"approve:{request_id}")["words"] == "go on"
-        assert "not sent yet" not in desk.text
+        assert "sends in" not in desk.text
         assert verdicts(team) == []
         await desk.press("U")
         await desk.until(lambda: any("everything you decided is written" in toast for toast in desk.toasts), "why not")
@@ -100,10 +100,10 @@ async def test_what_cannot_be_written_on_leaving_is_told_now_and_at_the_next_sta
         await approve(desk)
         requests.reject(Caller(team, LEAD), request_id=request_id, reason="another console was faster")
         (words,) = desk.app.write_decided()
-        assert words.startswith("approve the plan of task-manager: ")
+        assert words.startswith("approve task-manager's plan: ")
     async with opened(team) as desk:
         await desk.until(lambda: any("Decided and not written" in toast for toast in desk.toasts), "a word of it")
-        assert any("approve the plan of task-manager" in toast for toast in desk.toasts)
+        assert any("approve task-manager's plan" in toast for toast in desk.toasts)
     async with opened(team) as desk:
         assert not any("Decided and not written" in toast for toast in desk.toasts)
 

@@ -224,7 +224,7 @@ def test_a_signal_writes_what_was_decided_and_waits_for_its_grace(folder: Path, 
         terminal.send("a")
         terminal.wait_for("enter approve")
         terminal.send("\r")
-        terminal.wait_for("not sent yet")
+        terminal.wait_for("sends in")
         assert b'"approve"' not in (folder / "audit.jsonl").read_bytes()
         terminal.signal(number)
         terminal.wait_exit()

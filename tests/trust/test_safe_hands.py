@@ -208,7 +208,7 @@ def test_what_enter_hands_in_can_be_taken_back_before_it_is_written(tmp_path: Pa
             terminal.send(key)
             terminal.wait_for("to stop", "enter confirm")
             terminal.send(ENTER)
-            terminal.wait_for("not sent yet")
+            terminal.wait_for("sends in")
             terminal.send("U")
             terminal.wait_for("Taken back")
             assert (folder / "audit.jsonl").read_bytes() == before, key

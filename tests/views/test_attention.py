@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from team_console.store.model.errors import Problem
+from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, Need
 
 from tests.views.chronicle import LEAD, Chronicle, creation, settings, task
@@ -184,3 +185,13 @@ def test_a_busy_slave_is_blocked_with_its_unfinished_stories() -> None:
     story.sprint("slave-batch-1", "dev-1", "TASK_ASSIGNMENT", **task("3-1"))
     story.sprint("slave-batch-1", LEAD, "AGENT_CREATE_REQUEST", agent_type="dev")
     assert _items(story)[Need.CREATE].blocks == ("slave-batch-1", "3-1")
+
+
+def test_the_request_of_an_agent_that_ended_says_so_and_waits_for_nobody() -> None:
+    story = Chronicle()
+    story.plan("file-manager")
+    story.stop()
+    story.stopped()
+    item = _items(story)[Need.PLAN]
+    assert item.title.startswith("the asker has ended")
+    assert part_of(item) is ItemPart.INFORMATION

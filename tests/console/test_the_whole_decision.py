@@ -1,0 +1,73 @@
+"""What is decided stands there whole, in few keys, and nothing else is decided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from team_console.store.service import asking
+from team_console.store.service.caller import Caller
+
+from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened
+from tests.console.test_client_requests import COMMAND, DATABASE, RULE
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grace that ends only when a test ends it."""
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "60")
+
+
+async def decide(desk: Desk, *keys: str) -> None:
+    """Press the keys of a decision."""
+    await desk.press(keys[0])
+    await desk.form()
+    await desk.press(*keys[1:])
+
+
+@pytest.mark.parametrize(
+    ("keys", "banner"),
+    [
+        (("a", "enter"), "allow once “Bash: npm test"),
+        (("a", "2", "enter"), "allow ALWAYS allow Bash(npm test *)"),
+        (("a", "3", "enter"), "refuse task-manager's permission"),
+    ],
+)
+async def test_a_permission_takes_two_keys_or_three_and_its_rule_stands_in_the_banner(
+    team: MemoryTeam, keys: tuple[str, ...], banner: str
+) -> None:
+    suggested: list[dict[str, Any]] = [RULE]
+    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input=COMMAND, suggestions=suggested)
+    async with opened(team) as desk:
+        await desk.shows("2. allow Bash(npm test *)")  # the number that chooses it in the form
+        await decide(desk, *keys)
+        if keys[1] == "3":
+            await desk.type("not today")
+            await desk.press("enter")
+        await desk.shows("sends in", banner, "U undo  enter send now")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.app.main.unwritten) == 0, "enter sends it")
+    assert len(team.snapshot().messages) == 2
+
+
+async def test_a_question_takes_three_keys(team: MemoryTeam) -> None:
+    asking.ask_question(Caller(team, AUTHOR), questions=(DATABASE,))
+    async with opened(team) as desk:
+        await desk.shows("2. PostgreSQL")
+        await decide(desk, "a", "2", "enter")
+        await desk.shows("answer task-manager: “PostgreSQL”")
+
+
+async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(team: MemoryTeam) -> None:
+    hand_in_plan(team, content="\n".join(f"{number}. step in a/missing/file.py" for number in range(1, 193)))
+    async with opened(team) as desk:
+        await desk.until(lambda: "what it ran" in desk.detail, "evidence")
+        await desk.press("a")
+        await desk.form()
+        await desk.shows("of 192 lines", "asker seen just now")
+        await desk.press("escape", "f", *("space",) * 6, "a")
+        await desk.form()
+        await desk.shows("read to its end")
