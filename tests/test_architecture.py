@@ -171,6 +171,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "ask": ("ask", "Which?", "--as", "task-manager", "--wait", "0.1"),
     "verdict": ("verdict", "plan-1"),
     "evidence": ("evidence", "plan-1"),
+    "askback": ("askback", "plan_approval-1", "Why?"),
     "answer": ("answer", "question-1", "--option", "A"),
     "withdraw": ("withdraw", "plan-1", "--reason", "no"),
     "approve": ("approve", "plan-1"),

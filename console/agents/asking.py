@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents import claude_code
-from team_console.console.agents.events import Event, EventName, Wish
+from team_console.console.agents.events import Event, EventName, Reply, Wish
 from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
 from team_console.console.agents.session_files import ALLOWED, ASKED, Data, asked_by, asked_in, digest, shows_decided
 from team_console.console.agents.transcript import why_of
@@ -101,6 +101,11 @@ class _Allowed(Struct, frozen=True):
         """Whether it may not be used any more."""
         # guard: offer-ends
         return self.ends is not None and now >= self.ends
+
+
+def is_denied_before(session: ClientSession, request_id: str) -> bool:
+    """Whether this is a call that the client had denied by itself, which a yes lets the agent try once more."""
+    return _allowed(session, request_id) is not None
 
 
 def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
@@ -378,10 +383,18 @@ def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: 
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.message is not None:
-        session.say(session.client.permission_reply(event, decided.message.payload))
-        _mark_as_read(session, decided.message)
+        reply = session.client.permission_reply(event, decided.message.payload)
+        session.say(reply)
+        # guard: words-with-a-yes-come-as-mail
+        if _carries_words(reply, decided.message):
+            _mark_as_read(session, decided.message)
     elif decided.reason == TIMED_OUT:
         end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
+
+
+def _carries_words(reply: Reply | None, verdict: Message) -> bool:
+    """Whether the client's answer hands the human's words to the model; clients drop what is said with a plain yes."""
+    return not verdict.content or json.dumps(verdict.content)[1:-1] in json.dumps(reply)
 
 
 def _mark_as_read(session: ClientSession, verdict: Message) -> None:

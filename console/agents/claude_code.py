@@ -107,6 +107,8 @@ def _decision(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
 def _approved_plan(event: Event, verdict: Mapping[str, Any]) -> Reply:
     """A bare yes to a plan is ignored: the input has to come back with it, changed or not."""
     plan, mode = text_in(verdict, "updated_plan"), text_in(verdict, "mode")
+    if words := text_in(verdict, "content"):  # a yes has no place for words but the plan itself, which the model reads
+        plan = f"{plan or text_in(event.input, 'plan')}\n\n## The human's words with the approval\n\n{words}\n"
     decision: Reply = {"behavior": "allow", "updatedInput": {**event.input, **({"plan": plan} if plan else {})}}
     if mode:
         decision["updatedPermissions"] = [{"type": "setMode", "mode": mode, "destination": "session"}]

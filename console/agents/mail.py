@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from team_console.console.agents.asking import keep_allowed, listening
+from team_console.console.agents.asking import is_denied_before, keep_allowed, listening
 from team_console.console.agents.instructions import command_of
 from team_console.console.agents.quick import WAKE
 from team_console.console.agents.session import ERR, ClientSession, is_read, print_words
@@ -17,6 +17,7 @@ from team_console.store.contract.team import new_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, fenced, safe_line
+from team_console.store.protocol.judgement import ASKBACK
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import Doing
 from team_console.store.protocol.parsing import parse_message
@@ -165,7 +166,8 @@ def message_words(session: ClientSession, message: Message) -> str:
         more = command_of(session.team.location, session.name, "show", message.message_id)
         text, cut = f"{text[:_LONGEST]}…", [f"(cut; the whole: {more})"]
     warning = [f"‼ {mark}: {MEANINGS[mark]}"] if mark is not None else []
-    is_allowed = read.answers is RequestKind.PERMISSION and read.approve and mark is None
+    is_yes = read.answers is RequestKind.PERMISSION and read.approve and mark is None
+    is_allowed = is_yes and is_denied_before(session, read.request_id or "")
     ways = _allowed(message) if is_allowed else _how_to_answer(session, message)
     return "\n".join([f"{head}{safe_line(message.message_id)}", *warning, *fenced(text), *cut, *ways])
 
@@ -180,6 +182,9 @@ def _allowed(message: Message) -> list[str]:
 def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
     """The commands that answer a message that asks for something."""
     read = parse_message(message)
+    if read.name == ASKBACK and read.request_id is not None:
+        answer = command_of(session.team.location, session.name, "answer", safe_line(read.request_id), "--content")
+        return ["It asks about a request of yours, which is not decided by this. To answer it:", f"    {answer} 'TEXT'"]
     if read.request_id is None or read.opens is None:
         return []
     request = safe_line(read.request_id)

@@ -1,4 +1,4 @@
-"""Verbs that ask and decide: `plan`, `ask`, `verdict`, `approve`, `reject`, `answer`, `withdraw`, `shutdown`."""
+"""Verbs that ask and decide, such as `plan`, `ask`, `approve`, `reject`, `askback` and `shutdown`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Answers, Call, add_seen, answers_from, content, file_text, seen_by
-from team_console.console.cli.printing import describe
+from team_console.console.cli.printing import describe, whole_content
 from team_console.console.cli.waits import (
     EXIT_STATUSES,
     add_wait,
@@ -26,6 +26,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.client_requests import questions_of
 from team_console.store.protocol.membership import left_out, members
 from team_console.store.protocol.relations import silent
+from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
 from team_console.store.service.requests import (
@@ -205,6 +206,7 @@ def add_approve_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--edited", metavar="FILE|-", help="approve this text in place of the plan, the command or the file's content"
     )
+    _add_remarks(parser)
     add_seen(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say what it would do, and who will be told")
 
@@ -220,6 +222,7 @@ def do_approve(call: Call) -> int:
         note=options.note,
         agent_name=options.agent_name,
         seen=seen_by(call),
+        remarks=_remarks(call),
         scope="once" if options.always is None else "always",
         suggestion=None if options.always is _ONLY else options.always,
         mode=options.mode,
@@ -246,6 +249,7 @@ def add_reject_arguments(parser: ArgumentParser) -> None:
     add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
     parser.add_argument("--reason", default="", help="why not; the asker reads it")
     parser.add_argument("--suggest", metavar="S", help="what would be accepted instead")
+    _add_remarks(parser)
     add_seen(parser)
 
 
@@ -258,8 +262,78 @@ def do_reject(call: Call) -> int:
         reason=options.reason,
         suggest=options.suggest,
         seen=seen_by(call),
+        remarks=_remarks(call),
     )
     return call.finish(receipt, describe("rejected", receipt))
+
+
+# `askback`: asks the asker something; the request stays open.
+
+
+def add_askback_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Ask the asker something about an open request, without a no: it stays open with its id and age, and what\n"
+        "waits for the verdict goes on waiting. The asker answers with: team-console answer REQUEST --content TEXT"
+    )
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    parser.add_argument("question", nargs="?", default="", metavar="QUESTION", help="what the asker is to answer")
+    _add_remarks(parser)
+    add_seen(parser)
+
+
+def do_askback(call: Call) -> int:
+    """Ask back, and say how it reaches the asker."""
+    from team_console.store.service.requests import ask_back
+
+    options = call.options
+    receipt = ask_back(
+        call.decider,
+        request_id=options.request,
+        content=options.question,
+        remarks=_remarks(call),
+        seen=seen_by(call),
+    )
+    return call.finish(receipt, describe("asked back about", receipt))
+
+
+def _add_remarks(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        *("--remark",),
+        action="append",
+        default=[],
+        metavar="LINE:TEXT",
+        help="words on one line of it, as show --lines numbers them; repeat it",
+    )
+
+
+def _remarks(call: Call) -> tuple[Remark, ...]:
+    """The remarks, each with what stands in its line.
+
+    Raises:
+        TeamError: `USAGE` for what names no line, `INVALID_FIELD` for a line that is not there.
+    """
+    if not call.options.remark:
+        return ()
+    from team_console.store.service.requests import live_question
+    from team_console.store.views.proposals import lines_to_remark
+
+    request = call.options.request
+    question = live_question(call.snapshot(), request, call.options.seen or "")
+    if question is None:
+        hint = "List the open ones with: team-console requests --open"
+        raise TeamError(Code.INVALID_REQUEST_ID, f"no request {request} waits in the queue", hint)
+    lines, made = lines_to_remark(question, whole_content(call.team, question)), []
+    for given in call.options.remark:
+        number, colon, text = given.partition(":")
+        if not (colon and number.strip().isascii() and number.strip().isdigit()):
+            raise TeamError(Code.USAGE, f"--remark {given:.60} names no line", "For example --remark 20:'why here?'")
+        try:
+            made.append(remark_on(lines, int(number), text))
+        except ValueError as error:
+            hint = f"Lines are numbered by: team-console show {request} --lines"
+            raise TeamError(Code.INVALID_FIELD, f"--remark: {error}", hint) from None
+    return tuple(made)
 
 
 # `answer`: chooses options of a question, or answers a clarification or an escalation in words.
@@ -270,7 +344,8 @@ def add_answer_arguments(parser: ArgumentParser) -> None:
     parser.description = (
         "Answer an open question: choose its options by label or number, or use own words. Of several questions each\n"
         "is named by its header or its number: --option DB=PostgreSQL --option 2=A --text 3='neither of them'.\n"
-        "A clarification or an escalation is answered in words, with --content."
+        "A clarification or an escalation is answered in words, with --content; so is what was asked back about a\n"
+        "request of one's own."
     )
     add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
     parser.add_argument(

@@ -33,6 +33,7 @@ from team_console.store.model.names import ALL, USER, check_name, nearest
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.remarks import Placed, placed, remarks_in
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.protocol.why import why_in, why_lines
 from team_console.store.service.agents import send_roster
@@ -53,6 +54,7 @@ from team_console.store.views.facts import halves_of
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import CSV_FIELDS, HistoryPage, csv_row, history, history_json, log_line, past
 from team_console.store.views.projection import view_of
+from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View
 from team_console.store.views.search import parse_query, request_found, wanted
 from team_console.store.views.status import (
@@ -84,7 +86,9 @@ def add_show_arguments(parser: ArgumentParser) -> None:
         "that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."
     )
     add_completed(parser, "requests", "id", metavar="ID|REQUEST", help="a message id or a request id")
-    parser.add_argument(
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--lines", action="store_true", help="only its text, with the numbers that remarks name")
+    which.add_argument(
         *("--why",),
         action="store_true",
         help="only why it asks: what user and agent said last, and the last tool calls, from the client's transcript",
@@ -108,8 +112,12 @@ def do_show(call: Call) -> int:
     if call.options.why and not call.out.as_json:
         for line in why_lines(why_in(thread.message.payload)):
             call.out.say(line)
+    elif call.options.lines and not call.out.as_json:
+        for number, line in enumerate(lines_to_remark(thread.message, whole_content(call.team, thread.message)), 1):
+            call.out.say(f"{number:>5}  {safe_text(line.rstrip())}")
     elif call.out.as_json:
-        call.out.json(_as_json(thread, view, trust_in(call.team, thread.messages)))
+        found = [{**one.remark.as_recorded, "now": one.now} for one in _placed(call, thread, view)]
+        call.out.json({**_as_json(thread, view, trust_in(call.team, thread.messages)), "remarks": found})
     else:
         _show(call, thread, view)
     call.out.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
@@ -167,6 +175,7 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     where = "in the queue" if thread.is_live else "in the archive"
     call.out.say(f"{where}, {safe_line(thread.message.status)}")
     _show_versions(call, thread, view)
+    _show_remarks(call, thread, view)
     _show_deliveries(call, thread)
     others = [message for message in thread.messages if message is not thread.message]
     if others:
@@ -211,6 +220,26 @@ def _version_cells(row: RequestRow, view: View) -> tuple[str, ...]:
     state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
     what = f"{row.title}: {row.reason}" if row.reason else row.title
     return row.request_id, str(row.kind), state, age(row.waiting_seconds(view.now)), what
+
+
+def _show_remarks(call: Call, thread: Thread, view: View) -> None:
+    """What was said to lines of earlier versions, and where those lines are now."""
+    found = _placed(call, thread, view)
+    if found:
+        call.out.say()
+        call.out.say(call.out.paint("remarks on lines, and where they are in this version", "bold"))
+    for one in found:
+        call.out.say(safe_line(f"{one.words}: «{one.remark.quote}»: {one.remark.text}"))
+
+
+def _placed(call: Call, thread: Thread, view: View) -> list[Placed]:
+    """The remarks on the request and its earlier versions, held against its text."""
+    versions = _versions(thread, view)
+    until = next((at for at, row in enumerate(versions) if row.request_id == thread.request_id), -1)
+    said = [m for row in versions[: until + 1] for m in (*row.talk, *([row.verdict] if row.verdict else []))]
+    remarks = [remark for message in said for remark in remarks_in(message.payload)]
+    lines = lines_to_remark(thread.message, whole_content(call.team, thread.message)) if remarks else []
+    return placed(remarks, lines)
 
 
 def _show_deliveries(call: Call, thread: Thread) -> None:
@@ -338,6 +367,9 @@ def _wanted(row: RequestRow, only_open: bool, kind: str | None) -> bool:
 
 def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
     state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
+    if row.talk and row.is_open:
+        word = "asked back" if row.is_asked_back else "answered back"
+        state = f"{state}, {word} {age_since(row.talk[-1].created_at, now)} ago"
     odd = [str(flag) for flag in row.flags if str(flag) != str(row.state)]
     what = f"{row.title} ({', '.join(odd)})" if odd else row.title
     waited = age(row.waiting_seconds(now))

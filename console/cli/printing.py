@@ -26,6 +26,7 @@ from team_console.store.model.safe import counted, fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import answers_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
+from team_console.store.protocol.remarks import remarks_in
 from team_console.store.protocol.verdicts import EVIDENCE, REQUEST_DIGEST, SHOWN_BY, SIGNATURE
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.protocol.why import WHY, why_in
@@ -266,7 +267,10 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
     more = [str(payload["mode"])] if outcome.state == "approved" and payload.get("mode") else []
     head = outcome.state + (f", in mode {more[0]}" if more else "")
     words = f": {outcome.reason}" if outcome.reason else ""
-    yield safe_line(f"{head}{words}")
+    if remarks_in(payload):  # each on a line of its own, for a model to follow
+        yield from fenced(f"{head}{words}", "")
+    else:
+        yield safe_line(f"{head}{words}")
     if outcome.state == "approved" and outcome.message is not None:
         yield from approval_lines(outcome.message)
 

@@ -108,6 +108,7 @@ MEMBER = record(
         "may_send": or_null(array(text(), "which kinds it may send; null: all")),
     }
 )
+REMARK = record({"line": count("from 1"), "quote": text("what stands there"), "text": text("what is said to it")})
 VERDICT = record(
     {
         "request_id": text(),
@@ -117,8 +118,10 @@ VERDICT = record(
         "message_id": or_null(text("the answer that stands")),
         "answered_by": or_null(text()),
         "answered_at": or_null(MOMENT),
+        "asked_back": or_null(text("what the asker is asked before there is an answer")),
     },
     {
+        "remarks": array(REMARK, "what is said to single lines"),
         "answers": ANY_OBJECT,
         "scope": word("once", "always"),
         "suggestion": {"description": "what is allowed always, as the client suggested it"},
@@ -159,6 +162,10 @@ REQUEST = record(
         "withdrawn_at": or_null(text("when it was taken back or timed out")),
         "answers": array(text("ids of messages that answer it")),
         "supersedes": or_null(text("the request it takes the place of")),
+        "talk": array(
+            record({"by": text(), "at": text(), "content": text(), "asks": flag("it asks back; else it answers that")}),
+            "what was asked back about it, and what its asker said, the oldest first",
+        ),
         "superseded_by": or_null(text()),
     },
     {"content": or_null(text("what is asked"))},
@@ -249,7 +256,7 @@ PROOF = record(
         "message_id": text(),
         "signer": text(),
         "time": MOMENT,
-        "verdict": word("approve", "reject", "answer", "shutdown"),
+        "verdict": word("approve", "reject", "answer", "askback", "shutdown"),
         "stands": flag("it is the one that decides"),
         "trouble": or_null(text("why it decides nothing")),
         "statement": text("the text that is signed"),
@@ -341,6 +348,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "plan": AWAITED,
     "ask": AWAITED,
     "answer": receipt(),
+    "askback": receipt(),
     "withdraw": receipt(),
     "verdict": VERDICT,
     "approve": receipt({"dry_run": flag("nothing was written")}),
@@ -393,6 +401,10 @@ SCHEMAS: Mapping[str, Schema] = {
             "seen": or_null(text("of an open request: what an answer to exactly this gives with --seen")),
             "seen_words": mapping(text("what an answer to it gives with --seen"), "by message id, the open requests"),
             "why": or_null(WHY),
+            "remarks": array(
+                record({**REMARK["properties"], "now": or_null(count("its line in this version; null: it is gone"))}),
+                "what was said to lines of it and of its earlier versions",
+            ),
             "request": or_null(REQUEST),
             "versions": array(REQUEST, "the request and those it took the place of"),
             "thread": array(STORED, "messages that belong together, the oldest first"),

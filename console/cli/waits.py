@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from team_console.console.cli.printing import outcome_lines
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import fenced, safe_line
 
 if TYPE_CHECKING:
     from team_console.console.cli.call import Call
@@ -85,6 +85,11 @@ def finish_outcome(call: Call, outcome: Outcome) -> int:
     if not call.out.as_json:
         for line in outcome_lines(outcome):
             call.out.say(line)
+    if (asked := outcome.asked_back) is not None and not call.out.as_json:
+        call.out.say(safe_line(f"{asked.sender} asks back, the request stays open:"))
+        for line in fenced(asked.content):
+            call.out.say(line)
+        call.out.say(safe_line(f"answer it with: team-console answer {outcome.request_id} --content TEXT"))
     call.out.flush()
     _take(call, outcome)
     return _STATUSES.get(outcome.state, WITHDRAWN)
@@ -104,7 +109,9 @@ def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> Ou
 
     timeout, me = seconds_of(call), call.given_actor or ""
     try:
-        return await_verdict(call.team, request_id, timeout=timeout, me=me, asked=asked, tell=call.tell_outage)
+        return await_verdict(
+            call.team, request_id, timeout=timeout, me=me, asked=asked, tell=call.tell_outage, heeds=True
+        )
     except TeamError as error:
         error.facts.setdefault("request_id", request_id)  # what was asked stands, and is waited for again by its id
         raise

@@ -228,10 +228,13 @@ async def wait_for_verdict(
     async def settled() -> Outcome:
         async with agent.watch.team() as team:
             followed = FollowedVerdict(team, request_id, me=agent.name, asked=asked)
+            first = await agent.watch.look(followed.look_again)
+            known = first.asked_back if first is not None else None
 
             async def look() -> Outcome | None:
                 outcome = await agent.watch.look(followed.look_again)
-                return None if outcome is None or outcome.is_open else outcome
+                is_news = outcome is not None and outcome.asked_back not in (None, known)
+                return outcome if outcome is not None and (is_news or not outcome.is_open) else None
 
             found: Outcome | None = await _until(agent, look, followed.seconds_left, seconds)
             return await agent.watch.look(followed.end) if found is None else found

@@ -105,6 +105,7 @@ class Verdict(Result):
     mode: str | None = Field(None, description="for a plan: the mode to go on in")
     plan: str | None = Field(None, description="the plan as it was approved, when the human changed it before")
     answered_by: str | None = None
+    asked_back: str | None = Field(None, description="what the human asks you before deciding")
     next: str = Field("", description="what to do now")
     warnings: list[str] = []
 
@@ -149,6 +150,9 @@ _NEXT = {
     "withdrawn": "It is not open any more and nobody approved it. Ask again if it still matters.",
 }
 """What an agent does now, by the state of its request."""
+
+
+_ASKED_BACK = "The human asks you something first: answer it with answer_back, then wait with verdict again."
 
 
 def written(receipt: Receipt) -> Written:
@@ -212,7 +216,8 @@ def verdict(outcome: Outcome, warnings: list[str] | None = None) -> Verdict:
         mode=mode if isinstance(mode, str) else None,
         plan=plan if isinstance(plan, str) else None,
         answered_by=answer.sender if answer is not None else None,
-        next=_NEXT.get(outcome.state, ""),
+        asked_back=asked.content if (asked := outcome.asked_back) is not None else None,
+        next=_ASKED_BACK if asked is not None else _NEXT.get(outcome.state, ""),
         warnings=warnings or [],
     )
 
@@ -228,6 +233,7 @@ def answered_here(request_id: str, answers: dict[str, str | list[str]]) -> Verdi
         mode=None,
         plan=None,
         answered_by="the user of this session",
+        asked_back=None,
         next=_NEXT["answered"],
     )
 

@@ -322,6 +322,15 @@ class Tools:
         """How a plan or question of yours stands, by its ticket; waits for the answer if asked to."""
         return told(convert.verdict(await self._outcome(ctx, request_id, wait_seconds)))
 
+    async def answer_back(
+        self,
+        request_id: Ticket,
+        content: Annotated[str, Field(description="your answer; the request stays open")],
+    ) -> ToldWritten:
+        """Answer what the human asked back about a plan or question of yours before deciding it."""
+        receipt = await self._agent.run(lambda caller: requests.answer(caller, request_id=request_id, content=content))
+        return told(convert.written(receipt))
+
     async def answer_shutdown(
         self,
         request_id: Ticket,

@@ -34,6 +34,8 @@ from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.verdicts import digest_of, given_on, is_verdict, objection
 from team_console.store.settings.team_config import TeamConfig
 
+ASKBACK, ASKED_BACK = "request_askback", "askback_response"
+"""Kinds by which whoever may answer a request asks back, and by which its asker answers that."""
 WITHDRAWN = "request_withdrawn"
 """The kind by which an asker takes back a request."""
 
@@ -42,6 +44,9 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
     """Whether `message` claims to answer the request `request_id` of this kind."""
     seen = parse_message(message)
     if seen.kind is None or seen.request_id != request_id or seen.opens is not None or seen.kind.withdraws:
+        return False
+    if seen.kind.talks:
+        # guard: question-back-decides-nothing
         return False
     if kind in FOR_CLIENTS:
         # guard: answer-of-its-own-kind
@@ -176,6 +181,7 @@ class Case(Struct, frozen=True, eq=False):
         ended: For a stop: whether the agent fell silent after agreeing.
         ending: For an approved end that is not confirmed yet: the stop its agent was asked for.
         refusal: For an end that was approved: what the agent said when it refused to stop.
+        talk: What whoever may answer asked back, and what the asker said to that, oldest first.
     """
 
     question: PlacedMessage
@@ -200,6 +206,7 @@ class Case(Struct, frozen=True, eq=False):
     ended: bool = False
     ending: Case | None = None
     refusal: PlacedMessage | None = None
+    talk: tuple[PlacedMessage, ...] = ()
 
     @property
     def request_id(self) -> str:
@@ -639,8 +646,21 @@ def _judge_thread(
         own = taking_back.get(question.message.sender, ())
         gone = (entry for entry in own if withdraws(entry.message, question.message, thread))
         withdrawals = [entry for entry in gone if not evidence.objection(entry, question)]
-        cases.append(_judged(evidence, question, claims, withdrawals=withdrawals, key=key, several=several))
+        case = _judged(evidence, question, claims, withdrawals=withdrawals, key=key, several=several)
+        cases.append(replace(case, talk=_talk(evidence, question, others)))
     return cases, late
+
+
+def _talk(evidence: Basis, question: PlacedMessage, others: Sequence[PlacedMessage]) -> tuple[PlacedMessage, ...]:
+    """Questions back by whoever may answer, and the asker's words to them; a forged one is none."""
+    said = [entry for entry in others if entry.read.kind is not None and entry.read.kind.talks]
+    asker = question.message.sender
+    sound = [
+        entry
+        for entry in said
+        if (entry.message.sender == asker if entry.read.name == ASKED_BACK else evidence.decides(entry, question))
+    ]
+    return tuple(sorted(sound, key=evidence.when))
 
 
 def _judged(

@@ -100,6 +100,7 @@ class Kind(Struct, frozen=True):
         needs: Fields of the payload, or of the JSON of a sprint kind, without which it is refused
             (`docs/requirements.md` B.1, seed 002, decision D20).
         usual: Fields the source carries (requirement 205); a lack is a warning.
+        talks: Whether it is only said about a request, which stays as open as it was.
     """
 
     family: Family
@@ -115,6 +116,7 @@ class Kind(Struct, frozen=True):
     withdraws: bool = False
     needs: Mapping[str, Form] = MappingProxyType({})
     usual: tuple[str, ...] = ()
+    talks: bool = False
 
     @property
     def matter(self) -> RequestKind | None:
@@ -421,6 +423,14 @@ _ALL = (
         answers=_ASK.QUESTION,
     ),
     _client(
+        *("request_askback", "Asks back about an open request, which stays open.", "Any -> Any", "askback"),
+        talks=True,
+    ),
+    _client(
+        *("askback_response", "Answers what was asked back about a request of its own.", "Any -> Any", "answer"),
+        talks=True,
+    ),
+    _client(
         *("session_state", "Notes that a client's session, or a teammate in it, works, rests or ended."),
         *("Agent -> itself", HOOK),
         priority=_LOW,
@@ -542,6 +552,10 @@ _CHINESE: Mapping[str, str] = {
     "Rejected.": "已拒绝。",
     "Suggestion": "建议",
     "Needs no answer any more": "无需再回答",
+    "Asked back about {}": "关于 {} 的追问",
+    "Answer to what you asked back": "对追问的回答",
+    "Remarks on lines of your text:": "对你文本各行的意见：",
+    "Line {} «{}»: {}": "第 {} 行 «{}»：{}",
     "The creation of {} was refused": "创建 {} 的请求被拒绝",
     "The end of {} was refused": "结束 {} 的请求被拒绝",
     "Your work is done; {} asked for your end.": "你的工作已完成，{} 请求你退出。",

@@ -270,6 +270,8 @@ def word_of(verdict: Message) -> str:
     read = parse_message(verdict)
     if read.name == ORDER:
         return "shutdown"
+    if read.kind is not None and read.kind.talks:
+        return "askback"
     if read.approve is None or (read.approve and read.answers is RequestKind.QUESTION):
         return "answer"
     return "approve" if read.approve else "reject"

@@ -41,6 +41,7 @@ from team_console.store.protocol.kinds import (
 )
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import may_answer
+from team_console.store.protocol.remarks import REMARKS, Remark, remark_words
 from team_console.store.protocol.verdicts import Face, Seen, digest_of
 from team_console.store.service.writing import mark_as_read
 
@@ -72,6 +73,8 @@ class Verdict(Struct, frozen=True):
         terms: How far a yes goes.
         answers: Question text -> label, labels or own words.
         message_id: Id given by the answerer; None to make one.
+        remarks: What is said to single lines of the request.
+        asks_back: Whether it is a question about the request, which stays open.
     """
 
     approve: bool | None
@@ -80,10 +83,14 @@ class Verdict(Struct, frozen=True):
     terms: Terms = Terms()
     answers: Mapping[str, str | Sequence[str]] | None = None
     message_id: str | None = None
+    remarks: tuple[Remark, ...] = ()
+    asks_back: bool = False
 
     @property
     def action(self) -> str:
         """The verb of the audit trail."""
+        if self.asks_back:
+            return "askback"
         if self.approve is None or self.answers is not None:
             return "answer"
         return "approve" if self.approve else "reject"
@@ -91,7 +98,9 @@ class Verdict(Struct, frozen=True):
     def content(self, language: str) -> str:
         """The words the asker reads, ours among them in the team's language."""
         offered = phrase(language, "{}: {}", phrase(language, "Suggestion"), self.suggestion)
-        return "\n\n".join(filter(None, (self.text, offered if self.suggestion else "")))
+        return "\n\n".join(
+            filter(None, (self.text, offered if self.suggestion else "", remark_words(self.remarks, language)))
+        )
 
 
 def open_question(tx: Transaction, request_id: str, *, actor: str, seen: Seen | str | None = None) -> Case:
@@ -330,6 +339,8 @@ def answer_body(question: Message, kind: RequestKind, verdict: Verdict, language
         body["approve"] = verdict.approve
     if content := verdict.content(language):
         body["content"] = content
+    if verdict.remarks:
+        body[REMARKS] = [remark.as_recorded for remark in verdict.remarks]
     if verdict.suggestion:
         body["suggestion"] = verdict.suggestion
     if verdict.approve:

@@ -14,17 +14,18 @@ from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import canonical, is_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import secret_warnings
-from team_console.store.protocol.client_requests import ONCE
-from team_console.store.protocol.judgement import judge, with_bearing
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.client_requests import ONCE, denial_of, origin_of
+from team_console.store.protocol.judgement import ASKBACK, ASKED_BACK, judge, with_bearing
+from team_console.store.protocol.kinds import RequestKind, phrase
 from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import carries, parse_message, text_of
 from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
+from team_console.store.protocol.remarks import REMARKS, Remark
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.protocol.why import WHY
 from team_console.store.service.agents import agent_to_end, announce, approve_ending, finish_due, refuse_held, start
@@ -40,6 +41,7 @@ from team_console.store.service.questions import (
     answer_preview,
     answer_type,
     close_question,
+    find_question,
     live_question,
     open_question,
     opened_kind,
@@ -48,7 +50,7 @@ from team_console.store.service.questions import (
     words_as_answer,
 )
 from team_console.store.service.sessions import refuse_orphaned
-from team_console.store.service.writing import Draft, Made, advise, put_signed, signed_record, write
+from team_console.store.service.writing import Draft, Made, advise, mark_as_read, put_signed, signed_record, write
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -225,8 +227,10 @@ def _written(
 ) -> _Answered:
     """What the answer adds; its first message is the one that decides."""
     verdict = wish.verdict
-    if kind in (RequestKind.CREATE, RequestKind.DESTROY):
+    if not verdict.asks_back and kind in (RequestKind.CREATE, RequestKind.DESTROY):
         answer_body(question, kind, verdict, tx.config.language)
+    if verdict.asks_back:
+        return _ask_back(tx, caller, question, verdict, wish.shown)
     if _is_said(kind, verdict):
         return _say(tx, caller, question, kind, verdict, wish.shown)
     if kind is RequestKind.CREATE:
@@ -247,7 +251,8 @@ def _create(
     agent_name: str | None,
     started: str | None,
 ) -> _Answered:
-    name, messages = announce(tx, caller.actor, question, agent_name=agent_name, started=started, note=verdict.text)
+    note = _words(tx, verdict)
+    name, messages = announce(tx, caller.actor, question, agent_name=agent_name, started=started, note=note)
     warnings = secret_warnings(verdict.text) if verdict.text else []
     if len(messages) == 1:
         warnings.append("the team has no residents, so nobody was sent the roster")
@@ -258,7 +263,7 @@ def _create(
 def _end(tx: Transaction, caller: Caller, question: Message, verdict: Verdict) -> _Answered:
     agent = agent_to_end(tx.config, question)
     foreseen = ending_told(tx.config, tx.everything(), question, tx.recorded)
-    messages = approve_ending(tx, caller.actor, question, verdict.text)
+    messages = approve_ending(tx, caller.actor, question, _words(tx, verdict))
     warnings = [*foreseen[:-1], *(secret_warnings(verdict.text) if verdict.text else [])]
     if messages[0].type == REQUEST:
         return _Answered(messages, warnings, foreseen[-1:], {"agent": agent})
@@ -284,6 +289,40 @@ def _say(
     return _Answered(messages, warnings)
 
 
+def _words(tx: Transaction, verdict: Verdict) -> str | None:
+    return verdict.content(tx.config.language) or None
+
+
+_IN_ITS_HOOK = frozenset({"claude-code", "codex"})
+"""Clients whose model stands still while its hook waits."""
+
+
+def _ask_back(
+    tx: Transaction, caller: Caller, question: Message, verdict: Verdict, shown: Mapping[str, Any]
+) -> _Answered:
+    """A question about the request goes to its asker; the request stays as open as it was."""
+    request_id, language = parse_message(question).request_id, tx.config.language
+    remarks = {REMARKS: [remark.as_recorded for remark in verdict.remarks]} if verdict.remarks else {}
+    words = verdict.content(language)
+    title = phrase(language, "{}: {}", phrase(language, "Asked back about {}", request_id), words.partition("\n")[0])
+    payload = {"request_id": request_id, "content": words, **remarks, **shown, REQUEST_DIGEST: digest_of(question)}
+    head = ASKBACK, caller.actor, (question.sender,)
+    warnings = Draft(*head, payload, message_id=verdict.message_id).check(tx.config)
+    draft = Draft(*head, {**payload, "summary": title[:120]}, priority=Priority.HIGH, message_id=verdict.message_id)
+    messages, _ = write(tx, draft, draft.to)
+    return _Answered(messages, warnings, (_way_to(question),))
+
+
+def _way_to(question: Message) -> str:
+    """How a question back reaches the asker, as a sentence for whoever asks."""
+    who, client = question.sender, origin_of(question.payload).client
+    if client in _IN_ITS_HOOK and not denial_of(question.payload):
+        return f"{who} waits in its hook and cannot answer before your verdict: it reads this with its next mail"
+    if client == "mcp":
+        return f"{who} reads this when it looks at the verdict or takes its mail"
+    return f"{who} reads this with its mail, and where it waits for the verdict"
+
+
 def _named(names: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
@@ -294,6 +333,7 @@ __all__ = [
     "Verdict",
     "answer",
     "approve",
+    "ask_back",
     "foresee",
     "live_question",
     "reject",
@@ -375,6 +415,7 @@ def approve(
     mode: str | None = None,
     updated: Mapping[str, Any] | str | None = None,
     message_id: str | None = None,
+    remarks: Sequence[Remark] = (),
 ) -> Receipt:
     """Say yes to an open request.
 
@@ -387,6 +428,7 @@ def approve(
         updated: What is approved in place of what was asked for: the edited plan, or the edited part of a
             permission (`edits_before_approval.editable_part`) as text, or its whole input.
         message_id: Id of the answer, for a request that one message answers; None to make one.
+        remarks: What is said to single lines of it; the asker reads them with the note.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED`, `STORE_UNREADABLE`
@@ -394,7 +436,8 @@ def approve(
             console starts the agent, `SPAWN_FAILED`; `INVALID_FIELD` for what does not fit the request.
     """
     terms = Terms(scope, suggestion, mode, updated)
-    return answer_request(caller, request_id, Verdict(True, note, terms=terms, message_id=message_id), seen, agent_name)
+    verdict = Verdict(True, note, terms=terms, message_id=message_id, remarks=tuple(remarks))
+    return answer_request(caller, request_id, verdict, seen, agent_name)
 
 
 def reject(
@@ -405,15 +448,17 @@ def reject(
     suggest: str | None = None,
     seen: Seen | str | None = None,
     message_id: str | None = None,
+    remarks: Sequence[Remark] = (),
 ) -> Receipt:
     """Say no to an open request, with the reason (requirements 92-94).
 
     Raises:
         TeamError: `MISSING_REASON`, or as for `approve`.
     """
-    if not reason.strip():
+    if not reason.strip() and not remarks:
         raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Give it with --reason TEXT.")
-    return answer_request(caller, request_id, Verdict(False, reason, suggest, message_id=message_id), seen, None)
+    verdict = Verdict(False, reason or None, suggest, message_id=message_id, remarks=tuple(remarks))
+    return answer_request(caller, request_id, verdict, seen, None)
 
 
 def answer(
@@ -436,8 +481,54 @@ def answer(
     if not answers and not (content and content.strip()):
         hint = "Choose with --option LABEL, or say it with --content TEXT."
         raise TeamError(Code.MISSING_CONTENT, "the answer is empty", hint, request_id=request_id)
+    if content and (receipt := answer_back(caller, request_id=request_id, content=content)) is not None:
+        return receipt
     verdict = Verdict(True if answers else None, content, answers=answers or None)
     return answer_request(caller, request_id, verdict, seen, None)
+
+
+def ask_back(
+    caller: Caller,
+    *,
+    request_id: str,
+    content: str = "",
+    remarks: Sequence[Remark] = (),
+    seen: Seen | str | None = None,
+    message_id: str | None = None,
+) -> Receipt:
+    """Ask the asker something about an open request, which stays open with its id and age.
+
+    Raises:
+        TeamError: `MISSING_CONTENT` without a word, or as for `approve`.
+    """
+    if not content.strip() and not remarks:
+        text, hint = "the question back is empty", 'For example: team-console askback REQUEST "How do we roll back?"'
+        raise TeamError(Code.MISSING_CONTENT, text, hint, request_id=request_id)
+    verdict = Verdict(None, content or None, message_id=message_id, remarks=tuple(remarks), asks_back=True)
+    return answer_request(caller, request_id, verdict, seen, None)
+
+
+def answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:
+    """Answer what was asked back about the actor's own request; None where nothing was.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID`, or as for a send.
+    """
+    with caller.team.transaction(actor=caller.actor, action="answer_back", wait=caller.wait) as tx:
+        case, _ = find_question(tx, request_id, asker=caller.actor)
+        asked = next((entry.message for entry in reversed(case.talk) if entry.read.name == ASKBACK), None)
+        if case.asker != caller.actor or asked is None:
+            return None
+        summary = phrase(tx.config.language, "Answer to what you asked back")
+        payload = {"request_id": request_id, "in_reply_to": asked.message_id, "content": content, "summary": summary}
+        draft = Draft(ASKED_BACK, caller.actor, (asked.sender,), payload)
+        warnings = draft.check(tx.config)
+        messages, _ = write(tx, draft, draft.to)
+        if (live := tx.get(asked.message_id)) is not None and live.is_unread_by(caller.actor):
+            mark_as_read(tx, live, caller.actor)
+        tx.record("answer_back", request_id=request_id, ids=[message.message_id for message in messages])
+        tidy(tx)
+    return Receipt("answer", tuple(messages), tuple(warnings), request_id, notices=tuple(tx.notices))
 
 
 def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = None) -> tuple[str, ...]:

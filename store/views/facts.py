@@ -391,6 +391,7 @@ def request_row(case: Case) -> RequestRow:
         altered=case.altered,
         unverified=case.unverified,
         forged=case.forged,
+        talk=tuple(entry.message for entry in case.talk),
     )
 
 

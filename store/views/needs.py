@@ -381,9 +381,10 @@ def _is_refusal(entry: PlacedMessage) -> bool:
 
 
 def _is_plain(entry: PlacedMessage) -> bool:
-    """Whether it is a message to read: no question, which waits as a request, and no end of one, which needs nobody."""
+    """Whether it is a message to read: no question, which waits as a request, and no end or part of one."""
     read = entry.read
-    return read.opens is None and not (read.kind is not None and read.kind.withdraws) and not _is_refusal(entry)
+    is_part = read.kind is not None and (read.kind.withdraws or read.kind.talks)
+    return read.opens is None and not is_part and not _is_refusal(entry)
 
 
 def _key(item: ActionItem) -> tuple[int, datetime, str]:

@@ -18,8 +18,10 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
+from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import PATH_KEYS, Excerpt, Permission, permission_of
-from team_console.store.protocol.parsing import text_in, texts_in
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 
 _REACH = {
     "session": "for this session",
@@ -295,6 +297,18 @@ def _places(text: str, part: str) -> Iterator[tuple[int, int]]:
         line, last = line + text.count("\n", last, place), place
         yield line, line + part.count("\n") + (not part.endswith("\n"))
         place = text.find(part, place + len(part))
+
+
+def lines_to_remark(question: Message, whole: str | None = None) -> list[str]:
+    """The lines of a request that remarks are on, numbered from 1: a plan's text, a diff, a command.
+
+    Args:
+        whole: The whole content of a message that holds only its beginning.
+    """
+    if parse_message(question).opens is not RequestKind.PERMISSION:
+        return (question.content if whole is None else whole).split("\n")
+    proposal = proposal_of(permission_of(question.payload))
+    return list(proposal.diff) or proposal.text.split("\n")
 
 
 def input_text(given: Mapping[str, Any]) -> str:

@@ -92,6 +92,7 @@ class RequestRow(Struct, frozen=True):
         altered: Ids of answers whose record differs from what the audit trail has; what the trail has decides.
         unverified: Ids of valid answers that the audit trail does not have as written by team-console.
         forged: Id -> why, of answers that decide nothing because they are not signed as they must be.
+        talk: What was asked back about it and what its asker said to that, oldest first.
     """
 
     request_id: str
@@ -119,6 +120,12 @@ class RequestRow(Struct, frozen=True):
     altered: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
     forged: Mapping[str, str] = field(default_factory=dict)
+    talk: tuple[Message, ...] = ()
+
+    @property
+    def is_asked_back(self) -> bool:
+        """Whether the last word about it is a question to its asker."""
+        return bool(self.talk) and self.talk[-1].sender != self.asker
 
     @property
     def is_open(self) -> bool:

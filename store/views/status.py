@@ -301,6 +301,10 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "answers": [answer.message_id for answer in row.answers],
         "supersedes": row.supersedes,
         "superseded_by": row.superseded_by,
+        "talk": [
+            {"by": said.sender, "at": said.created, "content": said.content, "asks": said.sender != row.asker}
+            for said in row.talk
+        ],
     }
 
 

@@ -91,8 +91,13 @@ class Outcome(Struct, frozen=True):
         """Whether an answer is still wanted."""
         return self.state == _OPEN
 
+    @property
+    def asked_back(self) -> Message | None:
+        """What the asker is asked before there is an answer; None when it is asked nothing, or has said it."""
+        return self.row.talk[-1] if self.is_open and self.row.is_asked_back else None
 
-_DECIDING = ("answers", "scope", "suggestion", "mode", "updated_plan", "updated_input")
+
+_DECIDING = ("remarks", "answers", "scope", "suggestion", "mode", "updated_plan", "updated_input")
 """Fields of an answer that its asker acts on."""
 
 
@@ -117,6 +122,7 @@ def await_verdict(
     me: str = "",
     asked: Message | None = None,
     tell: Tell = untold,
+    heeds: bool = False,
 ) -> Outcome:
     """Wait until the request is not open any more; how it stands when `timeout` seconds are over or `stop` says so.
 
@@ -128,6 +134,7 @@ def await_verdict(
         stop: Asked twice a second, and after every change, whether to give up.
         asked: What the caller asked, as it was written: an answer to anything else is none to it.
         tell: Is told of a store that is away, and that it is back.
+        heeds: Whether a question back that comes meanwhile ends the wait, so that the asker can answer it.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was `asked`; what kept the last look from
@@ -138,7 +145,7 @@ def await_verdict(
     def settled() -> tuple[Outcome | None] | None:
         """What ends the wait; also while the store is away it may be told to stop."""
         outcome = followed.look_again()
-        is_over = outcome is not None and not outcome.is_open
+        is_over = outcome is not None and (not outcome.is_open or (heeds and outcome.asked_back not in (None, known)))
         return (outcome,) if is_over or (stop is not None and stop()) else None
 
     def tick() -> float | None:
@@ -146,6 +153,7 @@ def await_verdict(
         return left if stop is None else min(_STOP_TICK, _STOP_TICK if left is None else left)
 
     outcome = followed.look_again()
+    known = outcome.asked_back if outcome is not None else None
     if outcome is None or outcome.is_open:
         (outcome,) = until(team, settled, timeout=timeout, tick=tick) or (None,)
     return outcome or followed.end()
@@ -232,6 +240,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         "message_id": answer.message_id if answer is not None else None,
         "answered_by": answer.sender if answer is not None else None,
         "answered_at": answer.created if answer is not None else None,
+        "asked_back": asked.content if (asked := outcome.asked_back) is not None else None,
         **{key: payload[key] for key in _DECIDING if key in payload},
     }
 

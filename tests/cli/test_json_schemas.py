@@ -129,6 +129,7 @@ class _Day:
         asked = self.do("ask", "Which one?", "--option", "A", "--option", "B", "--several", actor="a2")
         self.do("verdict", asked["request_id"])
         self.do("evidence", asked["request_id"])
+        self.do("askback", asked["request_id"], "Which of them is cheaper?")
         self.do("answer", asked["request_id"], "--option", "A", "--option", "2")
         self.do("verdict", asked["request_id"], actor="a2")
         asked = self.do("ask", "Sure?", "--wait", "0", actor="a2")

@@ -106,3 +106,13 @@ def test_fields_of_any_kind_are_taken(client: Any, value: Any) -> None:
     keys = {key for event in CAPTURED.values() for key in event}
     for key in keys:
         client.event_of({**CAPTURED[PLAN], key: value})
+
+
+def test_words_with_an_approved_plan_stand_in_the_plan_that_the_model_reads() -> None:
+    words = "Go\n\nRemarks on lines of your text:\n- Line 2 «1. Split»: how?"
+    plan = CAPTURED["claude: PermissionRequest ExitPlanMode (plan mode)"]["tool_input"]["plan"]
+    given = decision("claude: PermissionRequest ExitPlanMode (plan mode)", {"approve": True, "content": words})
+    assert given["updatedInput"]["plan"] == f"{plan}\n\n## The human's words with the approval\n\n{words}\n"
+    edited = {"approve": True, "content": "Go", "updated_plan": "2. Other"}
+    given = decision("claude: PermissionRequest ExitPlanMode (plan mode)", edited)
+    assert given["updatedInput"]["plan"].startswith("2. Other\n\n## The human's words")

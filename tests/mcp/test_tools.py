@@ -22,7 +22,7 @@ from tests.mcp.conftest import AGENT, LEAD, OTHER, Place, refused, told
 
 TOOLS = {
     *("whoami", "inbox", "send", "hand_in_plan", "ask_human"),
-    *("verdict", "answer_shutdown", "report_done", "roster"),
+    *("verdict", "answer_back", "answer_shutdown", "report_done", "roster"),
 }
 QUESTION = {
     "question": "Which database?",

@@ -40,6 +40,8 @@ def test_the_clients_ask_for_permissions_put_questions_and_say_how_they_are() ->
         ("permission_response", "permission", "high"),
         ("question_request", "question", "high"),
         ("question_response", "question", "high"),
+        ("request_askback", "None", "high"),
+        ("askback_response", "None", "high"),
         ("session_state", "None", "low"),
     ]
 

@@ -44,7 +44,7 @@ def test_claude_code_says_why_it_asks(set_up: SetUp) -> None:
     turns = [
         (Say("I look at the loader first."), bash("ls")),
         (bash("cat no-such-file"),),
-        (Say("Two words more:\n\n- 加载器\n- done"), Call("Read", {"file_path": "/etc/hostname"}), bash("mkfifo made")),
+        (Say("Two words more:\n\n- 加载器\n- done"), bash("pwd"), bash("mkfifo made")),
         (Say("I leave it."),),
     ]
     scenario = set_up({"": turns})
@@ -57,7 +57,7 @@ def test_claude_code_says_why_it_asks(set_up: SetUp) -> None:
         assert why["agent"] == "Two words more:\n\n- 加载器\n- done"
         calls = [(call["tool"], call["subject"], call["state"]) for call in why["calls"]]
         assert calls[:2] == [("Bash", "ls", "ok"), ("Bash", "cat no-such-file", "exit 1")]
-        assert calls[2][:2] == ("Read", "/etc/hostname")
+        assert [call[:2] for call in calls[2:]] == [("Bash", "pwd")]
         assert why["missing"] == ""
         scenario.verb("reject", shown["request"]["request_id"], "--reason", "Not now")
         scenario.wait_for(client, "I leave it.")
@@ -82,3 +82,39 @@ def test_codex_says_why_it_asks(set_up: SetUp) -> None:
         assert calls == [("ls", "exit 0"), ("cat no-such-file", "exit 1")]
         scenario.verb("reject", shown["request"]["request_id"], "--reason", "Not now")
         scenario.wait_for(client, "I leave it.")
+
+
+@pytest.mark.usefixtures("claude")
+def test_remarks_reach_the_model_of_claude_code_with_a_yes_a_no_and_a_question_back(set_up: SetUp) -> None:
+    scenario = set_up({"": [(bash("mkfifo made"),), (bash("mkfifo again"),), (Say("I leave it."),)]})
+    with human_there(scenario):
+        client = start_claude(scenario)
+        prompt(scenario, client, "Make it")
+        first = asked(scenario)["request"]["request_id"]
+        scenario.verb("askback", first, "What is it for?", "--remark", "1:asked of this line")
+        scenario.verb("approve", first, "--remark", "1:said with the yes")
+        scenario.wait(lambda: open_ones(scenario) not in ([], [first]), "second request")
+        told = scenario.model.told
+        assert "Line 1 «mkfifo made»: asked of this line" in told
+        assert "Line 1 «mkfifo made»: said with the yes" in told
+        scenario.verb("reject", open_ones(scenario)[0], "--remark", "1:said with the no")
+        scenario.wait_for(client, "I leave it.")
+        assert "Line 1 «mkfifo again»: said with the no" in "\n".join(scenario.model.results)
+
+
+@pytest.mark.usefixtures("codex")
+def test_remarks_reach_the_model_of_codex_with_a_yes_a_no_and_a_question_back(set_up: SetUp) -> None:
+    scenario = set_up({"": [(command("mkfifo made"),), (command("mkfifo again"),), (Say("I leave it."),)]})
+    with human_there(scenario):
+        client = start_codex(scenario)
+        prompt(scenario, client, "Make it")
+        first = asked(scenario)["request"]["request_id"]
+        scenario.verb("askback", first, "What is it for?", "--remark", "1:asked of this line")
+        scenario.verb("approve", first, "--remark", "1:said with the yes")
+        scenario.wait(lambda: open_ones(scenario) not in ([], [first]), "second request")
+        told = scenario.model.told
+        assert "Line 1 «mkfifo made»: asked of this line" in told
+        assert "Line 1 «mkfifo made»: said with the yes" in told
+        scenario.verb("reject", open_ones(scenario)[0], "--remark", "1:said with the no")
+        scenario.wait_for(client, "I leave it.")
+        assert "said with the no" in "\n".join(scenario.model.results)

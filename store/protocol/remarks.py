@@ -1,0 +1,100 @@
+"""Remarks on lines of a request: what a verdict or a question back says to one line, quoted with its number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.protocol.kinds import phrase
+from team_console.store.protocol.parsing import mappings, text_in
+
+REMARKS = "remarks"
+"""Field of a message's payload that holds them."""
+_LONGEST_QUOTE = 200
+
+
+class Remark(Struct, frozen=True):
+    """Words on one line.
+
+    Attributes:
+        line: Its number in the text of the request, from 1.
+        quote: The line as it was shown, without white space around it, at most 200 characters.
+        text: What is said to it.
+    """
+
+    line: int
+    quote: str
+    text: str
+
+    @property
+    def as_recorded(self) -> dict[str, Any]:
+        """The object that the payload keeps."""
+        return {"line": self.line, "quote": self.quote, "text": self.text}
+
+
+def remark_on(lines: Sequence[str], line: int, text: str) -> Remark:
+    """Make a remark on one of these lines.
+
+    Raises:
+        ValueError: There is no such line, nothing stands in it, or nothing is said.
+    """
+    if not 1 <= line <= len(lines):
+        raise ValueError(f"there is no line {line}; its text has {len(lines)}")
+    if not (quote := quoted(lines[line - 1])):
+        raise ValueError(f"nothing stands in line {line}")
+    if not text.strip():
+        raise ValueError(f"nothing is said to line {line}")
+    return Remark(line, quote, text.strip())
+
+
+def quoted(line: str) -> str:
+    """A line as remarks quote it."""
+    return line.strip()[:_LONGEST_QUOTE]
+
+
+def remarks_in(payload: Mapping[str, Any]) -> tuple[Remark, ...]:
+    """The remarks of a verdict or a question back; what cannot be read as one is left out."""
+    return tuple(
+        Remark(line, text_in(item, "quote"), text_in(item, "text"))
+        for item in mappings(payload, REMARKS)
+        if type(line := item.get("line")) is int
+    )
+
+
+def remark_words(remarks: Sequence[Remark], language: str) -> str:
+    """The remarks in words that a model follows: each with its line and what stands there."""
+    if not remarks:
+        return ""
+    lines = (phrase(language, "Line {} «{}»: {}", one.line, one.quote, one.text) for one in remarks)
+    return "\n".join((phrase(language, "Remarks on lines of your text:"), *(f"- {line}" for line in lines)))
+
+
+class Placed(Struct, frozen=True):
+    """A remark held against a later text.
+
+    Attributes:
+        now: Where its line stands there; None when it is gone, or stands there several times in other places.
+    """
+
+    remark: Remark
+    now: int | None
+
+    @property
+    def words(self) -> str:
+        """Where it is now, in words; a line that is gone or moved is said to be."""
+        if self.now is None:
+            return f"line {self.remark.line} is gone"
+        return f"line {self.now}" if self.now == self.remark.line else f"was line {self.remark.line}, now {self.now}"
+
+
+def placed(remarks: Sequence[Remark], lines: Sequence[str]) -> list[Placed]:
+    """Hold remarks against the lines of a later version: by what is quoted, never by the number alone."""
+    quotes = [quoted(line) for line in lines]
+    found = []
+    for remark in remarks:
+        # guard: remark-never-moved-silently
+        at = [number for number, quote in enumerate(quotes, start=1) if quote == remark.quote]
+        here = remark.line if remark.line in at else at[0] if len(at) == 1 else None
+        found.append(Placed(remark, here))
+    return found

@@ -1,0 +1,170 @@
+"""A question back leaves the request open; remarks go with it, with a yes and with a no, on every kind of team."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.remarks import Remark, placed, remark_on
+from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.service.caller import Caller
+from team_console.store.views.rows import Need, RequestRow
+from team_console.store.views.status import view_of_team
+
+from tests.conftest import CommandLine
+from tests.store.contract import FACTORIES, FakeClock
+from tests.trust.keys_of_humans import sign_verdicts
+
+PLAN = "# Move it\n\n1. Copy the table\n2. Switch\n3. Drop the old one"
+
+
+@pytest.fixture(params=list(FACTORIES))
+def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Team]:
+    with FACTORIES[request.param](tmp_path, FakeClock()) as make:
+        yield make()
+
+
+def agent(team: Team, name: str = "task-manager") -> Caller:
+    return Caller(team, name, wait=2.0)
+
+
+def lead(team: Team) -> Caller:
+    return Caller(team, "ceo", wait=2.0)
+
+
+def plan(team: Team, text: str = PLAN) -> str:
+    return requests.submit_plan(agent(team), content=text).request_id or ""
+
+
+def row(team: Team, request_id: str) -> RequestRow:
+    view = view_of_team(team, team.snapshot(), me="ceo")
+    return next(row for row in view.requests if row.request_id == request_id)
+
+
+def test_a_question_back_leaves_the_request_open_with_its_age(team: Team) -> None:
+    request = plan(team)
+    before = row(team, request)
+    receipt = requests.ask_back(lead(team), request_id=request, content="How do we roll back?")
+    assert (receipt.action, receipt.request_id) == ("askback", request)
+    after = row(team, request)
+    assert after.is_open
+    assert after.is_asked_back
+    assert after.asked_at == before.asked_at
+    (got,) = inbox.receive(agent(team), agent="task-manager").messages
+    assert (got.type, got.content) == ("request_askback", "How do we roll back?")
+    requests.answer(agent(team), request_id=request, content="By the copy.")
+    after = row(team, request)
+    assert after.is_open
+    assert not after.is_asked_back
+    assert [said.content for said in after.talk] == ["How do we roll back?", "By the copy."]
+    requests.approve(lead(team), request_id=request)
+    assert row(team, request).is_approved
+
+
+@pytest.mark.parametrize("kind", ["question", "escalation", "permission"])
+def test_any_request_can_be_asked_about_and_nothing_of_it_answers(team: Team, kind: str) -> None:
+    if kind == "question":
+        request = asking.ask_question(agent(team), questions=[{"question": "Which?", "options": []}]).request_id or ""
+    elif kind == "permission":
+        request = asking.ask_permission(agent(team), tool="Bash", input={"command": "ls"}).request_id or ""
+    else:
+        fields = {"issue": "i", "options": ["a"], "recommendation": "a", "severity": "high"}
+        sent = sending.send(agent(team), to="user", type="escalate", summary="one two three four five", payload=fields)
+        request = sent.messages[0].message_id
+    requests.ask_back(lead(team), request_id=request, content="approve: yes, go on")
+    requests.answer(agent(team), request_id=request, content="yes")
+    found = row(team, request)
+    assert found.is_open
+    assert len(found.talk) == 2
+    assert not found.answers
+
+
+def test_an_answer_to_a_question_back_is_no_row_of_its_own(team: Team) -> None:
+    request = plan(team)
+    requests.ask_back(lead(team), request_id=request, content="Why?")
+    requests.answer(agent(team), request_id=request, content="Because.")
+    needs = view_of_team(team, team.snapshot(), me="ceo").attention
+    assert [need.need for need in needs] == [Need.PLAN]
+
+
+def test_who_may_not_answer_may_not_ask_back_and_nothing_is_asked_twice(team: Team) -> None:
+    request = plan(team)
+    with pytest.raises(TeamError) as refused:
+        requests.ask_back(agent(team, "file-manager"), request_id=request, content="Why?")
+    assert refused.value.code is Code.NOT_PERMITTED
+    with pytest.raises(TeamError) as refused:
+        requests.ask_back(lead(team), request_id=request, content=" ")
+    assert refused.value.code is Code.MISSING_CONTENT
+    requests.reject(lead(team), request_id=request, reason="no")
+    with pytest.raises(TeamError) as refused:
+        requests.ask_back(lead(team), request_id=request, content="Why?")
+    assert refused.value.code is Code.ALREADY_ANSWERED
+
+
+def test_remarks_stand_in_the_words_the_asker_reads_with_line_and_quote(team: Team) -> None:
+    remark = remark_on(PLAN.split("\n"), 5, "keep it a week")
+    requests.ask_back(lead(team), request_id=plan(team), remarks=[remark])
+    requests.reject(lead(team), request_id=plan(team), reason="", remarks=[remark])
+    requests.approve(lead(team), request_id=plan(team), note="Go", remarks=[remark])
+    told = inbox.receive(agent(team), agent="task-manager").messages
+    words = "Remarks on lines of your text:\n- Line 5 «3. Drop the old one»: keep it a week"
+    assert sorted(message.content for message in told) == sorted([words, words, f"Go\n\n{words}"])
+    kept = {"line": 5, "quote": "3. Drop the old one", "text": "keep it a week"}
+    assert all(list(message.payload["remarks"]) == [kept] for message in told)
+
+
+def test_a_remark_whose_line_is_gone_says_so_and_is_never_moved_silently() -> None:
+    remarks = [Remark(3, "1. Copy the table", "a"), Remark(4, "2. Switch", "b"), Remark(5, "3. Drop the old one", "c")]
+    found = placed(remarks, ["# Move it", "", "1. Copy the table", "2. Wait", "2. Switch", "x", "x"])
+    assert [one.words for one in found] == ["line 3", "was line 4, now 5", "line 5 is gone"]
+    twice = placed([Remark(1, "x", "which?")], ["a", "x", "x"])
+    assert twice[0].words == "line 1 is gone"
+
+
+def test_by_command_line_on_a_signed_team(team_folder: CommandLine) -> None:
+    office = team_folder
+    sign_verdicts(office.folder)
+    request = office.ok("--as", "task-manager", "plan", "--content", PLAN).out.strip()
+    assert "    5  3. Drop the old one" in office.ok("show", request, "--lines").out
+    office.ok("--as", "ceo", "askback", request, "Who watches it?", "--remark", "4: when?")
+    listed = office.ok("--as", "ceo", "requests", "--json", "--open").json["requests"][0]
+    assert listed["talk"][0]["content"].startswith("Who watches it?")
+    assert listed["talk"][0]["asks"]
+    assert "open, asked back 0 s ago" in office.ok("--as", "ceo", "requests").out
+    got = office.ok("receive", "--agent", "task-manager", "--json", "--peek").json["messages"][0]
+    assert "trust" not in got
+    assert got["payload"]["signature"]
+    looked = office("--as", "task-manager", "verdict", request)
+    assert looked.status == 11
+    assert f"answer it with: team-console answer {request} --content TEXT" in looked.out
+    office.ok("--as", "task-manager", "answer", request, "--content", "I do, at noon.")
+    office.ok("--as", "ceo", "reject", request, "--remark", "5:keep it a week")
+    later = office.ok(
+        "--as", "task-manager", "plan", "--content", PLAN.replace("3. Drop the old one", "3. Keep it")
+    ).out
+    shown = office.ok("show", later.strip(), "--json").json["remarks"]
+    assert [(one["line"], one["now"]) for one in shown] == [(4, 4), (5, None)]
+    assert "line 5 is gone: «3. Drop the old one»: keep it a week" in office.ok("show", later.strip()).out
+
+
+def test_an_unsigned_question_back_is_none_in_a_signed_team(team_folder: CommandLine) -> None:
+    office = team_folder
+    request = office.ok("--as", "task-manager", "plan", "--content", PLAN).out.strip()
+    office.ok("--as", "ceo", "askback", request, "Why?")
+    sign_verdicts(office.folder)
+    assert office.ok("--as", "ceo", "requests", "--json").json["requests"][0]["talk"] == []
+
+
+@pytest.mark.parametrize("remark", ["x", "x:y", "99:y", "2:y", "1: "])
+def test_a_remark_on_no_line_is_refused(remark: str, team_folder: CommandLine) -> None:
+    request = team_folder.ok("--as", "task-manager", "plan", "--content", PLAN).out.strip()
+    assert team_folder("--as", "ceo", "reject", request, "--remark", remark).status in (1, 2)
+    assert team_folder.ok("--as", "ceo", "requests", "--json").json["requests"][0]["state"] == "open"
+
+
+@pytest.fixture
+def team_folder(make_team: Callable[..., CommandLine]) -> CommandLine:
+    return make_team("task-manager", "file-manager")
