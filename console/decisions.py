@@ -172,6 +172,9 @@ class Unwritten:
         if prepared.outcomes is not None or not prepared.acts:
             self._tell(prepared, prepared.outcomes or ())
             return
+        if prepared.refused:
+            self._host.toast("\n".join(_refused(prepared.refused)), severity="error")
+            prepared = replace(prepared, refused=())
         self._number += 1
         note = f"{KEPT}{os.getpid()}:{self._number}"
         seconds = grace_seconds()

@@ -25,9 +25,8 @@ from team_console.widgets.bars import (
 )
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document, request_document
-from team_console.widgets.document import Form, Heading, Text
 from team_console.widgets.fields import Choice, Field, Letter, NameSuggester, OptionLine, Options
-from team_console.widgets.forms import AnswerForm, Approval, Compose, Confirm, ReasonPrompt, Second, Way
+from team_console.widgets.forms import AnswerForm, Compose, Confirm, Prompt, Second, Way
 from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
 from team_console.widgets.rows import inbox_lines
@@ -135,21 +134,20 @@ WIDGETS: Mapping[str, Callable[[], Widget]] = {
 }
 FORMS: Mapping[str, Callable[[], Screen[Any]]] = {
     "compose": lambda: Compose("Message", str, names=lambda: _NAMES),
-    "reason": lambda: ReasonPrompt(
+    "reason": lambda: Prompt(
         "Reject",
         "A plan",
-        lambda words, second: words + second,
-        verb="Reject",
+        str,
+        ways=(Way(OptionLine("reject"), "Reject"),),
         label="reason",
         required=True,
         second=Second("suggest", "what would be accepted instead"),
     ),
-    "approval": lambda: Approval(
+    "approval": lambda: Prompt(
         "Let bob do this?",
         "Bash: npm test",
         str,
         ways=(Way(OptionLine("once"), "Allow once"), Way(OptionLine("no"), "Refuse", refuses=True)),
-        shown=(Heading("command"), Text("npm test", Form.CODE)),
         text="npm test",
         edit=str.upper,
     ),

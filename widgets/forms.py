@@ -166,14 +166,10 @@ def _name(question: Question) -> str:
     return f"{question.text} {options}"
 
 
-# Approves what a client asks: once or always, in a mode, as it was asked or edited first; or refuses it in words.
+# Takes words, a second line, one of several ways to answer, and an edited text: as much of it as a question has.
 
-_FEWEST_LINES, _MOST_LINES = 2, 14
+_MOST_LINES = 14
 """Lines of what was edited that are shown at once; more of them scroll."""
-_OTHER_LINES = 6
-"""Lines of a form for everything else but its ways."""
-_LOW = 30
-"""Lines of a terminal below which it is enough that the thing itself stands above the form."""
 
 
 class Way(Struct, frozen=True):
@@ -190,18 +186,27 @@ class Decision(Struct, frozen=True):
     Attributes:
         way: The place of the chosen way, from 0.
         words: The note, or the reason of a refusal.
+        second: What stands in the second line.
         edited: What is approved in place of what was asked; None when it was left as it is.
     """
 
-    way: int
-    words: str
+    way: int = 0
+    words: str = ""
+    second: str = ""
     edited: str | None = None
 
 
-class Approval(Form[ResultT]):
-    """A decision with its ways below each other; the first is chosen."""
+class Second(Struct, frozen=True):
+    """A line beside the words, such as a suggestion or a name."""
 
-    HELP = "The keys 1 to 9 choose the answer, n the note, e edits first, enter or a confirms, esc goes back."
+    label: str
+    placeholder: str
+
+
+class Prompt(Form[ResultT]):
+    """A question with its ways to answer, the first of which is chosen, and words that go with the answer."""
+
+    HELP = "The keys 1 to 9 choose the answer, n opens the note, e edits first, enter confirms, esc goes back."
     BINDINGS = [
         Binding("e", "edit", "Edit first", show=False),
         Binding("ctrl+e", "edit", "Edit first", show=False, priority=True),
@@ -214,7 +219,13 @@ class Approval(Form[ResultT]):
         act: Callable[[Decision], ResultT],
         *,
         ways: Sequence[Way],
-        shown: Sequence[Block] = (),
+        label: str = "note",
+        required: bool = False,
+        is_line: bool = False,
+        wanted: str = "",
+        names: Callable[[], tuple[str, ...]] | None = None,
+        second: Second | None = None,
+        foresee: Callable[[str], str] | None = None,
         text: str | None = None,
         edit: Callable[[str], str] | None = None,
         draft: Draft | None = None,
@@ -227,15 +238,21 @@ class Approval(Form[ResultT]):
             about: Safe text that says what is decided, exactly.
             act: Takes the decision, in a thread.
             ways: How it may be answered; a single one is not asked about.
-            shown: What is decided on.
+            label: The name of the field for words; empty for none.
+            required: Whether empty words are refused, whichever way is chosen.
+            is_line: Whether the words are one line, which says what is done and not what the asker reads.
+            wanted: What stands in the field while it is empty.
+            names: Names that a line completes.
+            foresee: Says in safe lines what will happen, given what stands in the second line.
             text: What may be edited first, as it was asked; None when nothing may.
             edit: Lets the human edit a text, and gives it back; it may raise `TeamError`.
         """
         super().__init__(title, about, draft=draft, on_draft=on_draft)
-        self._act_on = act
-        self._ways, self._shown, self._text, self._edit = tuple(ways), tuple(shown), text, edit
+        self._act_on, self._ways, self._label, self._required = act, tuple(ways), label, required
+        self._is_line, self._named, self._names = is_line, wanted, names
+        self._second, self._foresee, self._text, self._edit = second, foresee, text, edit
         kept = self.draft.get("edited")
-        self._edited: str | None = kept if text is not None and kept != text else None
+        self._edited: str | None = kept if kept and text is not None and kept != text else None
 
     def verb(self) -> str:
         """The word on the button."""
@@ -243,45 +260,74 @@ class Approval(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """How to answer."""
-        edit = ("e edit first",) if self._can_edit() else ()
-        choose = (f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()
-        note = "n say why not" if self._way().refuses else "n with a note"
-        return f"enter {self.verb().lower()}", note, *edit, "esc not now", *choose
+        note = "n say why not" if self._way().refuses else f"n with a {self._label}"
+        return (
+            f"enter {'confirm' if self._is_line or not self._label else self._way().verb.lower()}",
+            *((note,) if self._label and not self._required else ()),
+            *(("e edit first",) if self._can_edit() else ()),
+            "esc not now",
+            *((f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()),
+            *(("^e editor", "^j line") if self._required and not self._is_line else ()),
+        )
 
     @property
     def says_yes(self) -> bool:
-        """Where the way that is chosen is a yes."""
-        return not self._way().refuses
+        """Where the way that is chosen is a yes that needs no words."""
+        return bool(self._label) and not (self._required or self._is_line or self._way().refuses)
 
     def fields(self) -> ComposeResult:
-        """What it is about, the ways, the words."""
-        yield Excerpt(self._blocks(), most=self._room(), id="asked")
+        """What was edited, the ways, the words, the second line, what will happen."""
+        if self._text is not None:
+            yield Excerpt(self._difference(), most=_MOST_LINES, id="asked")
         if len(self._ways) > 1:
-            chosen = (self._kept_place(),)
-            yield labelled("answer", Options([way.line for way in self._ways], chosen=chosen, id="ways"))
+            lines = [way.line for way in self._ways]
+            yield labelled("answer", Options(lines, chosen=(self._kept_place(),), id="ways"))
         words = self.draft.get("words", "")
-        yield optional("words", Note(words, placeholder=self._wanted(), id="words"), words=words)
+        suggester = NameSuggester(self._names) if self._names is not None else None
+        written: Field | Note = (
+            Field(words, placeholder=self._named, id="words", suggester=suggester)
+            if self._is_line
+            else Note(words, placeholder=self._wanted(), id="words")
+        )
+        if self._label:
+            yield labelled(self._label, written) if self._required else optional(self._label, written, words=words)
+        if self._second is not None:
+            line = Field(self.draft.get("second", ""), placeholder=self._second.placeholder, id="second")
+            yield labelled(self._second.label, line)
+        if self._foresee is not None:
+            yield Static("", classes="form--note", id="foreseen", markup=False)
 
     def on_mount(self) -> None:
-        """Choose first where there is something to choose."""
-        if len(self._ways) > 1:
-            self.query_one("#ways", Options).focus()
+        """Choose first where there is something to choose; type at once where words are needed."""
+        self._look_ahead()
+        first = "#ways" if len(self._ways) > 1 else "#words" if self._required else ""
+        if first:
+            self.query_one(first).focus()
 
     def typed(self) -> Draft:
-        """The way, the words, and what was edited."""
-        words = self.query_one("#words", Note).text
+        """The way, the words, the second line, and what was edited."""
         place = self._place()
-        return {"way": _approval_name(self._ways[place]) if place else "", "words": words, "edited": self._edited or ""}
+        typed = {"way": _name_of(self._ways[place]) if place else "", "edited": self._edited or ""}
+        typed |= {line.id or "": line.value for line in self.query("#words, #second").results(Field)}
+        return typed | {note.id or "": note.text for note in self.query("#words").results(Note)}
 
     def answer(self) -> Callable[[], ResultT]:
         """The act with the decision."""
-        words = self.query_one("#words", Note).text.strip()
-        way = self._way()
-        if way.refuses and not words:
-            self.action_write_note()
+        typed, way = self.typed(), self._way()
+        words = typed.get("words", "").strip()
+        if (self._required or way.refuses) and not words:
+            if not self._required:
+                self.action_write_note()
+            if self._is_line:
+                raise TeamError(Code.MISSING_REASON, f"{self._label}: nothing was typed", "Fill it in first.")
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
-        decision = Decision(self._place(), words, None if way.refuses else self._edited)
+        edited = None if way.refuses else self._edited
+        decision = Decision(self._place(), words, typed.get("second", "").strip(), edited)
         return lambda: self._act_on(decision)
+
+    def share(self) -> float:
+        """Several ways to answer need room, too."""
+        return 0.7 if len(self._ways) > 1 or self._text is not None else super().share()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Where nothing may be edited, the key goes to the words, as in every form."""
@@ -289,7 +335,7 @@ class Approval(Form[ResultT]):
 
     def action_edit(self) -> None:
         """Let the human edit what is asked before it is approved."""
-        if not self._can_edit() or self._edit is None or self._text is None or self._busy:
+        if self._edit is None or self._text is None or self._busy:
             return
         try:
             text = self._edit(self._text if self._edited is None else self._edited)
@@ -297,38 +343,27 @@ class Approval(Form[ResultT]):
             self.show_error(error)
             return
         self._say("")
-        self._edited = text if _differs(self._text, text) else None
-        self.query_one("#asked", Excerpt).put(self._blocks())
+        if text.endswith("\n") and not self._text.endswith("\n"):  # an editor puts one behind it
+            text = text[:-1]
+        self._edited = text if text != self._text else None
+        self.query_one("#asked", Excerpt).put(self._difference())
         self._show_verb()
         self.keep()
-
-    def _room(self) -> int:
-        """Lines for what is decided on, so that the ways stay in view."""
-        if self.app.size.height < _LOW:
-            return _FEWEST_LINES
-        return min(_MOST_LINES, round(self.app.size.height * self.share()) - _OTHER_LINES - len(self._ways))
-
-    def share(self) -> float:
-        """The ways to answer need room, too."""
-        return 0.7
 
     def _can_edit(self) -> bool:
         return self._text is not None and self._edit is not None
 
-    def _blocks(self) -> tuple[Block, ...]:
-        """What is decided on: the difference once it was edited."""
+    def _difference(self) -> tuple[Block, ...]:
         if self._edited is None or self._text is None:
-            return () if self._stands_above() else self._shown
+            return ()
         lines = difference(self._text, self._edited)
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
 
-    def _stands_above(self) -> bool:
-        """Whether what is decided on is seen above the form, and is not shown twice."""
-        return self.behind is not None
-
     def _wanted(self) -> str:
         """What the words are for."""
-        return "why not; the agent reads it" if self._way().refuses else "if you like; the agent reads it"
+        if self._required:
+            return self._named or "the asker reads it"
+        return "why not; the agent reads it" if self._way().refuses else "if you like; the asker reads it"
 
     def _place(self) -> int:
         chosen = self.query("#ways").results(Options) if self.is_mounted else ()
@@ -337,7 +372,7 @@ class Approval(Form[ResultT]):
     def _kept_place(self) -> int:
         """The way of the draft, by all its words: the request may offer others by now, in the places of the former."""
         kept = self.draft.get("way", "")
-        return next((place for place, way in enumerate(self._ways) if _approval_name(way) == kept), 0)
+        return next((place for place, way in enumerate(self._ways) if _name_of(way) == kept), 0)
 
     def _way(self) -> Way:
         return self._ways[self._place()]
@@ -345,25 +380,43 @@ class Approval(Form[ResultT]):
     @on(Options.Changed)
     def _show_verb(self) -> None:
         """The button and the keys say what will happen."""
-        way = self._way()
-        edited = " as edited" if self._edited is not None and not way.refuses else ""
         button = self.query_one("#hand-in", Button)
-        button.label = Content(f"{way.verb}{edited}")
+        edited = " as edited" if self._edited is not None and not self._way().refuses else ""
+        button.label = Content(f"{self.verb()}{edited}")
         button.refresh(layout=True)
         self.query_one(Hints).show(self.keys())
-        self.query_one("#words", Note).placeholder = Content(self._wanted())
+        for note in self.query("#words").results(Note):
+            note.placeholder = Content(self._wanted())
+
+    @on(Field.Changed, "#second")
+    def _look_ahead(self) -> None:
+        """Say what will happen with what is typed now."""
+        if self._foresee is not None:
+            self.query_one("#foreseen", Static).update(Content(self._foresee(self.typed().get("second", "").strip())))
 
 
-def _approval_name(way: Way) -> str:
+def _name_of(way: Way) -> str:
     """What tells a way from all others."""
     return f"{way.line.label}: {way.line.description}"
 
 
-def _differs(asked: str, text: str) -> bool:
-    """Whether an edited text says something else; the line end an editor puts behind it is no change."""
-    if text.endswith("\n") and not asked.endswith("\n"):
-        text = text[:-1]
-    return text != asked
+class Confirm(Prompt[ResultT]):
+    """Says what will happen, to how many and who is not listening; a line may ask for a reason. Enter does it."""
+
+    def __init__(
+        self,
+        title: str,
+        lines: tuple[str, ...],
+        act: Callable[[str], ResultT],
+        *,
+        verb: str,
+        field: str = "",
+        **more: Any,
+    ) -> None:
+        """`lines` is safe text that says what will happen, `field` the label of the line; more as for `Prompt`."""
+        ways = (Way(OptionLine(""), verb),)
+        say = "\n".join(lines)
+        super().__init__(title, say, lambda made: act(made.words), ways=ways, label=field, is_line=True, **more)
 
 
 # Writes a message: to whom, how urgent, what about, and the text, with a preview of its deliveries.
@@ -626,78 +679,7 @@ class Compose(Form[ResultT]):
         self.query_one("#preview", Static).update(Content(text))
 
 
-# Says what will happen, to how many and who is not listening, before it happens.
-
-
-class Confirm(Form[ResultT]):
-    """A question; a field may ask for a reason. Enter does it, and nothing else does."""
-
-    HELP = "Read what will happen. Enter confirms, esc goes back."
-
-    def __init__(
-        self,
-        title: str,
-        lines: tuple[str, ...],
-        act: Callable[[str], ResultT],
-        *,
-        verb: str,
-        field: str = "",
-        required: bool = False,
-        names: Callable[[], tuple[str, ...]] | None = None,
-        wanted: str = "",
-        draft: Draft | None = None,
-        on_draft: Callable[[Draft], None] | None = None,
-    ) -> None:
-        """Make the question.
-
-        Args:
-            title: Safe text for the border.
-            lines: Safe text that says what will happen.
-            act: Takes what was typed in the field, in a thread.
-            verb: The words on the button that acts.
-            field: The label of a field to type in; empty for none.
-            required: Whether that field must not be empty.
-            names: Names the field completes.
-            wanted: What stands in the field while it is empty.
-        """
-        super().__init__(title, verb=verb, draft=draft, on_draft=on_draft)
-        self._lines, self._act_on = lines, act
-        self._field, self._required, self._names, self._wanted = field, required, names, wanted
-
-    def keys(self) -> tuple[str, ...]:
-        """How to choose."""
-        note = (f"n with a {self._field}",) if self._field and not self._required else ()
-        return "enter confirm", *note, "esc back"
-
-    def fields(self) -> ComposeResult:
-        """What will happen, and the field."""
-        yield Static(Content("\n".join(self._lines)), classes="form--text", markup=False)
-        if self._field:
-            suggester = None
-            if self._names is not None:
-                suggester = NameSuggester(self._names)
-            words = self.draft.get("words", "")
-            field = Field(words, placeholder=self._wanted, id="words", suggester=suggester)
-            yield labelled(self._field, field) if self._required else optional(self._field, field, words=words)
-
-    def on_mount(self) -> None:
-        """Type where there is something to type."""
-        if self._field and self._required:
-            self.query_one("#words", Field).focus()
-
-    def typed(self) -> Draft:
-        """What stands in the field."""
-        return {"words": self.query_one("#words", Field).value} if self._field else {}
-
-    def answer(self) -> Callable[[], ResultT]:
-        """The act with what was typed."""
-        words = self.typed().get("words", "").strip()
-        if self._required and not words:
-            raise TeamError(Code.MISSING_REASON, f"{self._field}: nothing was typed", "Fill it in first.")
-        return lambda: self._act_on(words)
-
-
-# One decision about many things: which they are, which of them were never looked at, and what became of each.
+# One decision about many things: which they are, and which of them were never looked at.
 
 _NAME, _KIND = 18, 11
 _NAMED = 2
@@ -725,18 +707,8 @@ class Item(Struct, frozen=True):
     unread: str = ""
 
 
-class State(Struct, frozen=True):
-    """What became of one thing: a word with its sign, safe text, and its tone."""
-
-    words: str
-    tone: str = ""
-
-
-_NOT_YET = State("◔ not written yet", "warn")
-
-
-class Many(Form[Any]):
-    """A list and the words for all of it. After it was handed in it stays and says what became of each."""
+class Many(Form[ResultT]):
+    """A list of things and the words for all of them."""
 
     DEFAULT_CSS = """
     Many #unseen { color: $text-warning; text-style: bold; }
@@ -745,24 +717,17 @@ class Many(Form[Any]):
     HELP = "Enter decides on all that is listed, ctrl+o leaves out what was not opened yet, esc goes back."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "leave_out", "Leave out what was never shown", show=False, priority=True),
-        Binding("U", "take_back", "Take back", show=False),
-        Binding("W", "write_now", "Write now", show=False),
     ]
 
     def __init__(
         self,
         items: Sequence[Item],
-        act: Callable[[Sequence[str], str], Any],
+        act: Callable[[Sequence[str], str], ResultT],
         *,
         verb: str,
         label: str = "",
         required: bool = False,
         notes: Sequence[str] = (),
-        on_result: Callable[[Any], None] = lambda result: None,
-        take_back: Callable[[], object] = lambda: None,
-        write_now: Callable[[], object] = lambda: None,
-        draft: Draft | None = None,
-        on_draft: Callable[[Draft], None] | None = None,
     ) -> None:
         """Make the form.
 
@@ -771,26 +736,16 @@ class Many(Form[Any]):
             label: The name of the field for words; empty for none.
             required: Whether empty words are refused.
             notes: What is left alone and why, safe text.
-            on_result: Told what `act` returned; `show_states` says later what became of each.
-            take_back, write_now: What the keys `U` and `W` do after it was handed in.
         """
-        super().__init__(verb=verb, draft=draft, on_draft=on_draft)
+        super().__init__(verb=verb)
         self._items, self._act_on = tuple(items), act
         self._label, self._required, self._notes = label, required, tuple(notes)
-        self._on_result, self._take_back, self._write_now = on_result, take_back, write_now
         self._leaves_out = False
-        self._states: Mapping[str, State] = {}
-        self._is_handed_in = False
 
     @property
     def meant(self) -> tuple[Item, ...]:
         """What is decided on."""
         return tuple(item for item in self._items if item.looked_at or not self._leaves_out)
-
-    @property
-    def _waits(self) -> bool:
-        """Whether some of what was handed in is neither written nor refused."""
-        return self._is_handed_in and any(item.subject not in self._states for item in self.meant)
 
     def share(self) -> float:
         """Many things take more room than one."""
@@ -805,9 +760,7 @@ class Many(Form[Any]):
         return f"{self._verb} {len(self.meant):,}"
 
     def keys(self) -> tuple[str, ...]:
-        """Before and after it was handed in."""
-        if self._is_handed_in:
-            return "enter close", *(("U undo", "W send now") if self._waits else ())
+        """How to answer."""
         keys = [f"enter {self.verb().lower()}"]
         if self._label and not self._required:
             keys.append("n with a note")
@@ -818,8 +771,7 @@ class Many(Form[Any]):
     @property
     def says_yes(self) -> bool:
         """Where nothing has to be typed, and all that is meant was looked at."""
-        is_read = all(item.looked_at and not item.unread for item in self.meant)
-        return is_read and not self._required and not self._is_handed_in
+        return not self._required and all(item.looked_at and not item.unread for item in self.meant)
 
     def fields(self) -> ComposeResult:
         """What was never looked at, the list, what is left alone, the words."""
@@ -831,9 +783,8 @@ class Many(Form[Any]):
             yield Static(Content("\n".join(self._notes)), classes="form--note many--left", markup=False)
         if self._label:
             wanted = "each asker reads it" if self._required else "if you like; each asker reads it"
-            words = self.draft.get("words", "")
-            note = Note(words, placeholder=wanted, id="words")
-            yield labelled(self._label, note) if self._required else optional(self._label, note, words=words)
+            note = Note(placeholder=wanted, id="words")
+            yield labelled(self._label, note) if self._required else optional(self._label, note, words="")
 
     def fit_inside(self, lines: int) -> None:
         """The list gives way to the words: what is typed is always seen."""
@@ -850,14 +801,9 @@ class Many(Form[Any]):
 
     def typed(self) -> Draft:
         """The words."""
-        return {"words": self.query_one("#words", Note).text} if self._label else {}
+        return {"words": note.text for note in self.query(Note)}  # noqa: B035 - there is one at most
 
-    def keep(self) -> None:
-        """Nothing is kept of what was handed in."""
-        if not self._is_handed_in:
-            super().keep()
-
-    def answer(self) -> Callable[[], Any]:
+    def answer(self) -> Callable[[], ResultT]:
         """The act with those that are meant."""
         words = self.typed().get("words", "").strip()
         if self._required and not words:
@@ -867,55 +813,9 @@ class Many(Form[Any]):
             raise TeamError(Code.MISSING_CONTENT, "all of them are left out", "ctrl+o takes them in again.")
         return lambda: self._act_on(subjects, words)
 
-    def action_hand_in(self) -> None:
-        """Hand in; after that, close."""
-        if self._is_handed_in:
-            self.dismiss(None)
-        else:
-            super().action_hand_in()
-
     def action_leave_out(self) -> None:
         """Leave out what was never on the screen, or take it in again."""
-        if not self._is_handed_in:
-            self._leaves_out = not self._leaves_out
-            self._show()
-
-    def action_take_back(self) -> None:
-        """Take back what was handed in."""
-        if self._waits:
-            self._take_back()
-            self.dismiss(None)
-
-    def action_write_now(self) -> None:
-        """Write it without waiting any longer."""
-        if self._waits:
-            self._write_now()
-
-    def action_scroll_behind(self, pages: float) -> None:
-        """Scroll the list."""
-        items = self.query_one("#items", Excerpt)
-        items.scroll_relative(y=round(pages * 2 * items.size.height), animate=False)
-
-    def entered(self, event: Message) -> None:
-        """Enter in the words, too."""
-        self.action_hand_in()
-
-    def finish(self, result: Any) -> None:
-        """Stay, and say of each that it is not written yet."""
-        self._is_handed_in, self._busy = True, False
-        self.query(".form--row").set(display=False)
-        self._say("")
-        self.set_focus(None)
-        self._on_result(result)
-        self._show()
-
-    def show_states(self, states: Mapping[str, State]) -> None:
-        """Say what became of some of them."""
-        self._states = {**self._states, **states}
-        if self.is_attached:
-            self._show()
-
-    def _show(self) -> None:
+        self._leaves_out = not self._leaves_out
         unseen = self.query_one("#unseen", Static)
         unseen.update(Content(self._warned()))
         unseen.display = bool(self._warned())
@@ -923,18 +823,19 @@ class Many(Form[Any]):
         self.query_one(Hints).show(self.keys())
         self.query_one(".form--box").border_title = Content(self.title_words())
         button = self.query_one("#hand-in", Button)
-        button.label = Content("Close" if self._is_handed_in else self.verb())
+        button.label = Content(self.verb())
         button.refresh(layout=True)
 
-    def _lines(self) -> tuple[Line, ...]:
-        items = self._items if not self._is_handed_in else self.meant
-        return tuple(self._line(item) for item in items)
+    def action_scroll_behind(self, pages: float) -> None:
+        """Scroll the list."""
+        items = self.query_one("#items", Excerpt)
+        items.scroll_relative(y=round(pages * 2 * items.size.height), animate=False)
 
     def _warned(self) -> str:
         """Whose texts were never on the screen; empty when all were."""
         unseen = [item for item in self._items if not item.looked_at]
         part = [item for item in self._items if item.looked_at and item.unread]
-        if self._is_handed_in or not (unseen or part):
+        if not (unseen or part):
             return ""
         half = "; ".join(f"{item.who} {item.unread}" for item in part[:_NAMED]) + " …" * (len(part) > _NAMED)
         half = f"not read to the end: {half}" if part else ""
@@ -944,113 +845,21 @@ class Many(Form[Any]):
         out = "left out, " if self._leaves_out else ""
         return f"△ {out}{counted(len(unseen), 'text')} never on the screen: {names}{'; ' * bool(half)}{half}"
 
+    def _lines(self) -> tuple[Line, ...]:
+        return tuple(map(self._line, self._items))
+
     def _line(self, item: Item) -> Line:
-        state = self._states.get(item.subject, _NOT_YET if self._is_handed_in else None)
-        out = self._leaves_out and not item.looked_at and not self._is_handed_in
+        out = self._leaves_out and not item.looked_at
         sign = ("− ", "faint") if out else ("  ", "") if item.looked_at and not item.unread else ("△ ", "alert")
         tone = "faint" if out else ""
-        line: Line = (
+        return (
             sign,
             (pad(item.kind, _KIND) + " ", tone or "muted"),
             (pad_name(item.who, _NAME) + " ", tone),
             (item.what, tone),
         )
-        return ((f"{state.words}  ", state.tone), *line[1:]) if state is not None else line
 
 
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
-
-
-# Asks for the words that go with a verdict: a note, or a reason and perhaps a suggestion.
-
-
-class Second(Struct, frozen=True):
-    """A field beside the words, such as a suggestion or a name."""
-
-    label: str
-    placeholder: str
-
-
-class ReasonPrompt(Form[ResultT]):
-    """A few words, required or not. Enter hands them in."""
-
-    HELP = "Enter hands in, n opens the note, ctrl+j begins a new line, ctrl+e opens your editor, esc goes back."
-
-    def __init__(
-        self,
-        title: str,
-        about: str,
-        act: Callable[[str, str], ResultT],
-        *,
-        verb: str,
-        label: str,
-        required: bool,
-        second: Second | None = None,
-        foresee: Callable[[str], str] | None = None,
-        draft: Draft | None = None,
-        on_draft: Callable[[Draft], None] | None = None,
-    ) -> None:
-        """Make the prompt.
-
-        Args:
-            title: Safe text for the border.
-            about: Safe text that says what is decided, exactly.
-            act: Takes the words and what stands in the second field, in a thread.
-            verb: The word on the button.
-            label: The name of the field.
-            required: Whether empty words are refused.
-            second: A second field, of one line.
-            foresee: Says in safe lines what will happen, given what stands in the second field.
-        """
-        super().__init__(title, about, verb=verb, draft=draft, on_draft=on_draft)
-        self._act_on = act
-        self._label, self._required, self._second, self._foresee = label, required, second, foresee
-
-    def keys(self) -> tuple[str, ...]:
-        """Enter is enough here."""
-        note = () if self._required else ("n with a note",)
-        return f"enter {self._verb.lower()}", *note, "esc not now", "^e editor", "^j line"
-
-    @property
-    def says_yes(self) -> bool:
-        """Where nothing has to be typed."""
-        return not self._required
-
-    def fields(self) -> ComposeResult:
-        """What it is about, the words, the second field, what will happen."""
-        wanted = "the asker reads it" if self._required else "if you like; the asker reads it"
-        words = self.draft.get("words", "")
-        note = Note(words, placeholder=wanted, id="words")
-        yield labelled(self._label, note) if self._required else optional(self._label, note, words=words)
-        if self._second is not None:
-            field = Field(self.draft.get("second", ""), placeholder=self._second.placeholder, id="second")
-            yield labelled(self._second.label, field)
-        if self._foresee is not None:
-            yield Static("", classes="form--note", id="foreseen", markup=False)
-
-    def on_mount(self) -> None:
-        """Type at once where words are needed."""
-        self._look_ahead()
-        if self._required:
-            self.query_one("#words", Note).focus()
-
-    @on(Field.Changed, "#second")
-    def _look_ahead(self) -> None:
-        """Say what will happen with what is typed now."""
-        if self._foresee is not None:
-            self.query_one("#foreseen", Static).update(Content(self._foresee(self.typed()["second"].strip())))
-
-    def typed(self) -> Draft:
-        """The words and the second field."""
-        second = self.query_one("#second", Field).value if self._second is not None else ""
-        return {"words": self.query_one("#words", Note).text, "second": second}
-
-    def answer(self) -> Callable[[], ResultT]:
-        """The act with the words."""
-        typed = self.typed()
-        words, second = typed["words"].strip(), typed["second"].strip()
-        if self._required and not words:
-            raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
-        return lambda: self._act_on(words, second)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
 from team_console.console.commands.agreeing import SeenRequest, agree, ask, at_once, receipts_of, single
 from team_console.console.commands.writing import message
 from team_console.console.decisions import Act, Agreed, Outcome, Workspace
 from team_console.console.editor import edit_text
 from team_console.console.modes.pane import AttachmentCache, Gathered, ListPane
 from team_console.console.selection import DONE, Subject
-from team_console.console.words import error_text, quoted, written
+from team_console.console.words import quoted, written
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, safe_line
@@ -37,11 +36,10 @@ from team_console.store.views.evidence import Mark
 from team_console.store.views.proposals import mode_words, suggestion_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.detail import Painted
-from team_console.widgets.details import asked_blocks
 from team_console.widgets.text import short_ago
 
 if TYPE_CHECKING:
-    from team_console.widgets.forms import Answers, Decision, Item, State, Way
+    from team_console.widgets.forms import Answers, Decision, Item, Way
 
 
 OWN_FORMS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION, RequestKind.QUESTION})
@@ -58,19 +56,18 @@ def ask_for_yes(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> No
 
 
 def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
-    from team_console.widgets.forms import Approval
+    from team_console.widgets.forms import Prompt
 
     purpose = f"approve:{row.request_id}"
     is_permission = row.kind is RequestKind.PERMISSION
     part = editable_part(row.question, whole=workspace.pane.content_of(row.question))
     ways = _ways_of_permission(row) if is_permission else _ways_of_plan(row)
     asker = safe_line(row.asker, 64)
-    form = Approval[Agreed](
+    form = Prompt[Agreed](
         f"Let {asker} do this?" if is_permission else f"Approve the plan of {asker}",
         "\n".join(filter(None, (_about(row), _standing(workspace, row)))),
         lambda decision: shown.act(lambda seen: agree(workspace, _agreed(row, seen, ways, decision))),
         ways=ways,
-        shown=asked_blocks(row.question) if is_permission else (),
         text=part.text if part is not None else None,
         edit=partial(edit_text, workspace.app, suffix=part.suffix) if part is not None else None,
         draft=workspace.drafts.get(purpose),
@@ -297,30 +294,15 @@ def _ask(
 ) -> None:
     from team_console.widgets.forms import Many
 
-    def act(keys: Sequence[str], words: str) -> Agreed:
-        return workspace.unwritten.prepare(replace(agreed(keys, words), then=lambda every: show(every)))
-
-    def take(result: Agreed) -> None:
-        show(result.refused)
-        workspace.step_on(result.subjects)
-        workspace.unwritten.take(result)
-
-    form = Many(
+    form = Many[Agreed](
         items,
-        act,
+        lambda keys, words: agree(workspace, agreed(keys, words)),
         verb=verb.capitalize(),
         label=label,
         required=required,
         notes=_left_alone(subject, len(items), verb),
-        on_result=take,
-        take_back=workspace.unwritten.undo,
-        write_now=workspace.unwritten.write_now,
     )
-
-    def show(outcomes: Sequence[Outcome]) -> None:
-        form.show_states(_states(outcomes))
-
-    workspace.ask(form, None)
+    ask(workspace, form)
 
 
 def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
@@ -369,17 +351,6 @@ def _verdict_on(row: RequestRow, words: str, seen: Seen, *, approving: bool) -> 
 
 def _mark_read(letter: Message, reader: str, caller: Caller) -> object:
     return inbox.read_message(caller, agent=reader, message_id=letter.message_id, seen=letter)
-
-
-def _states(outcomes: Sequence[Outcome]) -> Mapping[str, State]:
-    from team_console.widgets.forms import State
-
-    return {
-        outcome.act.subject: State("✓ written", "good")
-        if outcome.error is None
-        else State(f"✗ not written · {error_text(outcome.error).removeprefix('✗ ').partition(chr(10))[0]}", "bad")
-        for outcome in outcomes
-    }
 
 
 def _told_of_verdicts(done: str, outcomes: Sequence[Outcome]) -> str:
@@ -434,7 +405,8 @@ def write_now(workspace: Workspace, subject: Subject) -> None:
 
 
 def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None:
-    from team_console.widgets.forms import ReasonPrompt, Second
+    from team_console.widgets.fields import OptionLine
+    from team_console.widgets.forms import Prompt, Second, Way
 
     if isinstance(workspace.pane, ListPane):
         workspace.pane.detail.lay_out_rest()  # of how many lines some were painted, is kept with the verdict
@@ -455,13 +427,13 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     purpose = f"{word.lower()}:{row.request_id}"
     creates = approving and row.kind is RequestKind.CREATE
     second = Second("agent name", "made from its type when left empty") if creates else None
-    prompt = ReasonPrompt[Agreed](
+    prompt = Prompt[Agreed](
         _title(row, word),
         "\n".join(filter(None, (quoted(row.title), _standing(workspace, row)))),
-        lambda words, second: shown.act(
-            lambda seen: agree(workspace, _deciding_agreed(row, seen, approving, words, second))
+        lambda made: shown.act(
+            lambda seen: agree(workspace, _deciding_agreed(row, seen, approving, made.words, made.second))
         ),
-        verb=word,
+        ways=(Way(OptionLine(word.lower()), word),),
         label="note" if approving else "reason",
         required=not approving,
         second=second if approving else Second("suggest", "what would be accepted instead"),

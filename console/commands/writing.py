@@ -97,13 +97,14 @@ def shutdown_all(workspace: Workspace, subject: Subject) -> None:
 
 def correct_course(workspace: Workspace, subject: Subject) -> None:
     """Ask the scrum master to plan again (requirement 185)."""
-    from team_console.widgets.forms import ReasonPrompt
+    from team_console.widgets.fields import OptionLine
+    from team_console.widgets.forms import Prompt, Way
 
-    prompt = ReasonPrompt[Receipt](
+    prompt = Prompt[Receipt](
         "Correct the course",
         "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
-        lambda words, _: trigger_course_correction(workspace.caller, user_input=words),
-        verb="Trigger",
+        lambda made: trigger_course_correction(workspace.caller, user_input=made.words),
+        ways=(Way(OptionLine("trigger"), "Trigger"),),
         label="change",
         required=True,
         draft=workspace.drafts.get("correct_course"),

@@ -138,7 +138,7 @@ def test_the_verb_says_where_what_and_what_is_wrong(elsewhere: CommandLine, tmp_
 async def test_keys_theme_columns_and_sorting_of_the_user_hold(
     team: MemoryTeam, write: Callable[[str], object]
 ) -> None:
-    write('theme = "contrast"\n[keys]\nfilter = "f"\n[columns]\nrequests = ["age"]\n[sort]\nrequests = "agent"')
+    write('theme = "contrast"\n[keys]\nfilter = "F"\n[columns]\nrequests = ["age"]\n[sort]\nrequests = "agent"')
     hand_in_plan(team)
     async with opened(team) as desk:
         assert desk.app.theme == CONTRAST
@@ -150,7 +150,7 @@ async def test_keys_theme_columns_and_sorting_of_the_user_hold(
         assert AUTHOR not in pane.rows.render_line(0).text
         await desk.press("slash")
         assert not pane.is_asking
-        await desk.press("f")
+        await desk.press("F")
         assert pane.is_asking
     configure_keys({})
 

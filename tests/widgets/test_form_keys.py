@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.widgets.fields import OptionLine
-from team_console.widgets.forms import Approval, Way
+from team_console.widgets.forms import Prompt, Way
 from textual.app import App
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ _WAYS = (
 @pytest.mark.parametrize("way", range(len(_WAYS)))
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
 async def test_no_key_is_cut(width: int, way: int) -> None:
-    form = Approval(
+    form = Prompt(
         "Let architect do this?",
         "make test",
         lambda decision: None,

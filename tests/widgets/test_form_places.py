@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.client_requests import Option, Question
-from team_console.widgets.fields import Letter
+from team_console.widgets.fields import Letter, OptionLine
 from team_console.widgets.form import Form
-from team_console.widgets.forms import AnswerForm, Compose, Confirm, ReasonPrompt
+from team_console.widgets.forms import AnswerForm, Compose, Confirm, Prompt, Way
 from textual.app import App
 from textual.pilot import Pilot
 
@@ -92,7 +92,8 @@ def refused(*given: object) -> str:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_what_went_wrong_hides_no_field_that_is_typed_in(size: tuple[int, int]) -> None:
-    form = ReasonPrompt("Reject", "A plan " * 40, refused, verb="Reject", label="reason", required=True)
+    ways = (Way(OptionLine("reject"), "Reject"),)
+    form = Prompt("Reject", "A plan " * 40, refused, ways=ways, label="reason", required=True)
     async with shown(form, size) as pilot:
         await lines_after(pilot, *"why", "enter")
         await pilot.app.workers.wait_for_complete(form.workers)
