@@ -21,6 +21,8 @@ Draft = Mapping[str, str]
 MOST_DAYS = 30
 """Days after which a draft nobody came back to is thrown away, and a file of such drafts with it."""
 _DAY = 86_400.0
+_ANSWERS = frozenset({"approve", "reject", "answer"})
+"""What drafts of answers to requests are for: `approve:REQUEST`."""
 
 
 class Drafts:
@@ -68,6 +70,12 @@ class Drafts:
     def purposes(self, beginning: str) -> list[str]:
         """Purposes on disk whose names begin so."""
         return [purpose for purpose in self._stored() if purpose.startswith(beginning)] if self._enabled else []
+
+    def requests(self) -> frozenset[str]:
+        """Ids of the requests that an answer was begun to and not sent, by this human and on this machine."""
+        kept = {**{purpose: item["typed"] for purpose, item in self._stored().items()}, **self._mine}
+        parted = (purpose.partition(":") for purpose, typed in kept.items() if typed)
+        return frozenset(request_id for verb, _, request_id in parted if verb in _ANSWERS)
 
     def _stored(self) -> dict[str, dict[str, Any]]:
         """What is on disk and not too old; a file that cannot be read holds nothing."""

@@ -21,6 +21,7 @@ from team_console.console.screens import ReadingScreen, Toasts
 from team_console.console.selection import NOTHING, Mode, Subject
 from team_console.console.team import Events, cells_of
 from team_console.console.words import (
+    DRAFT,
     ScreenState,
     no_writing,
     notice_of,
@@ -708,9 +709,13 @@ class MainScreen(Screen[None]):
 
     def show_unwritten(self) -> None:
         """Show what is not written yet in its rows, and the seconds left."""
-        self.shelf.unwritten = self.unwritten.subjects
+        self.shelf.unwritten = self._marks()
         self.show_again()
         self.frame.count_down(self.unwritten)
+
+    def _marks(self) -> dict[str, str]:
+        """Id of a request or message -> what was decided about it and is not written, or that an answer was begun."""
+        return {**dict.fromkeys(self.drafts.requests(), DRAFT), **self.unwritten.subjects}
 
     def toast(self, text: str, *, severity: str = "information") -> None:
         """Say something for a few seconds, a warning that still stands there only once; it is only ever text."""
@@ -817,6 +822,8 @@ class MainScreen(Screen[None]):
     @on(ScreenSuspend)
     @on(ScreenResume)
     def _another_front(self) -> None:
+        if self.app.screen is self and self._marks() != self.shelf.unwritten:
+            self.show_unwritten()
         self.call_after_refresh(self._show_keys)
 
     def on_resize(self, event: Resize) -> None:

@@ -380,14 +380,19 @@ BROKEN: tuple[Line, ...] = (((CANNOT_BE_SHOWN, "alarm"),), (), (("It is a defect
 BROKEN_DOCUMENT = Document(key="broken", title="", blocks=(Lines(BROKEN),))
 
 
+DRAFT = "draft"
+"""Said of a request that an answer was begun to and not sent, in place of what was decided."""
+
+
 def unwritten(decided: str) -> str:
-    """What is said of a thing that was decided and is not written yet."""
-    return f"◔ {decided}, not sent yet"
+    """What is said of a thing that was decided and is not written yet, or that an answer was begun to."""
+    return "✎ draft" if decided == DRAFT else f"◔ {decided}, not sent yet"
 
 
 def with_unwritten(document: Document, decided: str) -> Document:
     """The document of such a thing, which says it first."""
-    return with_fate(document, f"{unwritten(decided)} · U undo, enter send now")
+    how = "a and r go on with your words" if decided == DRAFT else "U undo, enter send now"
+    return with_fate(document, f"{unwritten(decided)} · {how}")
 
 
 def with_fate(document: Document, fate: str) -> Document:

@@ -67,7 +67,18 @@ from team_console.widgets.signs import (
     priority_sign,
     status_sign,
 )
-from team_console.widgets.text import Line, Part, ago, clock_time, pad, pad_name, short_ago, span
+from team_console.widgets.text import Line, Part, ago, clock_time, pad, short_ago, span
+
+
+def _named(name: str | None) -> str:
+    """A name from a store, made safe."""
+    return safe_line(name or "", 64)
+
+
+def _said(text: str, tone: str = "") -> Lines:
+    """One line of safe text."""
+    return Lines((((text, tone),),))
+
 
 CLIENT_FIELDS = frozenset({"client", "session", "directory", "modes", "expires"})
 """Fields of a client's request that are told as facts."""
@@ -108,7 +119,7 @@ def origin_facts(message: Message) -> tuple[Block, ...]:
         facts.append(Fact("in", ((safe_line(origin.directory, _LONGEST), ""),)))
     if origin.client or origin.session:
         session = f" · session {safe_line(origin.session, 100)}" if origin.session else ""
-        facts.append(Fact("client", ((safe_line(origin.client, 64) or "not named", ""), (session, "muted"))))
+        facts.append(Fact("client", ((_named(origin.client) or "not named", ""), (session, "muted"))))
     modes = modes_of(message.payload)
     if modes:
         facts.append(Fact("modes", ((safe_line(" or ".join(modes), 300), ""),)))
@@ -145,7 +156,7 @@ def proposal_blocks(proposal: Proposal) -> tuple[Block, ...]:
         blocks += [Heading("further input")] if proposal.sort is not Sort.OTHER else []
         blocks.append(Text(structure(proposal.rest, limit=None), Form.STRUCTURED))
     elif proposal.sort is Sort.OTHER:
-        blocks.append(Lines(((("none", "muted"),),)))
+        blocks.append(_said("none", "muted"))
     if proposal.words:
         blocks += [Heading("what the agent says of it"), Text(safe_text(proposal.words))]
     return tuple(blocks)
@@ -160,7 +171,7 @@ def question_blocks(questions: Sequence[Question]) -> tuple[Block, ...]:
         blocks += [Heading(f"{head}{how}"), Text(safe_text(question.text))]
         if question.options:
             blocks.append(Lines(tuple(_option_lines(question)), indent=3))
-    return tuple(blocks) or (Lines(((("It holds no question that can be read.", "warn"),),)),)
+    return tuple(blocks) or (_said("It holds no question that can be read.", "warn"),)
 
 
 def answer_blocks(question: Message, answer: Message, content: str | None = None) -> tuple[Block, ...]:
@@ -246,7 +257,7 @@ def decision_document(decision: Decision, *, now: datetime, problems: tuple[Prob
     what = decision.title or f"request {decision.request_id}"
     return Document(
         key=f"decision:{decision.key}",
-        title=f"{safe_line(decision.verdict, 20).capitalize()} · {safe_line(decision.by, 64)}",
+        title=f"{safe_line(decision.verdict, 20).capitalize()} · {_named(decision.by)}",
         headline=safe_line(what, 400),
         facts=tuple(_facts(decision, now)),
         more=tuple(_ids(decision)),
@@ -260,7 +271,7 @@ def _blocks(decision: Decision, problems: tuple[Problem, ...]) -> Iterator[Block
         yield Heading("what was asked")
         yield Text(safe_text(decision.title))
     yield Heading("its words")
-    yield Text(safe_text(decision.words)) if decision.words else Lines(((("none", "muted"),),))
+    yield Text(safe_text(decision.words)) if decision.words else _said("none", "muted")
     yield Heading("what was shown")
     yield from _shown(decision)
     gaps = [*decision.gaps, *(problem.sentence for problem in problems)]
@@ -271,8 +282,8 @@ def _blocks(decision: Decision, problems: tuple[Problem, ...]) -> Iterator[Block
 
 def _facts(decision: Decision, now: datetime) -> Iterator[Part]:
     """Who asked whom, when it was decided and how soon, and what vouches for it."""
-    asker = safe_line(decision.asked_by, 64) if decision.asked_by else "asker not known"
-    yield f"{asker} → {safe_line(decision.by, 64)}", ""
+    asker = _named(decision.asked_by) if decision.asked_by else "asker not known"
+    yield f"{asker} → {_named(decision.by)}", ""
     yield (safe_line(decision.kind, 40), "muted") if decision.kind else ("kind not known", "warn")
     yield (ago(decision.at, now), "muted") if decision.at else ("when is not known", "warn")
     if decision.after_seconds is not None:
@@ -290,16 +301,16 @@ def _ids(decision: Decision) -> Iterator[Fact]:
 
 
 def _digest(text: str) -> Line:
-    return (("sha256 ", "muted"), (safe_line(text, 64), "muted")) if text else _UNKNOWN
+    return (("sha256 ", "muted"), (_named(text), "muted")) if text else _UNKNOWN
 
 
 def _shown(decision: Decision) -> Iterator[Block]:
     if decision.shown_by:
-        yield Lines((((safe_line(decision.shown_by, 300), ""),),))
+        yield _said(safe_line(decision.shown_by, 300))
     if decision.evidence:
         yield Lines(tuple(((safe_line(piece, 300), ""),) for piece in decision.evidence), indent=2)
     elif decision.shown_sha256:
-        yield Lines(((("the question alone", "muted"),),))
+        yield _said("the question alone", "muted")
     elif not decision.shown_by:
         yield Lines((_UNKNOWN,))
 
@@ -328,7 +339,7 @@ def compared_blocks(evidence: Evidence) -> tuple[Block, ...]:
         blocks += [Heading("why the version before was rejected"), Text(safe_text(evidence.words))]
     # The record names the version by its id; on the screen ids stand behind a key.
     blocks.append(Heading(f"what is new: {safe_line(evidence.compared.partition(' against ')[0], _EVIDENCE_LONGEST)}"))
-    blocks.append(diff_text(evidence.diff) if evidence.diff else Lines(((("not a line differs", "warn"),),)))
+    blocks.append(diff_text(evidence.diff) if evidence.diff else _said("not a line differs", "warn"))
     return _beside(blocks)
 
 
@@ -346,7 +357,7 @@ def evidence_blocks(evidence: Evidence) -> tuple[Block, ...]:
 
 def looking_block() -> tuple[Block, ...]:
     """Stands in the place of evidence that is still looked for."""
-    return _beside([Heading("evidence"), Lines(((("◔ looking for what it names, and for what ran", "muted"),),))])
+    return _beside([Heading("evidence"), _said("◔ looking for what it names, and for what ran", "muted")])
 
 
 def _section_lines(section: Section) -> list[Line]:
@@ -401,7 +412,7 @@ def message_document(
     read = parse_message(message)
     return Document(
         key=f"message:{message.message_id}",
-        title=f"{safe_line(kind_words(read), 60)} · {safe_line(message.sender, 64)}",
+        title=f"{safe_line(kind_words(read), 60)} · {_named(message.sender)}",
         headline=safe_line(title_of(read), 400),
         facts=head_facts(message, now, seal),
         more=more_facts(message, read, now),
@@ -429,7 +440,7 @@ def kind_words(read: ParsedMessage) -> str:
 def head_facts(message: Message, now: datetime, seal: Seal | None = None) -> Line:
     """Who wrote it to whom, how long ago, where it is on its way, and what is out of the ordinary."""
     priority = priority_sign(message)
-    facts: list[Part] = [(f"{safe_line(message.sender, 64)} → {_recipients(message)}", "")]
+    facts: list[Part] = [(f"{_named(message.sender)} → {_recipients(message)}", "")]
     facts.append((short_ago(message.created_at, now), "muted"))
     facts += [(text.strip(" ·"), tone) for text, tone in seal_line(message, seal)]
     facts += [(text.strip(" ·"), tone) for text, tone in state_line(message, now)]
@@ -442,7 +453,7 @@ def more_facts(message: Message, read: ParsedMessage, now: datetime) -> tuple[Fa
     """What is asked for rarely: the exact moment, the kind and the ids."""
     facts = [
         Fact("written", ((ago(message.created_at, now), "muted"),)),
-        Fact("kind", ((safe_line(read.name, 64), "muted"),)),
+        Fact("kind", ((_named(read.name), "muted"),)),
         Fact("id", ((safe_line(message.message_id, 120), "muted"),)),
     ]
     if read.request_id and read.request_id != message.message_id:
@@ -459,7 +470,7 @@ def state_line(message: Message, now: datetime) -> Line:
         if message.status == status and moment is not None:
             parts.append((f" {clock_time(moment, now)}", "muted"))
     if message.read_by:
-        names = ", ".join(safe_line(item, 64) for item in list(message.read_by)[:6])
+        names = ", ".join(_named(item) for item in list(message.read_by)[:6])
         parts.append((f" · read by {names}", "muted"))
     error = message.envelope("error_message")
     if error and message.status in (Status.FAILED, Status.RETRY):
@@ -493,7 +504,7 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
         blocks += [Heading("details"), Text(structure(rest), Form.STRUCTURED)]
     blocks += _attachment(message, content)
     if not blocks and not text and title == safe_line(read.name):
-        blocks.append(Lines(((("This message has no content.", "muted"),),)))
+        blocks.append(_said("This message has no content.", "muted"))
     return tuple(blocks)
 
 
@@ -534,7 +545,7 @@ def _problem(problem: Problem) -> Line:
 
 
 def _recipients(message: Message) -> str:
-    names = [safe_line(recipient, 64) for recipient in message.recipients[:8]]
+    names = [_named(recipient) for recipient in message.recipients[:8]]
     more = len(message.recipients) - len(names)
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
@@ -563,7 +574,7 @@ def conversation_document(
     topic = safe_line(title_of(parse_message(first)), 400)
     blocks = [block for turn in conversation.turns for block in _turn(turn, topic, now, contents or {})]
     if not conversation.is_whole:
-        blocks.append(Lines(((("△ more belongs to it than is shown here", "warn"),),)))
+        blocks.append(_said("△ more belongs to it than is shown here", "warn"))
     return Document(
         key=f"conversation:{conversation.word}",
         title="Conversation",
@@ -580,13 +591,13 @@ def _turn(turn: Turn, topic: str, now: datetime, contents: Mapping[str, str]) ->
     to = f"{len(names)} agents" if len(names) > 1 else safe_line(next(iter(names), "nobody"), 64)
     which = f" {turn.version} of {turn.versions}" if turn.version else ""
     kind = f"{safe_line(kind_words(read), 40)}{' · version' if which else ''}{which}"
-    yield Heading(f"{clock_time(message.created_at, now)} · {safe_line(message.sender, 64)} → {to} · {kind}")
+    yield Heading(f"{clock_time(message.created_at, now)} · {_named(message.sender)} → {to} · {kind}")
     facts = tuple(_conversation_facts(turn, now))
     if facts:
         yield Lines(facts, indent=2)
     title, said = safe_line(title_of(read), 400), content_blocks(message, read, contents.get(message.message_id))
     if title != topic or not said:
-        yield Lines((((title, "strong"),),))
+        yield _said(title, "strong")
     yield from said
     yield Lines(tuple(_delivery(delivery, now) for delivery in turn.deliveries), indent=2)
 
@@ -596,7 +607,7 @@ def _conversation_facts(turn: Turn, now: datetime) -> Iterator[Line]:
     row, approve = turn.request, parse_message(turn.message).approve
     if row is not None:
         sign = REQUESTS[row.state]
-        who = f" by {safe_line(row.answered_by, 64)} {clock_time(row.answered_at, now)}" if row.answered_by else ""
+        who = f" by {_named(row.answered_by)} {clock_time(row.answered_at, now)}" if row.answered_by else ""
         reason = f": {safe_line(row.reason, 300)}" if row.reason else ""
         yield (f"{sign.glyph} {sign.word}", sign.tone), (f"{who}{reason}", "")
     elif approve is not None:
@@ -613,7 +624,7 @@ def _delivery(delivery: Delivery, now: datetime) -> Line:
         sign = Sign("?", safe_line(delivery.status, 24), "warn")
     parts: list[Part] = [
         (f"{sign.glyph} ", sign.tone),
-        (f"{safe_line(delivery.recipient, 64):<{_NAME}} ", ""),
+        (f"{_named(delivery.recipient):<{_NAME}} ", ""),
         (sign.word, sign.tone),
     ]
     if (at := from_text(delivery.at)) is not None:
@@ -642,11 +653,9 @@ def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]
         for sign, count in counts.most_common()
         for part in ((f"{sign.glyph} {count} {sign.word}", sign.tone), ("   ", ""))
     )
-    names = [safe_line(copy.recipients[0], 64) for copy in copies]
+    names = [_named(copy.recipients[0]) for copy in copies]
     width = min(_LONGEST_NAME, max(map(len, names)))
-    rows = [
-        ((pad_name(name, width) + "  ", ""), *state_line(copy, now)) for name, copy in zip(names, copies, strict=True)
-    ]
+    rows = [((pad(name, width) + "  ", ""), *state_line(copy, now)) for name, copy in zip(names, copies, strict=True)]
     return Heading(f"{len(copies)} recipients"), Lines((total[:-1], *rows), indent=2)
 
 
@@ -660,7 +669,7 @@ def delivery_document(
     base = message_document(row.message, now=now, content=content, token=token, seal=seal)
     return Document(
         key=f"delivery:{row.key}",
-        title=f"To {safe_line(row.recipient, 64)}",
+        title=f"To {_named(row.recipient)}",
         headline=base.headline,
         facts=(*_delivery_facts(row, now), *base.facts),
         more=base.more,
@@ -744,7 +753,7 @@ def request_document(
     read = parse_message(row.question)
     return Document(
         key=f"request:{row.key}",
-        title=f"{str(row.kind).capitalize()} · {safe_line(row.asker, 64)}",
+        title=f"{str(row.kind).capitalize()} · {_named(row.asker)}",
         headline=safe_line(row.title, 400),
         facts=_request_facts(row, now, item, seal, me),
         more=_more(row, now, item),
@@ -776,8 +785,8 @@ def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[Re
 def _request_facts(row: RequestRow, now: datetime, item: ActionItem | None, seal: Seal | None, me: str = "") -> Line:
     """Who asks whom, how long it waits and what it holds up."""
     sign = REQUESTS[row.state]
-    addressee = "you" if me and row.addressee in (me, USER) else safe_line(row.addressee, 64)
-    facts: list[Part] = [(f"{safe_line(row.asker, 64)} → {addressee}", ""), _waited(row, now)]
+    addressee = "you" if me and row.addressee in (me, USER) else _named(row.addressee)
+    facts: list[Part] = [(f"{_named(row.asker)} → {addressee}", ""), _waited(row, now)]
     if not row.is_open:
         facts.insert(1, (f"{sign.glyph} {sign.word}", sign.tone))
     facts += [(text.strip(" ·"), tone) for text, tone in seal_line(row.question, seal)]
@@ -786,7 +795,7 @@ def _request_facts(row: RequestRow, now: datetime, item: ActionItem | None, seal
         facts += [(text, tone) for text, tone in _seen(row, now, me)]
     if row.state is RequestState.WITHDRAWN and row.reason:
         facts.append((safe_line(row.reason, 200), ""))
-    blocked = [safe_line(name, 64) for name in item.blocks[:12] if name != row.asker] if item is not None else []
+    blocked = [_named(name) for name in item.blocks[:12] if name != row.asker] if item is not None else []
     if blocked:
         facts.append((f"blocks {', '.join(blocked)}", "warn"))
     return tuple(facts)
@@ -836,7 +845,7 @@ def _seen(row: RequestRow, now: datetime, me: str) -> Line:
     if row.seen_at is None and row.addressee in (me, USER):
         return ()
     if row.seen_at is None:
-        return ((f"not read by {safe_line(row.addressee, 64)} yet", "muted"),)
+        return ((f"not read by {_named(row.addressee)} yet", "muted"),)
     return ((f"read {clock_time(row.seen_at, now)}", "muted"),)
 
 
@@ -859,7 +868,7 @@ def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
     stands = message is row.verdict
     if not stands:
         tone = "muted"
-    who = f" by {safe_line(message.sender, 64)} {clock_time(message.created_at, now)}"
+    who = f" by {_named(message.sender)} {clock_time(message.created_at, now)}"
     return (
         (word, tone),
         (who, "" if stands else "muted"),
@@ -893,14 +902,14 @@ def session_document(row: SessionRow) -> Document:
         (
             (pad(safe_line(batch.batch_id, 32), 12) + " ", ""),
             *progress(batch, 24),
-            (f"  {safe_line(batch.slave, 64)}", "muted"),
+            (f"  {_named(batch.slave)}", "muted"),
         )
         for batch in row.batches
     )
     return Document(
         key=f"session:{row.session_id}",
         title="Session",
-        headline=f"Session {safe_line(row.session_id, 64)}",
+        headline=f"Session {_named(row.session_id)}",
         facts=((f"{row.count(StoryState.DONE)} of {row.total} stories done", ""),),
         blocks=(Heading("batches"), Lines(lines, indent=4)),
     )
@@ -922,8 +931,8 @@ def batch_document(batch: Batch) -> Document:
         key=f"batch:{batch.key}",
         title="Batch",
         headline=f"Batch {name}",
-        facts=((safe_line(batch.slave, 64) or "no agent yet", ""), state),
-        more=(Fact("session", ((safe_line(batch.session_id, 64), "muted"),)),),
+        facts=((_named(batch.slave) or "no agent yet", ""), state),
+        more=(Fact("session", ((_named(batch.session_id), "muted"),)),),
         blocks=tuple(blocks),
         source=batch.report,
     )
@@ -933,14 +942,14 @@ def life_document(life: Lifecycle, *, now: datetime) -> Document:
     """What there is to know of a temporary agent."""
     step, trouble = last_step(life), trouble_of(life)
     at = f"step {step.number} of {STEPS}: {safe_line(step.title, 60)}" if step is not None else "no step seen yet"
-    name = safe_line(life.agent, 64)
+    name = _named(life.agent)
     facts: list[Part] = [("■ ended", "muted") if life.ended else ("● at work", "good"), (at, "")]
     facts += [(f"‼ {trouble}", "warn")] if trouble else []
     return Document(
         key=f"life:{life.key}",
         title="Agent",
         headline=name,
-        facts=(*facts, (f"for {safe_line(life.slave, 64) or 'nobody known'}", "")),
+        facts=(*facts, (f"for {_named(life.slave) or 'nobody known'}", "")),
         blocks=(
             Heading("the eleven steps"),
             Lines(tuple(_step(item, life, now) for item in life.steps), indent=4),
@@ -953,7 +962,7 @@ def _story(story: Story) -> Line:
     sign = STORIES[story.state]
     parts: list[Part] = [(f"{sign.glyph} {pad(safe_line(story.key, 24), 8)} {pad(sign.word, 8)} ", sign.tone)]
     if story.agent:
-        parts.append((safe_line(story.agent, 64) + "  ", ""))
+        parts.append((_named(story.agent) + "  ", ""))
     if story.blocked_by:
         parts.append((f"waits for {_keys(story.blocked_by)}", "warn"))
     elif story.depends_on:
@@ -1031,8 +1040,8 @@ def _block(rows: Sequence[StopRow], now: datetime) -> Iterator[Block]:
     told = [row for row in rows if row.stage is not Stage.NOT_ASKED]
     if told:
         yield Lines(tuple(line for row in told for line in _lines(row, now)), indent=_INDENT)
-    if names := [safe_line(row.agent, 64) for row in rows if row.stage is Stage.NOT_ASKED]:
-        yield Lines((((" · ".join(names), "muted"),),))
+    if names := [_named(row.agent) for row in rows if row.stage is Stage.NOT_ASKED]:
+        yield _said(" · ".join(names), "muted")
 
 
 def _headline(rows: Sequence[StopRow]) -> str:
@@ -1065,7 +1074,7 @@ def _lines(row: StopRow, now: datetime) -> Iterator[Line]:
     head: Line = (
         (f"{sign.glyph} ", sign.tone),
         (
-            pad_name(safe_line(row.agent, 64), _STOPPING_NAME) + " ",
+            pad(_named(row.agent), _STOPPING_NAME) + " ",
             "strong" if row.stage in (*_WAITING, Stage.REFUSED) else "",
         ),
         (f"{sign.word:<{_STAGE}}", sign.tone),

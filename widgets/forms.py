@@ -16,7 +16,7 @@ from team_console.widgets.details import diff_text
 from team_console.widgets.document import Block, Heading, Lines
 from team_console.widgets.fields import Choice, Field, Letter, NameSuggester, Note, OptionLine, Options
 from team_console.widgets.form import Draft, Excerpt, Form, labelled, optional
-from team_console.widgets.text import Line, pad, pad_name
+from team_console.widgets.text import Line, pad
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -855,7 +855,7 @@ class Many(Form[ResultT]):
         return (
             sign,
             (pad(item.kind, _KIND) + " ", tone or "muted"),
-            (pad_name(item.who, _NAME) + " ", tone),
+            (pad(item.who, _NAME) + " ", tone),
             (item.what, tone),
         )
 

@@ -20,6 +20,7 @@ from team_console.console.team import names_of
 from team_console.console.words import (
     BROKEN,
     BROKEN_DOCUMENT,
+    DRAFT,
     NO_LONGER,
     ScreenState,
     empty_words,
@@ -120,7 +121,7 @@ class AttachmentCache(Struct):
 
     Attributes:
         contents: Texts stored beside the queue that have been read, by their reference.
-        unwritten: Id of a request or message -> what was decided about it and is not written yet.
+        unwritten: Id of a request or message -> what was decided about it and is not written yet, or `DRAFT`.
         looked_at: Tokens of the documents that were on the screen, each with all that was last shown with it.
         painted: Tokens of these documents, each with the lines that were painted (`detail.Painted`).
         evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
@@ -134,6 +135,11 @@ class AttachmentCache(Struct):
     painted: dict[str, Painted] = field(default_factory=dict)
     evidence: dict[str, object] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=Preferences)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether something was decided and is not written yet."""
+        return any(decided != DRAFT for decided in self.unwritten.values())
 
     def as_painted(self, token: str, seen: Seen) -> Seen:
         """What was shown under `token`, with the lines of it that were really painted."""
@@ -663,7 +669,7 @@ class ListPane(Pane, Generic[RowT]):
 
     def action_go_on(self) -> None:
         """Send what was decided, go to the version that took the place of this one, else give it the whole screen."""
-        if self.shelf.unwritten:
+        if self.shelf.is_pending:
             self.call_later(self.run_action, "screen.perform('write_now')")
         elif self._is_superseded:
             self._show_newer()
@@ -883,7 +889,7 @@ class ListPane(Pane, Generic[RowT]):
     def open(self) -> None:
         """Go into the thing under the cursor, or to the version that took its place."""
         self.draw_now()
-        if self.shelf.unwritten or self._is_superseded:
+        if self.shelf.is_pending or self._is_superseded:
             return self.action_go_on()
         if self.rows.cursor_key is not None:
             self._inside(True)

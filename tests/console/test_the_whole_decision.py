@@ -8,7 +8,7 @@ import pytest
 from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 
-from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened
+from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_client_requests import COMMAND, DATABASE, RULE
 from tests.memory_team import MemoryTeam
 
@@ -71,3 +71,23 @@ async def test_the_form_says_how_much_was_read_and_whether_the_asker_is_there(te
         await desk.press("escape", "f", *("space",) * 6, "a")
         await desk.form()
         await desk.shows("read to its end")
+
+
+async def test_a_request_with_a_draft_says_so_until_it_is_decided(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("r")
+        await desk.form()
+        await desk.type("too long")
+        await desk.press("escape")
+        await desk.shows("✎ draft · Refactor", "a and r go on with your words")
+        await desk.press("enter", "enter")  # nothing is sent by them, and both go into what is read
+        await desk.shows("space page", "✎ draft")
+        await desk.press("r")
+        form = await desk.form()
+        assert form.typed()["words"] == "too long"
+        await desk.press("enter")
+        await desk.shows("reject task-manager's plan: “too long”")
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)) and "Nothing waits for you" in desk.text, "the verdict")
+        assert desk.app.main.drafts.requests() == frozenset()
