@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 
@@ -311,9 +311,7 @@ def findings(facts: Facts, roster: Sequence[RosterRow], odd: Violations) -> tupl
         *odd.ahead,
         *_twins(facts),
         *_changed(facts),
-        *_strangers(facts, roster),
-        *_look_alikes(roster),
-        *_case_twins(roster),
+        *_names(facts, roster),
         *_requests(facts),
         *_orphans(facts),
         *facts.drift,
@@ -372,131 +370,98 @@ def _changed(facts: Facts) -> Iterator[Problem]:
             yield Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
 
 
-def _strangers(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
+def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:
+    """Names nobody can write to, or that are on no roster, or easily taken for another."""
     names = [row.name for row in roster if not row.stranger]
+    alike: dict[str, list[str]] = {}
     for row in roster:
+        name = row.name
+        alike.setdefault(name.casefold(), []).append(name)
         if not row.is_addressable:
-            text = f"{row.name} writes or is written to, and is no name that anybody could write to"
-            yield Problem("UNADDRESSABLE", "warning", row.name, text, f"Have it call itself otherwise. {RULE}")
+            text = f"{name} writes or is written to, and is no name that anybody could write to"
+            yield Problem("UNADDRESSABLE", "warning", name, text, f"Have it call itself otherwise. {RULE}")
         elif row.stranger:
-            meant = nearest(row.name, names)
+            meant = nearest(name, names)
             hint = f"Did somebody mean {meant}? " if meant else ""
             where = "on no roster" if facts.complete else f"on no roster {_OF_THOSE}"
-            text = f"{row.name} writes or is written to and is {where}"
-            yield Problem("STRANGER", "warning", row.name, text, f"{hint}Add it to the settings if it belongs here.")
-
-
-def _look_alikes(roster: Sequence[RosterRow]) -> Iterator[Problem]:
+            text = f"{name} writes or is written to and is {where}"
+            yield Problem("STRANGER", "warning", name, text, f"{hint}Add it to the settings if it belongs here.")
     for row in roster:
         if row.looks_like:
             text = f"{row.name} looks like {row.looks_like} and is another name, written with other letters"
             hint = "Find out who uses it before you trust what it says or write to it."
             yield Problem("LOOK_ALIKE", "warning", row.name, text, hint)
-
-
-def _case_twins(roster: Sequence[RosterRow]) -> Iterator[Problem]:
-    """Names that only case tells apart: file systems and people take them for one."""
-    alike: dict[str, list[str]] = {}
-    for row in roster:
-        alike.setdefault(row.name.casefold(), []).append(row.name)
-    for names in alike.values():
-        if len(names) > 1:
-            text = f"{' and '.join(sorted(names))} are names of several that differ in upper and lower case only"
+    for twins in alike.values():
+        if len(twins) > 1:  # file systems and people take them for one
+            text = f"{' and '.join(sorted(twins))} are names of several that differ in upper and lower case only"
             hint = "Have all but one of them take another name: mail may wait for whoever nobody meant."
-            yield Problem("CASE_TWIN", "warning", min(names), text, hint)
+            yield Problem("CASE_TWIN", "warning", min(twins), text, hint)
 
 
 def _requests(facts: Facts) -> Iterator[Problem]:
-    told = [row for row in facts.requests.flagged if any(map(_FLAGS.get, row.flags))]
-    for row in sorted(told, key=lambda row: row.key):
+    for row in sorted(facts.requests.flagged, key=lambda row: row.key):
         live = any(message.message_id in facts.ids for message in (row.question, *row.answers))
         for flag in row.flags:
-            tell = _FLAGS.get(flag)
-            if tell is not None and (live or flag in _ALWAYS):
-                yield from tell(facts, row)
+            if live or flag in _ALWAYS:
+                yield from _of_flag(facts, row, flag)
 
 
-def _unauthorised(facts: Facts, row: RequestRow) -> Iterator[Problem]:
-    for answer in row.answers:
-        live = answer.message_id in facts.ids
-        if live and not may_answer(facts.config, actor=answer.sender, kind=row.kind, addressee=row.addressee):
-            text = f"{answer.sender} answered the {row.kind} request {row.request_id}, which is not for it to decide"
+def _of_flag(facts: Facts, row: RequestRow, flag: Flag) -> Iterator[Problem]:
+    """What a flag of a request says is wrong; of the flags without a case here it is no fault."""
+    request_id, verdict = row.request_id, row.verdict
+    match flag:
+        case Flag.UNAUTHORISED:
             hint = "It decides nothing; the request waits for whoever may answer it."
-            yield Problem("UNAUTHORISED_VERDICT", "error", answer.message_id, text, hint)
-
-
-def _contradictory(facts: Facts, row: RequestRow) -> Iterator[Problem]:
-    verdict = row.verdict
-    if verdict is not None:
-        word = "yes" if parse_message(verdict).approve else "no"
-        text = f"{row.request_id} has answers that contradict each other; the first stands: {word} by {verdict.sender}"
-        hint = f"Tell {row.asker} which one counts: it may act on the other."
-        yield Problem("CONTRADICTORY_ANSWER", "error", row.request_id, text, hint)
-
-
-def _twice(facts: Facts, row: RequestRow) -> Iterator[Problem]:
-    text = f"{row.request_id} was answered more than once; the first answer stands"
-    yield Problem("ANSWERED_TWICE", "warning", row.request_id, text, "Nothing to do if the answers agree.")
+            for answer in row.answers:
+                may = may_answer(facts.config, actor=answer.sender, kind=row.kind, addressee=row.addressee)
+                if answer.message_id in facts.ids and not may:
+                    text = (
+                        f"{answer.sender} answered the {row.kind} request {request_id}, which is not for it to decide"
+                    )
+                    yield Problem("UNAUTHORISED_VERDICT", "error", answer.message_id, text, hint)
+        case Flag.CONTRADICTORY if verdict is not None:
+            word = "yes" if parse_message(verdict).approve else "no"
+            text = f"{request_id} has answers that contradict each other; the first stands: {word} by {verdict.sender}"
+            hint = f"Tell {row.asker} which one counts: it may act on the other."
+            yield Problem("CONTRADICTORY_ANSWER", "error", request_id, text, hint)
+        case Flag.ANSWERED_TWICE:
+            text = f"{request_id} was answered more than once; the first answer stands"
+            yield Problem("ANSWERED_TWICE", "warning", request_id, text, "Nothing to do if the answers agree.")
+        case Flag.OVERDUE:
+            yield from _overdue(facts, row)
+        case Flag.STILL_ALIVE:
+            text = f"the end asked for in {request_id} was agreed to, and the agent still writes"
+            yield Problem("STILL_ALIVE", "warning", request_id, text, "End its process, or ask it to stop again.")
+        case Flag.ALTERED:
+            hint = "Find out who changed it; the next write puts it back: team-console check --heal"
+            for item in row.altered:
+                text = f"answer {item} to {request_id} was changed after it was recorded; it decides as it was written"
+                yield Problem("ALTERED_VERDICT", "error", item, text, hint)
+        case Flag.UNVERIFIED:
+            hint = f"Ask {row.answered_by or row.addressee} whether it is theirs before you act on it."
+            for item in row.unverified:
+                text = f"answer {item} to {request_id} was not written by team-console, so anybody may have written it"
+                yield Problem("UNVERIFIED_VERDICT", "warning", item, text, hint)
+        case Flag.FORGED:
+            still = " What the request asks for is still yours to decide." if row.is_open else ""
+            for item, why in row.forged.items():
+                text = f"answer {item} to {request_id} is forged or broken and decides nothing: {why}"
+                yield Problem("FORGED_VERDICT", "error", item, text, f"Find out who wrote it.{still}")
 
 
 def _overdue(facts: Facts, row: RequestRow) -> Iterator[Problem]:
     """Nobody is told to remind itself; an agent that is gone needs no answer to its stop."""
     if row.kind is RequestKind.SHUTDOWN and row.addressee in facts.team.gone:
         return
-    config, me = facts.config, facts.me
-    answers = may_answer(config, actor=me, kind=row.kind, addressee=row.addressee)
-    how = _WAYS.get(row.kind, "team-console approve {}, or reject").format(row.request_id)
+    how = f"Answer it: {_WAYS.get(row.kind, 'team-console approve {}, or reject').format(row.request_id)}."
     if row.addressee in facts.mine:
-        text = f"the {row.kind} request of {row.asker} waits for your answer, longer than it should"
-        hint = f"Answer it: {how}."
+        text, hint = f"the {row.kind} request of {row.asker} waits for your answer, longer than it should", how
     else:
         what = f"your {row.kind} request" if row.asker in facts.mine else f"the {row.kind} request of {row.asker}"
         text = f"{row.addressee} has not answered {what} in time"
-        hint = f"Answer it: {how}." if answers else f"Remind {row.addressee}."
+        answers = may_answer(facts.config, actor=facts.me, kind=row.kind, addressee=row.addressee)
+        hint = how if answers else f"Remind {row.addressee}."
     yield Problem("OVERDUE_REQUEST", "warning", row.request_id, text, hint)
-
-
-def _alive(facts: Facts, row: RequestRow) -> Iterator[Problem]:
-    text = f"the end asked for in {row.request_id} was agreed to, and the agent still writes"
-    yield Problem("STILL_ALIVE", "warning", row.request_id, text, "End its process, or ask it to stop again.")
-
-
-def _altered(facts: Facts, row: RequestRow) -> Iterator[Problem]:
-    for message_id in row.altered:
-        text = (
-            f"answer {message_id} to {row.request_id} was changed after it was recorded; it decides as it was written"
-        )
-        hint = "Find out who changed it; the next write puts it back: team-console check --heal"
-        yield Problem("ALTERED_VERDICT", "error", message_id, text, hint)
-
-
-def _unverified(facts: Facts, row: RequestRow) -> Iterator[Problem]:
-    for message_id in row.unverified:
-        text = (
-            f"answer {message_id} to {row.request_id} was not written by team-console, so anybody may have written it"
-        )
-        hint = f"Ask {row.answered_by or row.addressee} whether it is theirs before you act on it."
-        yield Problem("UNVERIFIED_VERDICT", "warning", message_id, text, hint)
-
-
-def _forged(facts: Facts, row: RequestRow) -> Iterator[Problem]:
-    for message_id, why in row.forged.items():
-        text = f"answer {message_id} to {row.request_id} is forged or broken and decides nothing: {why}"
-        hint = "Find out who wrote it. What the request asks for is still yours to decide."
-        yield Problem("FORGED_VERDICT", "error", message_id, text, hint if row.is_open else "Find out who wrote it.")
-
-
-_FLAGS: Mapping[Flag, Callable[[Facts, RequestRow], Iterator[Problem]]] = {
-    Flag.UNAUTHORISED: _unauthorised,
-    Flag.CONTRADICTORY: _contradictory,
-    Flag.ANSWERED_TWICE: _twice,
-    Flag.OVERDUE: _overdue,
-    Flag.STILL_ALIVE: _alive,
-    Flag.ALTERED: _altered,
-    Flag.UNVERIFIED: _unverified,
-    Flag.FORGED: _forged,
-}
-"""The others say of a row what is no fault."""
 
 
 def _orphans(facts: Facts) -> Iterator[Problem]:
@@ -511,49 +476,36 @@ def _orphans(facts: Facts) -> Iterator[Problem]:
 
 
 def _lives(facts: Facts) -> Iterator[Problem]:
+    """Departures from the eleven steps, with who has to act: step 5 is the slave's, steps 4 and 9 the Master's."""
     for life in facts.lifecycles:
-        if not (life.missing or life.out_of_order or life.doubled) or not _is_live(facts, life):
+        if not any(step.message is not None and step.message.message_id in facts.ids for step in life.steps):
             continue
-        for code, steps in (
-            ("STEP_MISSING", life.missing),
-            ("STEP_OUT_OF_ORDER", life.out_of_order),
-            ("STEP_DOUBLED", life.doubled),
-        ):
-            for number in steps:
-                yield _step_problem(facts, life, code, number)
+        at = {step.number: step.at for step in life.steps if step.message is not None and step.at is not None}
+        for number in life.missing:
+            what = "is missing" if facts.complete else f"is not {_OF_THOSE}"
+            yield _departure(facts, life, "STEP_MISSING", number, what)
+        for number in life.out_of_order:
+            before = max((item for item in at if item < number and at[item] > at[number]), default=number - 1)
+            yield _departure(facts, life, "STEP_OUT_OF_ORDER", number, f"came before {_named_step(before)}")
+        for number in life.doubled:
+            yield _departure(facts, life, "STEP_DOUBLED", number, "was made more than once")
 
 
-def _step_problem(facts: Facts, life: Lifecycle, code: str, number: int) -> Problem:
-    """One departure from the eleven steps, with who has to act: step 5 is the slave's, steps 4 and 9 the Master's."""
-    unsure = code == "STEP_MISSING" and not facts.complete
-    if code == "STEP_OUT_OF_ORDER":
-        what = f"came before {_named_step(_step_before(life, number))}"
-    elif code == "STEP_DOUBLED":
-        what = "was made more than once"
+def _departure(facts: Facts, life: Lifecycle, code: str, number: int, what: str) -> Problem:
+    slave = life.slave or "the slave"
+    who = facts.config.lead if number in _BY_MASTER else life.agent if number in _BY_AGENT else slave
+    act = _ACTS[number].format(agent=life.agent, slave=slave)
+    if code != "STEP_MISSING":
+        hint = "The order of the eleven steps is fixed." if who in facts.mine else f"Ask {who} why."
     else:
-        what = f"is not {_OF_THOSE}" if unsure else "is missing"
+        hint = f"{act[0].upper()}{act[1:]}." if who in facts.mine else f"Ask {who} to {act}."
+    severity = "notice" if code == "STEP_MISSING" and not facts.complete else "warning"
     text = f"{life.agent}: {_named_step(number)} {what}"
-    severity = "notice" if unsure else "warning"
-    return Problem(code, severity, f"{life.key} step {number}", text, _step_hint(facts, life, code, number))
-
-
-def _step_before(life: Lifecycle, number: int) -> int:
-    """The earlier step that was made after this one."""
-    at = {step.number: step.at for step in life.steps if step.message is not None and step.at is not None}
-    return max((item for item in at if item < number and at[item] > at[number]), default=number - 1)
+    return Problem(code, severity, f"{life.key} step {number}", text, hint)
 
 
 def _named_step(number: int) -> str:
     return f"step {number} ({TITLES[number - 1]})"
-
-
-def _step_hint(facts: Facts, life: Lifecycle, code: str, number: int) -> str:
-    lead = facts.config.lead
-    who = lead if number in _BY_MASTER else life.agent if number in _BY_AGENT else life.slave or "the slave"
-    if code != "STEP_MISSING":
-        return "The order of the eleven steps is fixed." if who in facts.mine else f"Ask {who} why."
-    act = _ACTS[number].format(agent=life.agent, slave=life.slave or "the slave")
-    return f"{act[0].upper()}{act[1:]}." if who in facts.mine else f"Ask {who} to {act}."
 
 
 _BY_MASTER = frozenset({2, 3, 4, 9, 10, 11})
@@ -572,8 +524,3 @@ _ACTS = {
     11: "send the complete roster to the residents (team-console roster --send)",
 }
 """Step -> what whoever has to make it should do."""
-
-
-def _is_live(facts: Facts, life: Lifecycle) -> bool:
-    messages = [step.message for step in life.steps if step.message is not None]
-    return any(message.message_id in facts.ids for message in messages)
