@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -142,26 +142,6 @@ _WORDS = {
     Need.FAILED: "was given up",
     Need.MESSAGE: "unread",
 }
-
-
-def score(need: Need, blocks: Sequence[str], *, priority: str = "", overdue: bool = False) -> int:
-    """Larger is more urgent. Age is not in it: among equals the oldest comes first."""
-    blocked = _PER_BLOCKED * min(len(blocks), _MOST_BLOCKED)
-    return _WEIGHTS[need] + blocked + _PRIORITIES.get(priority, 0) + (_OVERDUE if overdue else 0)
-
-
-def explain(
-    need: Need, blocks: Sequence[str], *, priority: str = "", overdue: bool = False, plan_mode: bool = False
-) -> str:
-    """The same in words, without any age."""
-    parts = [
-        _WORDS.get(need, ""),
-        f"blocks {first_of(blocks, _SHOWN)}" if blocks else "",
-        "works only after its plan is approved" if plan_mode else "",
-        f"{priority} priority" if priority in (Priority.CRITICAL, Priority.HIGH) else "",
-        "overdue" if overdue else "",
-    ]
-    return " · ".join(part for part in parts if part)
 
 
 # What waits for the human, ranked by what it blocks, its priority and its age, with the rank explained.
@@ -370,10 +350,24 @@ def _item(
     plan_mode: bool = False,
     **facts: Any,
 ) -> ActionItem:
-    """An item with its rank, and the rank in words."""
-    why = explain(need, blocks, priority=priority, overdue=overdue, plan_mode=plan_mode)
-    rank = score(need, blocks, priority=priority, overdue=overdue)
-    return ActionItem(need=need, who=who, title=title, why=why, score=rank, blocks=blocks, **facts)
+    """An item with its rank, larger where it is more urgent, and the rank in words; age is in neither."""
+    rank = _WEIGHTS[need] + _PER_BLOCKED * min(len(blocks), _MOST_BLOCKED) + _PRIORITIES.get(priority, 0)
+    why = [
+        _WORDS.get(need, ""),
+        f"blocks {first_of(blocks, _SHOWN)}" if blocks else "",
+        "works only after its plan is approved" if plan_mode else "",
+        f"{priority} priority" if priority in (Priority.CRITICAL, Priority.HIGH) else "",
+        "overdue" if overdue else "",
+    ]
+    return ActionItem(
+        need=need,
+        who=who,
+        title=title,
+        why=" · ".join(filter(None, why)),
+        score=rank + (_OVERDUE if overdue else 0),
+        blocks=blocks,
+        **facts,
+    )
 
 
 def _is_refusal(entry: PlacedMessage) -> bool:

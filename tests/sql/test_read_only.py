@@ -101,12 +101,16 @@ def test_a_database_whose_writer_died_is_read_with_its_log_and_not_touched(file:
     assert _state(file.parent) == before
 
 
-def test_a_log_without_its_index_is_read_from_a_copy(file: Path) -> None:
+def test_a_log_without_its_index_is_told_with_the_next_step_and_not_touched(file: Path, opened: Open) -> None:
     _writer_that_dies(file)
     Path(f"{file}-shm").unlink()
     before = _state(file.parent)
-    assert _look(file).startswith("ok 1 0 1")
+    snapshot = opened(str(file), read_only=True).snapshot()
+    assert snapshot.condition is Condition.UNREADABLE
+    assert "has no index beside it" in snapshot.problems[0].message
+    assert "right to write" in snapshot.problems[0].hint
     assert _state(file.parent) == before
+    assert len(ids(opened(str(file)))) == 1
 
 
 def test_what_a_living_writer_does_is_seen(file: Path, opened: Open) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import sqlite3
 import stat
 import struct
-import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
@@ -145,8 +143,10 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 def open_to_look(path: Path) -> sqlite3.Connection:
     """A connection that creates, locks and changes nothing, for a short look.
 
-    Without a log the file is read as it is. With one, its index is only read; when that is missing, because the last
-    writer died and the index with it, a copy of both is read instead.
+    Without a log the file is read as it is; with one its index is only read, and one that is missing not made.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` for a log without its index.
     """
     log = Path(f"{path}-wal")
     if _size(log) == 0:
@@ -156,7 +156,8 @@ def open_to_look(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         if "unable to open" not in str(error) or _size(path) == 0:
             raise
-    return _open_copy(path, log)
+        text = f"{log} has no index beside it, as after a crash of the machine, and only a writer may make one"
+        raise TeamError(Code.STORE_UNREADABLE, text, "Open the team once with the right to write.") from error
 
 
 def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Connection:
@@ -185,23 +186,6 @@ def _refuse_pipe(journal: Path) -> None:
     if is_pipe:
         text = f"{journal} is a pipe; a database that is opened beside it would wait for ever"
         raise TeamError(Code.STORE_UNREADABLE, text, "Take it away; SQLite puts no such file there.")
-
-
-def _open_copy(path: Path, log: Path) -> sqlite3.Connection:
-    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
-        copy = Path(folder) / "copy.db"
-        shutil.copyfile(path, copy)
-        shutil.copyfile(log, f"{copy}-wal")
-        source = sqlite3.connect(copy)
-        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        try:
-            source.backup(memory)
-        except BaseException:
-            memory.close()
-            raise
-        finally:
-            source.close()
-    return memory
 
 
 def can_write(path: Path) -> bool:
