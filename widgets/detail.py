@@ -264,7 +264,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         if not keep or top != old_top:
             self.scroll_to(y=top, animate=False, force=True)
         self.tell_position()
-        self._refresh_changed(before, self._lines)
+        self.refresh()
         if self._rest is not None:
             self.set_timer(_PAUSE, partial(self._go_on, self._rest))
 
@@ -300,8 +300,6 @@ class Detail(Inked, ScrollView, can_focus=True):
             self._painted.text = known.text
         if token:
             self.painted_before[token] = self._painted
-        if self._painted is not known:
-            self.refresh()  # lines that stand there already are painted as lines of this one
 
     def _line_at(self, letters: int) -> int:
         """The line on which so many letters of the document stand before it."""
@@ -341,7 +339,7 @@ class Detail(Inked, ScrollView, can_focus=True):
             is_above = self.scroll_offset.y > 0
             title, position = " · ".join(filter(None, (document.title, document.headline * is_above))), self.position
             banner = document.banner * is_above
-        width = max(0, self.outer_size.width - 6)
+        width = max(0, self.outer_size.width - 3)
         if cell_len(position) > width // 2:
             position = position.partition(" · ")[0]
         left = crop(banner or title, max(0, width - cell_len(position) - 2 * bool(position)))
@@ -380,16 +378,6 @@ class Detail(Inked, ScrollView, can_focus=True):
         elif size != self.virtual_size:
             self.set_reactive(Detail.virtual_size, size)
             self._scroll_update(size)
-
-    def _refresh_changed(self, before: list[Line], after: list[Line]) -> None:
-        top, height = self.scroll_offset.y, room_of(self).height
-        for number in range(top, top + height):
-            old = before[number] if number < len(before) else ()
-            new = after[number] if number < len(after) else ()
-            if old != new:
-                self.refresh_line(number)
-        if self.document is not None and not self._drawn:
-            self.refresh_line(top)
 
 
 def _is_same(document: Document, other: Document) -> bool:
