@@ -172,6 +172,8 @@ RUNS: dict[str, tuple[str, ...]] = {
     "verdict": ("verdict", "plan-1"),
     "evidence": ("evidence", "plan-1"),
     "askback": ("askback", "plan_approval-1", "Why?"),
+    "grant": ("grant", "permission-1"),
+    "grants": ("grants",),
     "answer": ("answer", "question-1", "--option", "A"),
     "withdraw": ("withdraw", "plan-1", "--reason", "no"),
     "approve": ("approve", "plan-1"),

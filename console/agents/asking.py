@@ -29,6 +29,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.asking import LARGEST_BEFORE, ask_permission, ask_question
 from team_console.store.service.caller import Receipt
+from team_console.store.service.grants import is_granted
 from team_console.store.service.inbox import trust_in
 from team_console.store.service.requests import submit_plan
 from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests
@@ -350,7 +351,8 @@ def ask_human(session: ClientSession) -> None:
     Raises:
         TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
     """
-    if session.event.wish is None or not is_human_awaited(session.team):
+    granted = session.event.wish is Wish.PERMISSION and is_granted(session.team, session.name)
+    if session.event.wish is None or not (granted or is_human_awaited(session.team)):
         return
     needs_human = session.config.wait_for_human == "present"
     session.meet_teammate()

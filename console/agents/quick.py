@@ -205,7 +205,7 @@ def teammate_of(data: Data) -> str | None:
 
 def _asks_nobody(look: Look) -> bool:
     """Whether a request would wait for nobody."""
-    if not are_settings_same(look):
+    if not are_settings_same(look) or look.get("granted"):
         return False
     return look.get("wait") == "never" or (look.get("wait") == "present" and is_console_open(look) is False)
 

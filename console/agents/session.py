@@ -19,6 +19,7 @@ from team_console.store.contract.team import new_name
 from team_console.store.model.names import ALL, USER, canonical, check_name, is_name
 from team_console.store.protocol.membership import Doing, known
 from team_console.store.service.caller import Caller
+from team_console.store.service.grants import is_granted
 from team_console.store.service.sessions import is_urgent, mail_waiting, note_session, use_once
 
 OUT, ERR = 1, 2
@@ -155,7 +156,12 @@ class ClientSession:
             self.files.remove(LOOK)
             return
         urgent = any(is_urgent(message, self.config) for messages in waiting for message in messages or ())
-        look |= {"ledger": ledger[1] if ledger else 0, "names": list(self._names()), "urgent": urgent}
+        look |= {
+            "ledger": ledger[1] if ledger else 0,
+            "names": list(self._names()),
+            "urgent": urgent,
+        }
+        look["granted"] = any(is_granted(self.team, name) for name in self._names())
         self.files.write(LOOK, {**look, "wait": self.config.wait_for_human})
 
     def sweep_askers(self) -> None:

@@ -336,6 +336,100 @@ def _remarks(call: Call) -> tuple[Remark, ...]:
     return tuple(made)
 
 
+# `grant`, `grants`: a decision that holds for the same again, until an end.
+
+
+def add_grant_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Let the same be answered again as you decided it: exactly the inputs of these approved permissions, for\n"
+        "their agent, tool and folder, until an end. Without --yes it is only shown, and tried on your own decisions.\n"
+        "It never starts where it contradicts a rejection of yours. List and recall: team-console grants"
+    )
+    add_completed(parser, "requests", "requests", nargs="+", metavar="REQUEST", help="permissions that you approved")
+    parser.add_argument("--for", dest="lasts", metavar="AGE", help="how long it holds: 30m, 12h, 7d")
+    parser.add_argument("--uses", type=int, metavar="N", help="how many it answers at most")
+    parser.add_argument("--yes", action="store_true", help="put it in force; without it nothing is written")
+
+
+def do_grant(call: Call) -> int:
+    """Show the grant and what it would have done; put it in force with --yes."""
+    from team_console.store.service.grants import refuse_contradiction, start_grant, trial_of
+
+    options = call.options
+    trial = trial_of(call.decider, options.requests)
+    facts = {"scope": trial.scope.as_recorded, "would_have_answered": trial.would, "differed": list(trial.rejected)}
+    if options.yes:
+        receipt = start_grant(call.decider, trial, lasts=_age(options.lasts), uses=options.uses)
+        if call.out.as_json:
+            call.out.json({**receipt.as_json(), "grant_id": receipt.request_id, **facts})
+            return 0
+    elif call.out.as_json:
+        call.out.json({"success": True, "action": "grant", "dry_run": True, "warnings": [], **facts})
+        return 0
+    call.out.say(safe_line(trial.scope.words))
+    call.out.say(trial.words)
+    if options.yes:
+        call.out.say(
+            safe_line(f"in force: {receipt.request_id}; end it with: team-console grants recall {receipt.request_id}")
+        )
+    else:
+        refuse_contradiction(trial)
+        call.out.say("nothing is in force: add --yes, with --for AGE or --uses N")
+    return 0
+
+
+def _age(given: str | None) -> timedelta | None:
+    """The time that `30m`, `12h` or `7d` means.
+
+    Raises:
+        TeamError: `USAGE`.
+    """
+    if given is None:
+        return None
+    unit = {"m": "minutes", "h": "hours", "d": "days"}.get(given[-1:])
+    if unit is None or not given[:-1].isascii() or not given[:-1].isdigit() or len(given) > 5:
+        raise TeamError(Code.USAGE, f"--for {given:.40} is no time", "For example --for 30m, 12h or 7d.")
+    return timedelta(**{unit: int(given[:-1])})
+
+
+def add_grants_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("what", nargs="?", choices=["recall"], help="end one now; what it answered stands")
+    parser.add_argument("id", nargs="?", metavar="ID", help="the id of the grant")
+
+
+def do_grants(call: Call) -> int:
+    """List the grants, or recall one."""
+    from team_console.store.protocol.grants import grants_among, scope_in
+    from team_console.store.service.grants import recall_grant
+
+    options = call.options
+    if (options.what is None) is not (options.id is None):
+        raise TeamError(Code.USAGE, "recall needs the id of a grant", "team-console grants recall ID")
+    if options.id is not None:
+        return call.finish(recall_grant(call.decider, options.id), [safe_line(f"recalled: {options.id}")])
+    snapshot = call.snapshot()
+    found = list(grants_among(snapshot.messages, call.team.clock()))
+    if call.out.as_json:
+        listed = [
+            {
+                **{"id": one.grant.message_id, "by": one.grant.sender, "scope": scope_in(one.grant).as_recorded},
+                **{"ends": one.grant.payload.get("ends"), "uses": one.grant.payload.get("uses")},
+                **{"used": one.used, "over": one.over or None},
+            }
+            for one in found
+        ]
+        call.print_list({"grants": listed}, snapshot)
+    for one in () if call.out.as_json else found:
+        ends = one.grant.payload.get("ends") or f"{one.grant.payload.get('uses')} uses"
+        state = one.over or f"until {ends}"
+        call.out.say(safe_line(f"{one.grant.message_id}  {state}, used {one.used}: {scope_in(one.grant).words}"))
+    if not found and not call.out.as_json:
+        call.out.say("no grants")
+    return 0
+
+
 # `answer`: chooses options of a question, or answers a clarification or an escalation in words.
 
 

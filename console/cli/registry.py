@@ -75,6 +75,8 @@ VERBS: tuple[Verb, ...] = (
     Verb("approve", _DECIDE, "answer an open request with yes: once, always, or edited", "decide"),
     Verb("reject", _DECIDE, "answer an open request with no, and say why", "decide"),
     Verb("askback", _DECIDE, "ask the asker something about an open request, which stays open", "decide"),
+    Verb("grant", _DECIDE, "let the same permission be answered again as you decided, until an end", "decide"),
+    Verb("grants", _DECIDE, "list the grants; recall one", "decide"),
     Verb("answer", _DECIDE, "choose options of a question, or answer in own words", "decide"),
     Verb("withdraw", _DECIDE, "take back an open request of one's own", "decide"),
     Verb("shutdown", _DECIDE, "ask agents to stop; --all asks one after the other", "decide"),

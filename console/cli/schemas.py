@@ -348,6 +348,34 @@ SCHEMAS: Mapping[str, Schema] = {
     "plan": AWAITED,
     "ask": AWAITED,
     "answer": receipt(),
+    "grant": receipt(
+        {
+            "grant_id": text(),
+            "dry_run": flag("nothing was written"),
+            "scope": record(
+                {"agent": text(), "tool": text(), "directory": text(), "client": text(), "inputs": array(ANY_OBJECT)}
+            ),
+            "would_have_answered": count("of your own decisions"),
+            "differed": array(text(), "requests in its scope that you rejected"),
+        }
+    ),
+    "grants": record(
+        {},
+        {
+            **receipt()["properties"],
+            "grants": array(
+                record(
+                    {
+                        **{"id": text(), "by": text(), "scope": ANY_OBJECT},
+                        **{"ends": or_null(MOMENT), "uses": or_null(count()), "used": count("answers it has given")},
+                        "over": or_null(text("why it gives no answer any more")),
+                    }
+                )
+            ),
+            **DOUBT,
+        },
+        meaning="`grants` and `doubt`, or with recall what was written",
+    ),
     "askback": receipt(),
     "withdraw": receipt(),
     "verdict": VERDICT,

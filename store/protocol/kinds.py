@@ -431,6 +431,14 @@ _ALL = (
         talks=True,
     ),
     _client(
+        *("grant", "Answers the same permission again until an end, as it was decided.", "Lead -> itself", "grant"),
+        priority=Priority.LOW,
+    ),
+    _client(
+        *("grant_recalled", "Ends a grant.", "Lead -> itself", "grants"),
+        priority=Priority.LOW,
+    ),
+    _client(
         *("session_state", "Notes that a client's session, or a teammate in it, works, rests or ended."),
         *("Agent -> itself", HOOK),
         priority=_LOW,

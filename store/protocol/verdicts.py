@@ -16,6 +16,7 @@ from team_console.store.model.message import Message, from_record, per_message
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.grants import GRANT, grant_of, grant_trouble
 from team_console.store.protocol.kinds import DECIDED_BY_LEAD, RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 from team_console.store.protocol.permissions import breach
@@ -409,6 +410,7 @@ def objection(
     """
     trouble = (
         _team_key_trouble(config, message)
+        or grant_trouble(message, question)
         or _own_key_trouble(config, message, question)
         or _other_request_trouble(message, question)
     )
@@ -468,8 +470,10 @@ def _signature_trouble(config: TeamConfig, message: Message, question: Message |
         return f"{message.sender} has no key in the settings"
     if not config.team_id:
         return "the settings give the team no team_id"
-    signed = order_of(message) or message
-    asked = None if question is not None and question.message_id == message.message_id else question
+    grant = grant_of(message) if message.type != GRANT else None
+    signed = order_of(message) or grant or message
+    is_own = question is not None and question.message_id == message.message_id
+    asked = None if grant is not None or is_own else question
     trouble = signature_trouble(statement(config.team_id, signed), signed.payload.get(SIGNATURE), keys)
     # guard: signature-for-one-request
     if not trouble and asked is not None and signed.payload.get(REQUEST_DIGEST) != digest_of(asked):

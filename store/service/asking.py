@@ -7,6 +7,7 @@ does. A request that expired, or was withdrawn, is never answered any more and n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +24,7 @@ from team_console.store.protocol.verdicts import ORDER
 from team_console.store.protocol.why import WHY
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import confirm_ends, tidy
+from team_console.store.service.grants import answer_by_grant
 from team_console.store.service.questions import find_question, refuse_decided
 from team_console.store.service.writing import (
     Draft,
@@ -89,7 +91,10 @@ def ask_permission(
         body["before_private"] = True
     check_asked("permission_request", body)
     line = summary or headline_of(permission_of(body), directory or "")
-    return _ask(caller, "ask_permission", "permission_request", "permission", body, line)
+    receipt = _ask(caller, "ask_permission", "permission_request", "permission", body, line)
+    with suppress(TeamError):  # what was asked stands, and waits for the human
+        answer_by_grant(caller.team, receipt.messages[0], wait=caller.wait)
+    return receipt
 
 
 def ask_question(

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.grants import USE, grant_of, grants_among
 from team_console.store.protocol.judgement import judge, thread_of
 from team_console.store.protocol.relations import DONE, REQUEST, newest_words, threads_of
 from team_console.store.settings.team_config import TeamConfig
@@ -93,7 +94,17 @@ def bound(
                 kept.add(key)
                 waiting.append(key)
     members = (message.message_id for key in kept for message in threads.get(key, ()))
-    return frozenset((*members, *newest_words(messages)))
+    running = {one.grant.message_id for one in grants_among(messages, now) if not one.over}
+    of_grants = (message.message_id for message in messages if running and _is_of_grant(message, running))
+    return frozenset((*members, *newest_words(messages), *of_grants))
+
+
+def _is_of_grant(message: Message, running: Collection[str]) -> bool:
+    """Whether it is a grant that gives answers, or one of its answers, by which its uses are counted."""
+    if message.message_id in running:
+        return True
+    grant = grant_of(message) if USE in message.payload else None
+    return grant is not None and grant.message_id in running
 
 
 def _older(message: Message, limit: datetime) -> bool:

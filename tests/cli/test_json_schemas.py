@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from team_console.console.cli.registry import VERBS
 from team_console.console.cli.schemas import SCHEMAS, schema_of
+from team_console.store.backends.open import open_team
+from team_console.store.service.asking import ask_permission
+from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine, next_line
 
@@ -129,6 +132,13 @@ class _Day:
         asked = self.do("ask", "Which one?", "--option", "A", "--option", "B", "--several", actor="a2")
         self.do("verdict", asked["request_id"])
         self.do("evidence", asked["request_id"])
+        self.do("grants")
+        permission = self._permission()
+        self.do("approve", permission)
+        self.do("grant", permission)
+        made = self.do("grant", permission, "--uses", "2", "--yes")
+        self.do("grants")
+        self.do("grants", "recall", made["grant_id"])
         self.do("askback", asked["request_id"], "Which of them is cheaper?")
         self.do("answer", asked["request_id"], "--option", "A", "--option", "2")
         self.do("verdict", asked["request_id"], actor="a2")
@@ -141,6 +151,13 @@ class _Day:
         self.do("approve", asked, "--dry-run")
         self.do("approve", asked, "--agent-name", "tester-1")
         self.do("shutdown", "a3", "--reason", "All is done")
+
+    def _permission(self) -> str:
+        """As a hook asks for it."""
+        team = open_team(str(self.command.folder))
+        receipt = ask_permission(Caller(team, "a1"), tool="Bash", input={"command": "ls"})
+        team.close()
+        return receipt.request_id or ""
 
     def _deliver(self) -> None:
         self.do("send", "--to", "a4", "--summary", "This cannot be delivered", "--content", "x", "--id", "F-1")

@@ -42,6 +42,8 @@ def test_the_clients_ask_for_permissions_put_questions_and_say_how_they_are() ->
         ("question_response", "question", "high"),
         ("request_askback", "None", "high"),
         ("askback_response", "None", "high"),
+        ("grant", "None", "low"),
+        ("grant_recalled", "None", "low"),
         ("session_state", "None", "low"),
     ]
 

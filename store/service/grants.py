@@ -1,0 +1,263 @@
+"""Grants: made of what a human decided, tried on the ledger first, and used under the lock when the same is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.contract.team import Team
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, Status
+from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.grants import (
+    GRANT,
+    GRANTED,
+    MOST_USES,
+    RECALLED,
+    USE,
+    Running,
+    Scope,
+    grants_among,
+    scope_in,
+    scope_of,
+)
+from team_console.store.protocol.judgement import Case, RequestState, judge
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN_BY, digest_of, objection
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.compaction import tidy
+from team_console.store.service.questions import close_question, find_question
+from team_console.store.service.writing import Draft, Made, put_signed, signed_record, write
+from team_console.store.settings.team_config import TeamConfig
+
+
+class Trial(Struct, frozen=True):
+    """A grant that is proposed, tried on the human's own ledger.
+
+    Attributes:
+        of: Ids of the approved requests that it is made of.
+        question: One of those requests.
+        would: How many decisions it would have answered.
+        rejected: Ids of the requests in its scope that were rejected.
+    """
+
+    scope: Scope
+    of: tuple[str, ...]
+    question: Message
+    would: int
+    rejected: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """What came of the trial, in words."""
+        return f"would have answered {self.would}, differed from you in {len(self.rejected)}"
+
+
+def trial_of(caller: Caller, request_ids: Sequence[str]) -> Trial:
+    """The grant that these approved requests make, tried on all that the actor decided.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for what no grant can be made of, `INVALID_REQUEST_ID`.
+    """
+    own = _decided(caller)
+    known = {case.request_id: case for case in own}
+    scopes = [_scope_of(known.get(request_id), request_id) for request_id in request_ids]
+    first = scopes[0]
+    if any(each != _apart(first) for each in map(_apart, scopes)):
+        text = "these requests differ in more than their input: agent, tool, folder or client"
+        raise TeamError(Code.INVALID_FIELD, text, "Make a grant of each.")
+    scope = Scope(*_apart(first), tuple(given for each in scopes for given in each.inputs))
+    question = known[request_ids[0]].question.message
+    return _among(own, Trial(scope, tuple(request_ids), question, 0, ()))
+
+
+def _among(own: Sequence[Case], trial: Trial) -> Trial:
+    """The trial on these decisions."""
+    fits = [case for case in own if trial.scope.covers(case.question.message)]
+    no = tuple(case.request_id for case in fits if case.state is RequestState.REJECTED)
+    return replace(trial, would=len(fits), rejected=no)
+
+
+def _apart(scope: Scope) -> tuple[str, str, str, str]:
+    return scope.agent, scope.tool, scope.directory, scope.client
+
+
+def _scope_of(case: Case | None, request_id: str) -> Scope:
+    if case is None:
+        text = f"you decided on no permission {request_id}"
+        raise TeamError(Code.INVALID_REQUEST_ID, text, "List them with: team-console decisions", request_id=request_id)
+    verdict, scope = case.verdict, scope_of(case.question.message)
+    if verdict is None or case.state is not RequestState.APPROVED or "updated_input" in verdict.message.payload:
+        text = f"{request_id} was not approved as it was asked, so no grant can be made of it"
+        raise TeamError(
+            Code.INVALID_FIELD, text, "Name a permission that you approved unchanged.", request_id=request_id
+        )
+    if scope is None:
+        text = f"{request_id} changes a file or was denied by its client, which is decided each time"
+        raise TeamError(Code.INVALID_FIELD, text, "Name a command, a page or a search.", request_id=request_id)
+    return scope
+
+
+def _decided(caller: Caller) -> list[Case]:
+    """Every permission that the actor decided without a grant, live and archived."""
+    snapshot = caller.team.snapshot()
+    archived = caller.team.archived("permission_request", "permission_response")
+    by_id = {message.message_id: message for message in (*archived, *snapshot.messages)}
+    cases = judge(by_id.values(), snapshot.config, snapshot.recorded, snapshot.taken_at).values()
+    return _decisions(cases, caller.actor)
+
+
+def _live(tx: Transaction) -> Iterable[Case]:
+    """Every request that is live, judged under the lock."""
+    return judge(tx.everything(), tx.config, tx.recorded, tx.now).values()
+
+
+def _decisions(cases: Iterable[Case], actor: str) -> list[Case]:
+    return [
+        case
+        for case in cases
+        if case.kind is RequestKind.PERMISSION
+        and case.verdict is not None
+        and case.verdict.message.sender == actor
+        and GRANTED not in case.verdict.message.payload
+    ]
+
+
+def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None, uses: int | None = None) -> Receipt:
+    """Put a grant in force.
+
+    Args:
+        lasts, uses: Its end, by time or by count; one of them at least.
+
+    Raises:
+        TeamError: `INVALID_FIELD` without an end, `NOT_PERMITTED` for one that contradicts a rejection or by anybody
+            but the lead, `SIGNATURE_FAILED`.
+    """
+    team = caller.team
+    if caller.actor != team.config().lead:
+        text = f"{caller.actor} does not decide on permissions, so no grant can be {caller.actor}'s"
+        raise TeamError(Code.NOT_PERMITTED, text, "Only the lead of the team can make one.")
+    if (lasts is None or lasts <= timedelta()) and uses is None:
+        raise TeamError(Code.INVALID_FIELD, "a grant needs an end", "Give --for 2h or --uses 10.")
+    if uses is not None and not 1 <= uses <= MOST_USES:
+        text = f"uses: {uses} is no number from 1 to {MOST_USES}"
+        raise TeamError(Code.INVALID_FIELD, text, "Give --uses 10, or --for 2h.")
+    end = {"ends": to_text(team.clock() + lasts)} if lasts is not None else {}
+    count = {"uses": uses} if uses is not None else {}
+    payload = {
+        "request_id": parse_message(trial.question).request_id,
+        "summary": f"Grant: {trial.scope.words}"[:120],
+        **trial.scope.as_recorded,
+        **end,
+        **count,
+        "of": list(trial.of),
+    }
+
+    def put(tx: Transaction) -> Made:
+        refuse_contradiction(_among(_decisions(_live(tx), caller.actor), trial))
+        draft = Draft(GRANT, caller.actor, (caller.actor,), payload)
+        (message,), _ = write(tx, draft, draft.to, status=Status.READ.value, read_at=to_text(tx.now))
+        return Made(message, trial.question)
+
+    refuse_contradiction(trial_of(caller, trial.of))
+    signed = signed_record(caller, put, action="grant")
+    with team.transaction(actor=caller.actor, action="grant", wait=caller.wait) as tx:
+        made = put(tx)
+        message = put_signed(tx, made, signed) if signed is not None else made.message
+        tx.archive(caller.actor, message)
+        tx.record("grant", ids=[message.message_id], request_id=payload["request_id"], **trial.scope.as_recorded)
+        tidy(tx)
+    return Receipt("grant", (message,), (), message.message_id, notices=tuple(tx.notices), notes=(trial.words,))
+
+
+def refuse_contradiction(trial: Trial) -> None:
+    """Refuse a grant whose scope holds what was rejected. Raises `TeamError` `NOT_PERMITTED`."""
+    # guard: grant-contradicts-no-rejection
+    if trial.rejected:
+        text = f"this grant contradicts you: you rejected {', '.join(trial.rejected[:3])} in its scope"
+        raise TeamError(Code.NOT_PERMITTED, text, "Decide each of them, or leave that input out of the grant.")
+
+
+def recall_grant(caller: Caller, grant_id: str) -> Receipt:
+    """End a grant now; what it answered stands.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for an id that no grant of the actor has, or of one that is over.
+    """
+    with caller.team.transaction(actor=caller.actor, action="recall_grant", wait=caller.wait) as tx:
+        found = next((one for one in grants_among(tx.everything(), tx.now) if one.grant.message_id == grant_id), None)
+        if found is None or found.grant.sender != caller.actor or found.over:
+            why = f"is over: {found.over}" if found is not None and found.over else "is none of yours"
+            raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
+        payload = {GRANTED: grant_id, "summary": f"Grant recalled: {grant_id}"}
+        draft = Draft(RECALLED, caller.actor, (caller.actor,), payload)
+        (message,), _ = write(tx, draft, draft.to, status=Status.READ.value, read_at=to_text(tx.now))
+        tx.archive(caller.actor, message)
+        tx.record("recall_grant", ids=[message.message_id], grant=grant_id)
+        tidy(tx)
+    return Receipt("recall_grant", (message,), (), grant_id, notices=tuple(tx.notices))
+
+
+def in_force(
+    messages: Sequence[Message], config: TeamConfig, recorded: RecordedFacts | None, now: Any
+) -> list[Running]:
+    """The grants of these messages that give answers: the lead's own words, not over, on record as ours."""
+    return [
+        one
+        for one in grants_among(messages, now)
+        if not one.over and one.grant.sender == config.lead and _is_genuine(one.grant, config, recorded)
+    ]
+
+
+def _is_genuine(grant: Message, config: TeamConfig, recorded: RecordedFacts | None) -> bool:
+    """Whether team-console wrote it, just as it stands, and its human signed it where that is asked for."""
+    # guard: grant-written-by-us
+    is_ours = recorded is None or (recorded.is_by_desk(grant.message_id) and not recorded.differs(grant))
+    return is_ours and not objection(config, grant, None, recorded=recorded)
+
+
+def is_granted(team: Team, agent: str) -> bool:
+    """Whether any grant in force is for this agent; a look without a lock."""
+    snapshot = team.snapshot()
+    if not snapshot.is_known or not any(message.type == GRANT for message in snapshot.messages):
+        return False
+    running = in_force(snapshot.messages, snapshot.config, snapshot.recorded, snapshot.taken_at)
+    return any(scope_in(one.grant).agent == agent for one in running)
+
+
+def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
+    """Answer a permission that a grant in force covers; whether it did.
+
+    Raises:
+        TeamError: The store's own.
+    """
+    scope = scope_of(question)
+    if scope is None or not is_granted(team, question.sender):
+        return False
+    lead = team.config().lead
+    request_id = parse_message(question).request_id or ""
+    with team.transaction(actor=lead, action="approve", wait=wait) as tx:
+        case, _ = find_question(tx, request_id, digest_of(question))
+        asked = case.question.message
+        running = in_force(tx.everything(), tx.config, tx.recorded, tx.now) if case.is_open else []
+        one = next((one for one in running if scope_in(one.grant).covers(asked)), None)
+        if one is None or digest_of(asked) != digest_of(question):
+            return False
+        grant_id = one.grant.message_id
+        shown = {REQUEST_DIGEST: digest_of(asked), SHOWN_BY: f"nothing: the grant {grant_id} answered it"}
+        given = {GRANTED: dict(one.grant.record), USE: one.used + 1}
+        payload = {"request_id": request_id, "approve": True, "scope": "once", **shown, **given}
+        summary = f"Allowed by the grant {grant_id}: {scope.words}"[:120]
+        draft = Draft("permission_response", lead, (asked.sender,), {**payload, "summary": summary})
+        (message,), _ = write(tx, draft, draft.to)
+        close_question(tx, asked, actor=lead)
+        facts = {"request_id": request_id, "kind": str(case.kind), "asker": asked.sender, "question": asked.message_id}
+        tx.record("approve", **facts, ids=[message.message_id], grant=grant_id, **shown)
+        tidy(tx)
+    return True

@@ -1,0 +1,237 @@
+"""Grants: the same is answered again as it was decided, in its scope and until its end, and nothing else ever is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.store.backends.open import open_team
+from team_console.store.contract.team import Team
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message
+from team_console.store.protocol.grants import Scope
+from team_console.store.service import asking, inbox, requests, sending
+from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.grants import recall_grant, start_grant, trial_of
+from team_console.store.views.rows import RequestRow
+from team_console.store.views.status import view_of_team
+
+from tests.conftest import CommandLine
+from tests.hook.conftest import Client, Human, client, human, office  # noqa: F401
+from tests.proofs.grants import outside
+from tests.store.contract import FACTORIES, FakeClock
+from tests.trust.keys_of_humans import sign_verdicts
+
+TEST = {"command": "npm test", "description": "run it"}
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture(params=list(FACTORIES))
+def team(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[Team]:
+    with FACTORIES[request.param](tmp_path, clock) as make:
+        yield make()
+
+
+def lead(team: Team) -> Caller:
+    return Caller(team, "ceo", wait=2.0)
+
+
+def ask(team: Team, given: dict[str, Any] = TEST, *, agent: str = "task-manager", **more: Any) -> str:
+    asked = {"tool": "Bash", "directory": "/srv/app", "client": "claude-code", **more}
+    return asking.ask_permission(Caller(team, agent, wait=2.0), input=given, **asked).request_id or ""
+
+
+def approved(team: Team, given: dict[str, Any] = TEST, **more: Any) -> str:
+    request = ask(team, given, **more)
+    requests.approve(lead(team), request_id=request)
+    return request
+
+
+def started(team: Team, *requests: str, lasts: timedelta | None = HOUR, uses: int | None = None) -> Receipt:
+    return start_grant(lead(team), trial_of(lead(team), requests), lasts=lasts, uses=uses)
+
+
+def row(team: Team, request: str) -> RequestRow:
+    view = view_of_team(team, team.snapshot(), me="ceo")
+    return next(row for row in view.requests if row.request_id == request)
+
+
+def verdict(team: Team, request: str) -> Message:
+    found = row(team, request).verdict
+    assert found is not None
+    return found
+
+
+def test_the_same_is_answered_again_and_on_record_as_the_grants(team: Team) -> None:
+    receipt = started(team, approved(team))
+    assert receipt.notes == ("would have answered 1, differed from you in 0",)
+    again = ask(team, {"command": "npm test", "description": "in other words"})
+    assert row(team, again).is_approved
+    answer = verdict(team, again)
+    assert answer.payload["shown_by"] == f"nothing: the grant {receipt.request_id} answered it"
+    assert answer.payload["grant"]["message_id"] == receipt.request_id
+    lines = [line for line in team.audit(limit=20) if line.facts.get("grant") == receipt.request_id]
+    assert [line.action for line in lines] == ["approve"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"given": {"command": "npm test "}},
+        {"given": {"command": "npm test; rm -rf /"}},
+        {"given": {"command": "npm test", "timeout": 5}},
+        {"given": {"command": ["npm", "test"]}},
+        {"agent": "file-manager"},
+        {"tool": "Shell"},
+        {"directory": "/srv/app/sub"},
+        {"directory": None},
+        {"client": "codex"},
+        {"denied": "the client said no"},
+        {"before": "a file"},
+    ],
+)
+def test_nothing_outside_the_scope_is_answered(changes: dict[str, Any], team: Team) -> None:
+    started(team, approved(team))
+    assert row(team, ask(team, **changes)).is_open
+
+
+def test_it_ends_with_its_time_its_uses_and_when_it_is_recalled(team: Team, clock: FakeClock) -> None:
+    first = approved(team)
+    started(team, first, lasts=HOUR)
+    clock.advance(HOUR.total_seconds())
+    assert row(team, ask(team)).is_open
+    started(team, first, lasts=None, uses=2)
+    assert [row(team, ask(team)).is_open for _ in range(4)] == [False, False, True, True]
+    receipt = started(team, first)
+    recall_grant(lead(team), receipt.request_id or "")
+    assert row(team, ask(team)).is_open
+    with pytest.raises(TeamError) as refused:
+        recall_grant(lead(team), receipt.request_id or "")
+    assert refused.value.code is Code.INVALID_FIELD
+
+
+def test_uses_are_counted_though_read_messages_leave_the_queue(team: Team, clock: FakeClock) -> None:
+    started(team, approved(team), lasts=None, uses=2)
+    ask(team)
+    clock.advance(30 * 86_400)
+    for number in range(130):
+        sent = sending.send(
+            Caller(team, "task-manager", 2.0), to="file-manager", summary=f"a b c d {number}", content="x"
+        )
+
+        inbox.receive(Caller(team, "file-manager", 2.0), agent="file-manager")
+        assert sent
+    assert [row(team, ask(team)).is_open for _ in range(2)] == [False, True]
+
+
+def test_it_never_starts_against_a_rejection_or_without_an_end(team: Team) -> None:
+    first, second = approved(team), ask(team)
+    requests.reject(lead(team), request_id=second, reason="not now")
+    trial = trial_of(lead(team), [first])
+    assert trial.words == "would have answered 2, differed from you in 1"
+    with pytest.raises(TeamError) as refused:
+        start_grant(lead(team), trial, lasts=HOUR)
+    assert refused.value.code is Code.NOT_PERMITTED
+    other = approved(team, {"command": "make"})
+    with pytest.raises(TeamError) as refused:
+        start_grant(lead(team), trial_of(lead(team), [other]))
+    assert refused.value.code is Code.INVALID_FIELD
+
+
+def test_only_the_leads_own_unchanged_yes_makes_one(team: Team) -> None:
+    edited, edit = ask(team), ask(team, {"file_path": "/srv/app/a", "content": "x"}, tool="Write")
+    requests.approve(lead(team), request_id=edited, updated="npm run other")
+    requests.approve(lead(team), request_id=edit)
+    for request in (edited, edit, ask(team), "none"):
+        with pytest.raises(TeamError):
+            trial_of(lead(team), [request])
+    trial = trial_of(lead(team), [approved(team)])
+    with pytest.raises(TeamError) as refused:
+        start_grant(Caller(team, "task-manager", 2.0), trial, lasts=HOUR)
+    assert refused.value.code is Code.NOT_PERMITTED
+
+
+def test_several_decisions_make_one_that_covers_each_and_no_more(team: Team) -> None:
+    started(team, approved(team, {"command": "ls a"}), approved(team, {"command": "ls b"}))
+    assert [row(team, ask(team, {"command": f"ls {name}"})).is_open for name in "abc"] == [False, False, True]
+    with pytest.raises(TeamError):
+        trial_of(lead(team), [approved(team, {"command": "x"}), approved(team, {"command": "x"}, directory="/tmp")])
+
+
+def test_of_random_requests_none_outside_the_scope_is_covered() -> None:
+    assert outside(2_000, seed=7) == (0, 0)
+
+
+def test_a_scope_says_what_it_allows() -> None:
+    scope = Scope("a1", "Bash", "/srv", "codex", ({"command": "ls"}, {"url": "x"}))
+    assert scope.words == 'a1 may use Bash in /srv: ls; {"url": "x"}'
+
+
+@pytest.fixture
+def signed(make_team: Callable[..., CommandLine]) -> CommandLine:
+    made = make_team("task-manager", "file-manager")
+    sign_verdicts(made.folder)
+    return made
+
+
+def asked_by_api(place: CommandLine, command: str = "npm test") -> str:
+    team = open_team(str(place.folder))
+    try:
+        return ask(team, {"command": command})
+    finally:
+        team.close()
+
+
+def test_on_a_signed_team_it_is_signed_by_the_human_and_a_changed_one_gives_nothing(signed: CommandLine) -> None:
+    first = asked_by_api(signed)
+    signed.ok("--as", "ceo", "approve", first)
+    shown = signed.ok("--as", "ceo", "grant", first)
+    assert "nothing is in force: add --yes" in shown.out
+    assert signed.ok("--as", "ceo", "grants", "--json").json["grants"] == []
+    made = signed.ok("--as", "ceo", "grant", first, "--for", "2h", "--yes", "--json").json
+    again = asked_by_api(signed)
+    listed = {one["request_id"]: one for one in signed.ok("--as", "ceo", "requests", "--json").json["requests"]}
+    assert (listed[again]["state"], listed[again]["flags"]) == ("approved", [])
+    decision = signed.ok("decisions", "--json").json["decisions"][0]
+    assert (decision["proof"], decision["shown_by"]) == ("signed", f"nothing: the grant {made['grant_id']} answered it")
+    (one,) = signed.ok("--as", "ceo", "grants", "--json").json["grants"]
+    assert (one["id"], one["used"], one["over"]) == (made["grant_id"], 1, None)
+    queue = signed.folder / "message-queue.yaml"
+    queue.write_text(queue.read_text().replace("npm test", "npm publish"))
+    third = asked_by_api(signed, "npm publish")
+    listed = {one["request_id"]: one for one in signed.ok("--as", "ceo", "requests", "--json").json["requests"]}
+    assert listed[third]["state"] == "open"
+
+
+def test_a_grant_that_another_program_wrote_gives_nothing(signed: CommandLine) -> None:
+    (signed.folder / "messenger-config.yaml").write_text("team_name: sprint-42\nlead: ceo\n")
+    first = asked_by_api(signed)
+    signed.ok("--as", "ceo", "approve", first)
+    signed.ok("--as", "ceo", "grant", first, "--uses", "3", "--yes")
+    queue = signed.folder / "message-queue.yaml"
+    queue.write_text(queue.read_text().replace("command: npm test", "command: npm publish"))
+    third = asked_by_api(signed, "npm publish")
+    listed = {one["request_id"]: one for one in signed.ok("--as", "ceo", "requests", "--json").json["requests"]}
+    assert listed[third]["state"] == "open"
+
+
+def test_a_hook_is_answered_at_once_though_nobody_is_at_a_console(client: Client, human: Human) -> None:  # noqa: F811
+    client.tell("claude: SessionStart")
+    with human.at_console():
+        hook = client.begin("claude: PermissionRequest")
+        (asked,) = human.asked()
+        human.command.ok("--as", "ceo", "approve", asked["request_id"])
+        client.end(hook)
+    human.command.ok("--as", "ceo", "grant", asked["request_id"], "--for", "1h", "--yes")
+    client.tell("claude: UserPromptSubmit (plan mode)")
+    assert client.tell("claude: PermissionRequest").decision == {"behavior": "allow"}
+    other = client.tell("claude: PermissionRequest", tool_input={"command": "rm -rf /"})
+    assert other.out == ""

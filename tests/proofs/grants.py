@@ -1,0 +1,94 @@
+"""Proof that grants cover nothing outside of their scope: random requests, many of them nearly the same.
+
+`python -m tests.proofs.grants` tries 100,000 with a fixed seed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from team_console.store.model.message import Message, new_record
+from team_console.store.protocol.grants import Scope
+
+_WORDS = (
+    "npm",
+    "test",
+    "npm test",
+    "npm test ",
+    " npm test",
+    "npm  test",
+    "npm test\n",
+    "npm tests",
+    "NPM TEST",
+    "",
+    "|",
+)
+_VALUES: tuple[Any, ...] = (*_WORDS, 0, 1, True, False, None, 1.0, [], ["npm", "test"], {"command": "npm test"})
+_KEYS = ("command", "description", "timeout", "cwd", "url", "Command", "command ")
+_NAMES = ("a1", "a2", "A1", "a1 ", "ceo", "")
+_PLACES = ("/srv", "/srv/", "/srv/x", "/", "", "/srv/../srv")
+
+
+def _input(chance: random.Random) -> dict[str, Any]:
+    keys = chance.sample(_KEYS, chance.randint(1, 3))
+    return {key: chance.choice(_VALUES) for key in keys}
+
+
+def _question(chance: random.Random, parts: tuple[str, str, str, str, dict[str, Any]]) -> Message:
+    agent, tool, folder, client, given = parts
+    more = {"denied": "no"} if chance.random() < 0.02 else {}
+    payload = {"request_id": "p-1", "tool": tool, "directory": folder, "client": client, "input": given, **more}
+    return new_record(
+        message_id="MSG-1",
+        type="permission_request",
+        sender=agent or "a9",
+        to="ceo",
+        created="2026-02-24T10:30:15.123Z",
+        priority="high",
+        payload=payload,
+    )
+
+
+def outside(number: int, *, seed: int) -> tuple[int, int]:
+    """How many of so many random requests are answered outside of the scope, and how many in it are not.
+
+    What is in it is told by plain comparison, not by the code that is proven.
+    """
+    chance, wide, missed = random.Random(seed), 0, 0
+    for _ in range(number):
+        scope = Scope(chance.choice(_NAMES[:2]), "Bash", chance.choice(_PLACES[:2]), "codex", (_input(chance),))
+        near = (scope.agent, scope.tool, scope.directory, scope.client, dict(scope.inputs[0]))
+        parts = (
+            chance.choice(_NAMES),
+            chance.choice(("Bash", "bash")),
+            chance.choice(_PLACES),
+            "codex",
+            _input(chance),
+        )
+        agent, tool, place, client, given = (
+            near[at] if chance.random() < 0.8 else parts[at] for at in range(len(parts))
+        )
+        question = _question(chance, (str(agent), str(tool), str(place), str(client), given))  # type: ignore[arg-type]
+        same = _plain(question) == _plain_parts(near) and "denied" not in question.payload
+        covered = scope.covers(question)
+        wide += covered and not same
+        missed += same and not covered
+    return wide, missed
+
+
+def _plain(question: Message) -> tuple[object, ...]:
+    payload = question.payload
+    return _plain_parts((question.sender, *(payload.get(key) for key in ("tool", "directory", "client", "input"))))
+
+
+def _plain_parts(parts: tuple[Any, ...]) -> tuple[object, ...]:
+    given = {key: value for key, value in parts[4].items() if key != "description" or "command" not in parts[4]}
+    return (*parts[:4], sorted((key, json.dumps(value, sort_keys=True)) for key, value in given.items()))
+
+
+if __name__ == "__main__":
+    wide, missed = outside(100_000, seed=37)
+    print(f"of 100,000 random requests {wide} were answered outside of their grant's scope, {missed} in it were not")
+    raise SystemExit(bool(wide or missed))
