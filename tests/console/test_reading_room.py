@@ -169,3 +169,24 @@ def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) ->
         terminal.wait_for("esc back", "1. one")
         terminal.send("q")
         assert terminal.wait_exit() == 0
+
+
+@pytest.mark.parametrize("size", [(120, 40), (60, 20)])
+async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(
+    team: MemoryTeam, size: tuple[int, int]
+) -> None:
+    hand_in_plan(team, content=plan_of(LINES))
+    async with opened(team, size=size) as desk:
+        for place in ("2", "3", "6"):
+            await desk.press(place)
+            await desk.until(lambda: desk.app.main.pane.is_complete, "the place")
+            await desk.press(*("enter",) * (place == "2"))
+            await desk.until(lambda: bool(desk.rows), "the row of the plan")
+            await desk.press("f")
+            await desk.until(lambda: len(re.findall(r"step \d+\.", desk.text)) > size[1] // 2, "the text alone")
+            await desk.press("slash")
+            await desk.type("step 77")
+            await desk.press("enter")
+            await desk.shows("77. step 77.")
+            await desk.press("escape", "escape")
+            await desk.until(lambda: not desk.app.main.is_reading, "the list")
