@@ -246,7 +246,7 @@ class Request:
         Raises:
             TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
         """
-        from team_console.store.views.verdicts import RequestFollower
+        from team_console.store.views.verdicts import RequestFollower  # views, which who only writes needs not
 
         return RequestFollower(self._caller.team, self.request_id, me=self._caller.actor).look()
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
+from unicodedata import category
 
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf"
@@ -95,8 +96,6 @@ def _low(run: str, rest: Callable[[str], str]) -> Iterator[str]:
 @lru_cache(maxsize=1024)
 def _is_mark(character: str) -> bool:
     """Whether it stands on the character before; what is newer than our tables is taken for a mark."""
-    from unicodedata import category
-
     return category(character) in _MARKS or "\u1160" <= character <= "\u11ff" or "\ud7b0" <= character <= "\ud7ff"
 
 

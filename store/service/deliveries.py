@@ -29,8 +29,10 @@ from team_console.store.protocol.membership import members
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import is_answer
+from team_console.store.protocol.verdicts import Seal, seal_of
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.inbox import readable
+from team_console.store.service.writing import check_known, sealed
 from team_console.store.settings.team_config import TeamConfig
 
 ROUTER = "@router"
@@ -482,9 +484,6 @@ def _apply(tx: Transaction, message: Message, change: _Change) -> Message:
 
 
 def _redirected(tx: Transaction, message: Message, to: str) -> Message:
-    from team_console.store.protocol.verdicts import Seal, seal_of
-    from team_console.store.service.writing import check_known, sealed
-
     check_known(tx, [to])
     check_permission(tx.config, sender=message.sender, recipient=to, type=parse_message(message).name)
     elsewhere = {**_FRESH, "to": to, "redirected_from": message.recipients[0], "next_attempt_at": to_text(tx.now)}

@@ -14,7 +14,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, shared_ids
 from team_console.store.model.recorded import ACCEPT_KEYS, RecordedFacts
-from team_console.store.protocol.ssh import read_signature
+from team_console.store.protocol.ssh import read_signature, sign
 from team_console.store.protocol.verdicts import (
     KEYS_NAMESPACE,
     SETTINGS_NAMESPACE,
@@ -246,8 +246,6 @@ def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = Fals
     Raises:
         TeamError: `SIGNATURE_FAILED`, also when another key signed.
     """
-    from team_console.store.protocol.ssh import sign
-
     signature = sign(text, human, namespace=namespace, on_terminal=on_terminal)
     signer = read_signature(signature).key
     # guard: key-added-by-known-key

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from team_console.store.attachments import attachment_of
 from team_console.store.backends.locations import absolute, redact
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
+from team_console.store.backends.sql.team import create_database
 from team_console.store.contract.team import AuditLine, Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import Clock, utc_now
@@ -20,6 +21,7 @@ from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted
 from team_console.store.service.inbox import readable
+from team_console.store.settings.settings_file import settings_text
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 _CHUNK = 500
@@ -58,11 +60,7 @@ def open_target(location: str, config: TeamConfig, *, clock: Clock = utc_now) ->
     Raises:
         TeamError: `TEAM_NOT_FOUND` for a place that cannot become a team, or what the store says.
     """
-    from team_console.store.settings.settings_file import settings_text
-
     if "://" in location or location.endswith(DATABASE_SUFFIXES):
-        from team_console.store.backends.sql.team import create_database
-
         create_database(location, settings_text(config))
         return open_team(location, clock=clock)
     folder = absolute(location)

@@ -59,7 +59,7 @@ def run_commands(caller: Caller, choice: Choice, agents: Sequence[str], done: De
     """
     if not agents:
         return
-    from concurrent.futures import ThreadPoolExecutor, wait
+    from concurrent.futures import ThreadPoolExecutor, wait  # 5 ms, which only commands need
 
     with ThreadPoolExecutor(_WORKERS, "deliver") as pool:
         try:

@@ -20,6 +20,7 @@ from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Priority, Status, from_record, new_message_id, new_record
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, nearest
 from team_console.store.model.safe import counted
+from team_console.store.protocol import ssh
 from team_console.store.protocol.checks import (
     TeamFacts,
     expected_on_roster,
@@ -37,7 +38,6 @@ from team_console.store.protocol.membership import SESSION, known, members, memb
 from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, parse_message, plans_of
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import silent
-from team_console.store.protocol.ssh import read_signature
 from team_console.store.protocol.verdicts import (
     EVIDENCE,
     NAMESPACE,
@@ -184,8 +184,6 @@ def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], 
     live = messages()
     if any(name == message.sender or name in message.recipients for message in live):
         return
-    from team_console.store.protocol.membership import known
-
     refuse_not_among(known(config, live), config, live, name)
 
 
@@ -195,8 +193,6 @@ def refuse_not_among(met: Collection[str], config: TeamConfig, live: Sequence[Me
     Raises:
         TeamError: `AGENT_NOT_FOUND`, with the nearest name.
     """
-    from team_console.store.protocol.membership import members
-
     if name in met:
         return
     meant = nearest(name, met)
@@ -230,8 +226,6 @@ def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
 
 
 def _addressees(tx: Transaction, message: Message) -> list[str]:
-    from team_console.store.protocol.membership import members
-
     names = members(tx.config, tx.everything()) if ALL in message.recipients else message.recipients
     return [name for name in names if name != message.sender]
 
@@ -595,8 +589,6 @@ def signed_record(
     Raises:
         TeamError: `NOT_PERMITTED` for a human without a key, `SIGNATURE_FAILED`, or what `make` raises.
     """
-    from team_console.store.protocol.ssh import give_up, sign
-
     config = caller.team.config()
     if not must_be_signed(config, caller.actor):
         return None
@@ -613,11 +605,11 @@ def signed_record(
         made = dry_run.made
     digest = {} if made.question is None else {REQUEST_DIGEST: digest_of(made.question)}
     unsigned = _with_payload(made.message, **shown, **digest)
-    caller.tell(f"waiting for your key ({human.name})", give_up)
+    caller.tell(f"waiting for your key ({human.name})", ssh.give_up)
     text = statement(config.team_id, unsigned)
-    signature = sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)
+    signature = ssh.sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)
     # guard: signing-key-is-the-humans
-    if read_signature(signature).key not in {key_bytes(key) for key in human.keys}:
+    if ssh.read_signature(signature).key not in {key_bytes(key) for key in human.keys}:
         # It would count as forged: `sign_with` may name the file of any key.
         text = f"nothing was written: the key that signed is none of humans.{human.name}.keys in the settings"
         raise TeamError(Code.SIGNATURE_FAILED, text, f"Name the file of one of them in humans.{human.name}.sign_with.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -517,8 +518,6 @@ class SettingsReader:
     def _command(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
         if node.id != "scalar":
             return self._texts(node, setting, place)
-        import shlex
-
         try:
             return tuple(shlex.split(str(node.value))) or None
         except ValueError as error:

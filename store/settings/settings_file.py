@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import grp
 import os
 import pwd
 import stat
@@ -115,8 +116,6 @@ def _others_write(status: os.stat_result) -> bool:
 
 def _is_own_group(status: os.stat_result) -> bool:
     """Whether the group is the owner's private one, as most distributions make it."""
-    import grp
-
     try:
         owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
     except KeyError:
@@ -448,7 +447,7 @@ def settings_text(config: TeamConfig) -> str:
     Its key and the places of its files are left out: they are where this
     team is, not what it is.
     """
-    import yaml
+    import yaml  # 14 ms, which few verbs need
 
     return yaml.safe_dump(_settings(config), sort_keys=False, allow_unicode=True, width=120)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -170,8 +171,6 @@ def csv_row(message: Message) -> dict[str, str]:
 
 def csv_text(fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
     """Rows as CSV, below their fields."""
-    import csv
-
     text = io.StringIO()
     table = csv.DictWriter(text, fields, lineterminator="\n")
     table.writeheader()

@@ -11,17 +11,19 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.message import Message
 from team_console.store.protocol.client_requests import PATH_KEYS, Excerpt, Permission, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
+
+if TYPE_CHECKING:
+    from difflib import SequenceMatcher
 
 _REACH = {
     "session": "for this session",
@@ -108,7 +110,7 @@ Hunk = tuple[int, int, int, int]
 def difference(before: str, after: str) -> tuple[str, ...]:
     """Lines with their sign: ` ` stays, `-` goes, `+` comes; `@@` begins each stretch. Empty when nothing differs."""
     old, new = lines_of(before), lines_of(after)
-    grouping = SequenceMatcher(None, "", "")
+    grouping = _matcher((), ())
     vars(grouping)["opcodes"] = _changes(old, new)  # which `get_opcodes` would else work out
     return tuple(line for stretch in grouping.get_grouped_opcodes(_CONTEXT) for line in _written(stretch, old, new))
 
@@ -163,6 +165,12 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
     return changes
 
 
+def _matcher(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
+    from difflib import SequenceMatcher  # 5 ms, which no hook but one that asks for an edit needs
+
+    return SequenceMatcher(None, old, new)
+
+
 def _compared(old: Sequence[str], new: Sequence[str]) -> Sequence[Change]:
     if not old or not new:
         return [("delete" if old else "insert", 0, len(old), 0, len(new))] if old or new else []
@@ -170,7 +178,7 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Sequence[Change]:
     popular = len(new) // 100 + 1 if len(new) >= _POPULAR_FROM else len(new)
     if sum(number for line in old if (number := counts[line]) <= popular) > _MOST_PAIRS:
         return [("replace", 0, len(old), 0, len(new))]
-    return SequenceMatcher(None, old, new).get_opcodes()
+    return _matcher(old, new).get_opcodes()
 
 
 def _written(stretch: Sequence[Change], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
