@@ -12,7 +12,7 @@ from msgspec import Struct
 from team_console.console.preferences import COLUMNS, DENSITIES, SORTS
 from team_console.store.model.errors import Code
 from team_console.store.model.names import nearest
-from team_console.store.settings.parsing import MEMBER, TABLE, Form, Setting, every_setting
+from team_console.store.settings.parsing import MEMBER, TABLE, Setting, ValueForm, every_setting
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 Rows = Sequence[tuple[str, str]]
@@ -108,7 +108,7 @@ _ERRORS: Mapping[Code, str] = {
 }
 
 _TEXTS = "a list of texts"
-_FLAG = str(Form.FLAG)
+_FLAG = str(ValueForm.FLAG)
 CONFIG: tuple[SettingRow, ...] = (
     SettingRow(
         "theme", "a name, such as dark, light, contrast, terminal", "that of last time", "the theme to begin with"
@@ -186,9 +186,9 @@ def _is_about(row: SettingRow, topic: str) -> bool:
 
 
 def _value_words(setting: Setting) -> str:
-    if setting.form is Form.WORD:
+    if setting.form is ValueForm.WORD:
         return ", ".join(setting.choices)
-    if setting.form is Form.VALUES and setting.choices:
+    if setting.form is ValueForm.VALUES and setting.choices:
         return f"a mapping of {', '.join(setting.choices)} to {setting.fields[0].form}"
     return str(setting.form)
 
@@ -261,23 +261,23 @@ def _schema(setting: Setting) -> dict[str, Any]:
     words = {"type": "array", "items": {"type": "string"}}
     shape: dict[str, Any] = {"type": "string"}
     match setting.form:
-        case Form.WORD:
+        case ValueForm.WORD:
             shape = {"enum": list(setting.choices)}
-        case Form.FLAG:
+        case ValueForm.FLAG:
             shape = {"type": "boolean"}
-        case Form.COUNT:
+        case ValueForm.COUNT:
             shape = {"type": "integer", "minimum": 1}
-        case Form.SECONDS:
+        case ValueForm.SECONDS:
             shape = {"type": "number", "exclusiveMinimum": 0}
-        case Form.TEXTS | Form.KEYS | Form.COMMAND:
+        case ValueForm.TEXTS | ValueForm.KEYS | ValueForm.COMMAND:
             shape = words
-        case Form.SECTION:
+        case ValueForm.SECTION:
             shape = _mapping(setting.fields)
-        case Form.ENTRIES:
+        case ValueForm.ENTRIES:
             shape = {"type": "object", "additionalProperties": _mapping(setting.fields, is_open=True)}
-        case Form.VALUES:
+        case ValueForm.VALUES:
             shape = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
-        case Form.MEMBERS:
+        case ValueForm.MEMBERS:
             member = _mapping(setting.fields, is_open=True)
             named = {"type": "array", "items": {"anyOf": [{"type": "string"}, member]}}
             shape = {"anyOf": [named, {"type": "object", "additionalProperties": member}]}

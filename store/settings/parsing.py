@@ -25,7 +25,7 @@ VERDICTS = ("open", "signed")
 PRIORITIES = tuple(str(priority) for priority in Priority)
 
 
-class Form(StrEnum):
+class ValueForm(StrEnum):
     """What a value must look like; the text is what the reference and a finding say."""
 
     NAME = "a name"
@@ -59,7 +59,7 @@ class Setting(Struct, frozen=True):
     """
 
     key: str
-    form: Form
+    form: ValueForm
     meaning: str
     also: tuple[str, ...] = ()
     default: str = ""
@@ -76,127 +76,144 @@ class Setting(Struct, frozen=True):
 
 
 MEMBER = (
-    Setting("name", Form.NAME, "the member's name", default="needed in a list", needed=True),
-    Setting("role", Form.WORD, "what it is in the team", choices=ROLES),
+    Setting("name", ValueForm.NAME, "the member's name", default="needed in a list", needed=True),
+    Setting("role", ValueForm.WORD, "what it is in the team", choices=ROLES),
     Setting(
-        *("plan_mode_required", Form.FLAG, "it hands in a plan and works only after its approval"),
+        *("plan_mode_required", ValueForm.FLAG, "it hands in a plan and works only after its approval"),
         also=("plan",),
     ),
     Setting(
-        "deliver", Form.COMMAND, "runs for each pushed message (record on its standard input)", default="its inbox file"
+        "deliver",
+        ValueForm.COMMAND,
+        "runs for each pushed message (record on its standard input)",
+        default="its inbox file",
     ),
-    Setting("deliver_timeout", Form.SECONDS, "how long that command may take"),
-    Setting("may_message", Form.TEXTS, "whom it may write to", default="everybody", closed=True),
+    Setting("deliver_timeout", ValueForm.SECONDS, "how long that command may take"),
+    Setting("may_message", ValueForm.TEXTS, "whom it may write to", default="everybody", closed=True),
     Setting(
         "may_send",
-        Form.TEXTS,
+        ValueForm.TEXTS,
         "which kinds it may send; what it is asked it may always answer",
         default="all",
         closed=True,
     ),
-    Setting("agent_type", Form.TEXT, "kept for other programs", default="none"),
-    Setting("description", Form.TEXT, "kept for people", default="none"),
+    Setting("agent_type", ValueForm.TEXT, "kept for other programs", default="none"),
+    Setting("description", ValueForm.TEXT, "kept for people", default="none"),
 )
 RETENTION = (
-    Setting("active_messages_max", Form.COUNT, "read messages that stay in the queue at most"),
-    Setting("archive_after_days", Form.COUNT, "read messages older than that leave the queue for the archives"),
-    Setting("delete_archived_after_days", Form.COUNT, "age from which `clear` deletes archived messages"),
+    Setting("active_messages_max", ValueForm.COUNT, "read messages that stay in the queue at most"),
+    Setting("archive_after_days", ValueForm.COUNT, "read messages older than that leave the queue for the archives"),
+    Setting("delete_archived_after_days", ValueForm.COUNT, "age from which `clear` deletes archived messages"),
 )
 LIMITS = (
-    Setting("content_max_bytes", Form.COUNT, "larger messages are refused"),
-    Setting("attachment_bytes", Form.COUNT, "larger contents move to `attachments/`"),
-    Setting("content_soft_bytes", Form.COUNT, "larger messages give a warning"),
+    Setting("content_max_bytes", ValueForm.COUNT, "larger messages are refused"),
+    Setting("attachment_bytes", ValueForm.COUNT, "larger contents move to `attachments/`"),
+    Setting("content_soft_bytes", ValueForm.COUNT, "larger messages give a warning"),
 )
 _KIND = (
-    Setting("description", Form.TEXT, "what the kind is for", default="none"),
-    Setting("required_fields", Form.TEXTS, "fields that `send` refuses the kind without", default="none"),
-    Setting("priority", Form.WORD, "its priority where none is given", choices=PRIORITIES, default="the kind's own"),
+    Setting("description", ValueForm.TEXT, "what the kind is for", default="none"),
+    Setting("required_fields", ValueForm.TEXTS, "fields that `send` refuses the kind without", default="none"),
+    Setting(
+        "priority", ValueForm.WORD, "its priority where none is given", choices=PRIORITIES, default="the kind's own"
+    ),
 )
 _ROUTE = (
-    Setting("trigger", Form.TEXT, "when the handoff is due", default="none"),
-    Setting("from", Form.NAME, "who hands over", default="needed", needed=True),
-    Setting("to", Form.NAME, "who takes over", default="needed", needed=True),
-    Setting("payload", Form.TEXTS, "fields that the handoff carries; `send` warns of missing ones", default="none"),
+    Setting("trigger", ValueForm.TEXT, "when the handoff is due", default="none"),
+    Setting("from", ValueForm.NAME, "who hands over", default="needed", needed=True),
+    Setting("to", ValueForm.NAME, "who takes over", default="needed", needed=True),
+    Setting(
+        "payload", ValueForm.TEXTS, "fields that the handoff carries; `send` warns of missing ones", default="none"
+    ),
 )
 _HUMAN = (
-    Setting("keys", Form.KEYS, "the public keys that may sign its verdicts", default="none"),
+    Setting("keys", ValueForm.KEYS, "the public keys that may sign its verdicts", default="none"),
     Setting(
-        *("sign_with", Form.TEXT, "file of the key to sign with on this machine, private or public"),
+        *("sign_with", ValueForm.TEXT, "file of the key to sign with on this machine, private or public"),
         default="the one in `~/.ssh` or in the agent",
     ),
 )
-_WAIT = Setting("seconds", Form.SECONDS, "seconds")
+_WAIT = Setting("seconds", ValueForm.SECONDS, "seconds")
 
 TABLE: tuple[Setting, ...] = (
-    Setting("team", Form.NAME, "the team's name, part of request ids", also=("name",), default="team"),
+    Setting("team", ValueForm.NAME, "the team's name, part of request ids", also=("name",), default="team"),
     Setting(
-        *("lead", Form.NAME, "who answers plans and may ask for shutdowns"),
+        *("lead", ValueForm.NAME, "who answers plans and may ask for shutdowns"),
         also=("master",),
         default="the member with role master, else user",
     ),
     Setting(
-        *("agents", Form.MEMBERS, "the members; with a list other names are refused"),
+        *("agents", ValueForm.MEMBERS, "the members; with a list other names are refused"),
         also=("members",),
         fields=MEMBER,
         default="whoever writes and is written to",
     ),
-    Setting("language", Form.WORD, "the language of summaries, and of words written into messages", choices=LANGUAGES),
     Setting(
-        *("wait_for_human", Form.WORD, "when a client's hook waits for an answer; `present`: while a console is open"),
+        "language", ValueForm.WORD, "the language of summaries, and of words written into messages", choices=LANGUAGES
+    ),
+    Setting(
+        *(
+            "wait_for_human",
+            ValueForm.WORD,
+            "when a client's hook waits for an answer; `present`: while a console is open",
+        ),
         choices=WAITS,
     ),
-    Setting("retention", Form.SECTION, "how long messages stay", fields=RETENTION),
-    Setting("limits", Form.SECTION, "how large messages may be", fields=LIMITS),
+    Setting("retention", ValueForm.SECTION, "how long messages stay", fields=RETENTION),
+    Setting("limits", ValueForm.SECTION, "how large messages may be", fields=LIMITS),
     Setting(
-        *("overdue_seconds", Form.VALUES, "how long a request may stay open before it is overdue"),
+        *("overdue_seconds", ValueForm.VALUES, "how long a request may stay open before it is overdue"),
         fields=(_WAIT,),
         choices=tuple(OVERDUE_SECONDS),
         values="KIND OF REQUEST",
         default=", ".join(f"{kind} {seconds:g}" for kind, seconds in OVERDUE_SECONDS.items()),
     ),
     Setting(
-        *("message_types", Form.ENTRIES, "rules for kinds of message, your own kinds included"),
+        *("message_types", ValueForm.ENTRIES, "rules for kinds of message, your own kinds included"),
         fields=_KIND,
         values="KIND",
         default="none",
     ),
     Setting(
-        *("priorities", Form.VALUES, "the order of the priorities (critical: 1), or a kind's priority (review: high)"),
-        fields=(Setting("priority", Form.TEXT, "a priority or a number"),),
+        *(
+            "priorities",
+            ValueForm.VALUES,
+            "the order of the priorities (critical: 1), or a kind's priority (review: high)",
+        ),
+        fields=(Setting("priority", ValueForm.TEXT, "a priority or a number"),),
         values="PRIORITY or KIND",
         default="critical, high, medium, low",
     ),
     Setting(
-        *("routing", Form.ENTRIES, "standard handoffs, offered when composing and checked when sent"),
+        *("routing", ValueForm.ENTRIES, "standard handoffs, offered when composing and checked when sent"),
         also=("routes",),
         fields=_ROUTE,
         values="ROUTE",
         default="the eight standard ones",
     ),
     Setting(
-        *("humans", Form.ENTRIES, "who of the team is a human, and which SSH keys sign that human's verdicts"),
+        *("humans", ValueForm.ENTRIES, "who of the team is a human, and which SSH keys sign that human's verdicts"),
         fields=_HUMAN,
         values="NAME",
         default="the lead and `user`, without keys",
     ),
     Setting(
-        *("verdicts", Form.WORD, "`signed`: only a verdict that its human signed decides"),
+        *("verdicts", ValueForm.WORD, "`signed`: only a verdict that its human signed decides"),
         choices=VERDICTS,
         default="signed once a human has keys, else open",
         closed=True,
     ),
-    Setting("team_id", Form.TEXT, "what signed verdicts name the team by", default="made with the first of them"),
+    Setting("team_id", ValueForm.TEXT, "what signed verdicts name the team by", default="made with the first of them"),
     Setting(
-        *("signed_since", Form.MOMENT, "verdicts from before then need no signature, if the audit trail has them"),
+        *("signed_since", ValueForm.MOMENT, "verdicts from before then need no signature, if the audit trail has them"),
         default="every verdict needs one",
     ),
-    Setting("spawn", Form.COMMAND, "runs when a creation request is approved", default="nothing"),
-    Setting("key_file", Form.TEXT, "file of the key that signs messages, readable by you alone", default="no key"),
-    Setting("queue_dir", Form.TEXT, "folder of the queue, inside the project", default="see `help files`"),
-    Setting("queue_file", Form.TEXT, "the queue", default="{queue_dir}/message-queue.yaml"),
-    Setting("archive_dir", Form.TEXT, "folder of the archives, inside the project", default="{queue_dir}/archive"),
-    Setting("version", Form.TEXT, "kept for people", default="none"),
-    Setting("description", Form.TEXT, "kept for people", default="none"),
+    Setting("spawn", ValueForm.COMMAND, "runs when a creation request is approved", default="nothing"),
+    Setting("key_file", ValueForm.TEXT, "file of the key that signs messages, readable by you alone", default="no key"),
+    Setting("queue_dir", ValueForm.TEXT, "folder of the queue, inside the project", default="see `help files`"),
+    Setting("queue_file", ValueForm.TEXT, "the queue", default="{queue_dir}/message-queue.yaml"),
+    Setting("archive_dir", ValueForm.TEXT, "folder of the archives, inside the project", default="{queue_dir}/archive"),
+    Setting("version", ValueForm.TEXT, "kept for people", default="none"),
+    Setting("description", ValueForm.TEXT, "kept for people", default="none"),
 )
 HOISTED = (*RETENTION, *LIMITS)
 """Settings of a section that may also stand at the top."""
@@ -206,8 +223,8 @@ def every_setting() -> Iterator[tuple[str, Setting]]:
     """Each setting with its path (`agents[].role`, `message_types.KIND.priority`), as the reference lists them."""
     for setting in TABLE:
         yield setting.key, setting
-        between = {Form.MEMBERS: "[]", Form.ENTRIES: f".{setting.values}"}.get(setting.form, "")
-        for inner in setting.fields if setting.form is not Form.VALUES else ():
+        between = {ValueForm.MEMBERS: "[]", ValueForm.ENTRIES: f".{setting.values}"}.get(setting.form, "")
+        for inner in setting.fields if setting.form is not ValueForm.VALUES else ():
             yield f"{setting.key}{between}.{inner.key}", inner
 
 
@@ -525,7 +542,7 @@ class SettingsReader:
             return None
 
 
-_TEXT = Setting("", Form.TEXT, "")
+_TEXT = Setting("", ValueForm.TEXT, "")
 
 
 def _count(text: str) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.store.settings.parsing import TABLE, Form, every_setting
+from team_console.store.settings.parsing import TABLE, ValueForm, every_setting
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Agent, TeamConfig
 
@@ -157,22 +157,25 @@ def test_settings_of_verdicts_that_cannot_be_understood_let_nothing_unsigned_dec
 
 def test_every_setting_of_the_table_can_be_set() -> None:
     values = {
-        Form.NAME: "ceo",
-        Form.TEXT: "x",
-        Form.FLAG: "true",
-        Form.COUNT: "8",
-        Form.SECONDS: "8",
-        Form.TEXTS: "[x]",
-        Form.COMMAND: "[x]",
-        Form.KEYS: f"[{PUBLIC_KEY}]",
-        Form.MOMENT: "2026-11-22",
+        ValueForm.NAME: "ceo",
+        ValueForm.TEXT: "x",
+        ValueForm.FLAG: "true",
+        ValueForm.COUNT: "8",
+        ValueForm.SECONDS: "8",
+        ValueForm.TEXTS: "[x]",
+        ValueForm.COMMAND: "[x]",
+        ValueForm.KEYS: f"[{PUBLIC_KEY}]",
+        ValueForm.MOMENT: "2026-11-22",
     }
     default = TeamConfig()
     for path, setting in every_setting():
         parts = path.replace("[]", ".0").split(".")
-        if setting.form in (Form.SECTION, Form.ENTRIES, Form.MEMBERS, Form.VALUES) or parts[0] == "key_file":
+        if (
+            setting.form in (ValueForm.SECTION, ValueForm.ENTRIES, ValueForm.MEMBERS, ValueForm.VALUES)
+            or parts[0] == "key_file"
+        ):
             continue
-        value = setting.choices[-1] if setting.form is Form.WORD else values[setting.form]
+        value = setting.choices[-1] if setting.form is ValueForm.WORD else values[setting.form]
         text = f"{parts[-1]}: {value}"
         for part in reversed(parts[:-1]):
             extra = ", name: ceo" if part == "0" and parts[-1] != "name" else ""
