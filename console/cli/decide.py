@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from team_console.console.cli.waits import (
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.names import USER, canonical
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.client_requests import questions_of
 from team_console.store.protocol.membership import left_out, members
 from team_console.store.protocol.relations import silent
@@ -189,7 +189,7 @@ _ONLY = object()
 
 def add_approve_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    _add_several(parser)
     parser.add_argument("--note", help="a word to the asker")
     parser.add_argument(
         "--agent-name", metavar="N", help="the name of the agent to be created (else made from its type)"
@@ -207,13 +207,14 @@ def add_approve_arguments(parser: ArgumentParser) -> None:
         "--edited", metavar="FILE|-", help="approve this text in place of the plan, the command or the file's content"
     )
     _add_remarks(parser)
-    add_seen(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say what it would do, and who will be told")
 
 
 def do_approve(call: Call) -> int:
     """Approve, and say what was decided on whose request."""
     options = call.options
+    if options.more or isinstance(options.seen, list):
+        return _each(call, do_approve)
     if options.dry_run:
         return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
     receipt: Receipt = approve(
@@ -246,16 +247,17 @@ def _show(call: Call, foreseen: tuple[str, ...]) -> int:
 
 def add_reject_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    _add_several(parser)
     parser.add_argument("--reason", default="", help="why not; the asker reads it")
     parser.add_argument("--suggest", metavar="S", help="what would be accepted instead")
     _add_remarks(parser)
-    add_seen(parser)
 
 
 def do_reject(call: Call) -> int:
     """Reject, and say what was decided on whose request."""
     options = call.options
+    if options.more or isinstance(options.seen, list):
+        return _each(call, do_reject)
     receipt = reject(
         call.decider,
         request_id=options.request,
@@ -265,6 +267,43 @@ def do_reject(call: Call) -> int:
         remarks=_remarks(call),
     )
     return call.finish(receipt, describe("rejected", receipt))
+
+
+def _add_several(parser: ArgumentParser) -> None:
+    """One request, or several that get the same verdict."""
+    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
+    text = "further requests with the same verdict: each is answered on its own, none that is not named"
+    add_completed(parser, "requests", "more", nargs="*", metavar="REQUEST", help=text)
+    text = "answer only what show REQUEST printed with this word; of several requests one word each, in their order"
+    parser.add_argument("--seen", action="append", metavar="WORD", help=text)
+
+
+def _each(call: Call, decide: Callable[[Call], int]) -> int:
+    """Decide each request that is named, on its own; one that is refused keeps none of the others.
+
+    Raises:
+        TeamError: `USAGE` for words of --seen that are more or fewer than the requests.
+    """
+    options = call.options
+    named, words = list(dict.fromkeys([options.request, *options.more])), options.seen or []
+    if words and len(words) != len(named):
+        text = f"--seen is given {counted(len(words), 'time')} for {counted(len(named), 'request')}"
+        raise TeamError(Code.USAGE, text, "Give the word of each request, in their order.")
+    options.more, status = [], 0
+    # guard: verdict-for-those-named-only
+    for number, options.request in enumerate(named):
+        options.seen = words[number] if words else None
+        try:
+            status = max(status, decide(call))
+        except TeamError as error:
+            if len(named) == 1:
+                raise
+            status = 1
+            if call.out.as_json:
+                call.out.json(error.as_json())
+            else:
+                call.out.warn([f"{options.request}: {error.message}"])
+    return status
 
 
 # `askback`: asks the asker something; the request stays open.

@@ -40,6 +40,7 @@ from team_console.store.service.agents import send_roster
 from team_console.store.service.inbox import Trust, marked, trust_in
 from team_console.store.service.maintenance import accept_keys, accept_settings, heal
 from team_console.store.service.waiting import LONGEST_WAIT, until
+from team_console.store.views.alike import decided_before
 from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
@@ -117,7 +118,9 @@ def do_show(call: Call) -> int:
             call.out.say(f"{number:>5}  {safe_text(line.rstrip())}")
     elif call.out.as_json:
         found = [{**one.remark.as_recorded, "now": one.now} for one in _placed(call, thread, view)]
-        call.out.json({**_as_json(thread, view, trust_in(call.team, thread.messages)), "remarks": found})
+        before = [request_json(row, view.now) for row in _before(thread, view)]
+        shown = _as_json(thread, view, trust_in(call.team, thread.messages))
+        call.out.json({**shown, "remarks": found, "before": before})
     else:
         _show(call, thread, view)
     call.out.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
@@ -176,6 +179,7 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     call.out.say(f"{where}, {safe_line(thread.message.status)}")
     _show_versions(call, thread, view)
     _show_remarks(call, thread, view)
+    _show_before(call, thread, view)
     _show_deliveries(call, thread)
     others = [message for message in thread.messages if message is not thread.message]
     if others:
@@ -230,6 +234,25 @@ def _show_remarks(call: Call, thread: Thread, view: View) -> None:
         call.out.say(call.out.paint("remarks on lines, and where they are in this version", "bold"))
     for one in found:
         call.out.say(safe_line(f"{one.words}: «{one.remark.quote}»: {one.remark.text}"))
+
+
+def _before(thread: Thread, view: View) -> list[RequestRow]:
+    row = next((row for row in view.requests if row.request_id == thread.request_id), None)
+    return decided_before(row, view.requests) if row is not None and parse_message(thread.message).opens else []
+
+
+def _show_before(call: Call, thread: Thread, view: View) -> None:
+    """What was decided on the same thing before, with its words."""
+    rows = _before(thread, view)
+    if rows:
+        call.out.say()
+        call.out.say(call.out.paint("decided on the same before", "bold"))
+        print_table(call.out, ("REQUEST", "STATE", "AGO", "WHAT"), [_before_cells(row, view) for row in rows])
+
+
+def _before_cells(row: RequestRow, view: View) -> tuple[str, ...]:
+    what = f"{row.title}: {row.reason}" if row.reason else row.title
+    return row.request_id, f"{row.state} by {row.answered_by}", age_since(row.answered_at, view.now), what
 
 
 def _placed(call: Call, thread: Thread, view: View) -> list[Placed]:

@@ -131,6 +131,14 @@ VERDICT = record(
     },
     "how one request stands",
 )
+_BLOCKED = record(
+    {
+        "total": number("seconds in which at least one of its requests waited"),
+        "median": or_null(number("seconds that a request waited")),
+        "now": or_null(number("seconds for which its oldest open request waits")),
+        "requests": count("how many it put"),
+    }
+)
 WHY = record(
     {
         "user": text("the last words of the user of the session"),
@@ -162,6 +170,7 @@ REQUEST = record(
         "withdrawn_at": or_null(text("when it was taken back or timed out")),
         "answers": array(text("ids of messages that answer it")),
         "supersedes": or_null(text("the request it takes the place of")),
+        "cause": text("the same for requests that are alike: the shape of a command, a file, a site, what is asked"),
         "talk": array(
             record({"by": text(), "at": text(), "content": text(), "asks": flag("it asks back; else it answers that")}),
             "what was asked back about it, and what its asker said, the oldest first",
@@ -418,6 +427,9 @@ SCHEMAS: Mapping[str, Schema] = {
             "lock": or_null(LOCK),
             "reasons": array(REASON, "all that is the matter, worst first"),
             "dropped": count("messages that wait beside the queue to be taken in"),
+            "blocked": record(
+                {"team": _BLOCKED, "agents": mapping(_BLOCKED)}, meaning="how long agents waited for a human"
+            ),
         },
         {"needs": {"type": ["array", "null"], "description": "what waits for you", "items": {"type": "object"}}},
     ),
@@ -433,6 +445,7 @@ SCHEMAS: Mapping[str, Schema] = {
                 record({**REMARK["properties"], "now": or_null(count("its line in this version; null: it is gone"))}),
                 "what was said to lines of it and of its earlier versions",
             ),
+            "before": array(REQUEST, "what was decided on the same before, the newest first, at most five"),
             "request": or_null(REQUEST),
             "versions": array(REQUEST, "the request and those it took the place of"),
             "thread": array(STORED, "messages that belong together, the oldest first"),

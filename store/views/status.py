@@ -23,6 +23,8 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE
+from team_console.store.views.alike import cause_of
+from team_console.store.views.blocked import blocked_times
 from team_console.store.views.history import past, unseen
 from team_console.store.views.projection import Projection, view_of
 from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View
@@ -301,6 +303,7 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
         "answers": [answer.message_id for answer in row.answers],
         "supersedes": row.supersedes,
         "superseded_by": row.superseded_by,
+        "cause": cause_of(row),
         "talk": [
             {"by": said.sender, "at": said.created, "content": said.content, "asks": said.sender != row.asker}
             for said in row.talk
@@ -360,8 +363,15 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "lock": asdict(truth.holder) if truth.holder else None,
         "reasons": reasons_json(truth),
         "dropped": len(snapshot.dropped),
+        "blocked": blocked_json(view),
         "needs": [need_json(item, view.now) for item in view.attention] if snapshot.is_known else None,
     }
+
+
+def blocked_json(view: View) -> dict[str, Any]:
+    """How long agents waited for a human, by the requests that are known: the team under `team`."""
+    of, team = blocked_times(view.requests, view.now)
+    return {"team": asdict(team), "agents": {name: asdict(blocked) for name, blocked in of.items()}}
 
 
 def reasons_json(truth: StoreStatus) -> list[dict[str, str]]:

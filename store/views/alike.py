@@ -1,0 +1,75 @@
+"""Requests that are alike: of one cause, so that they can be decided together, or as the same was decided before."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from team_console.store.protocol.client_requests import PATH_KEYS, permission_of, questions_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.views.rows import RequestRow
+
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*(?::[a-z0-9-]+)*")
+_VARIES = re.compile(r"\d+|`[^`]*`|\"[^\"]*\"|'[^']*'")
+_OPERATORS = re.compile(r"\s*(?:&&|\|\||[;|&\n])\s*")
+MOST_BEFORE = 5
+
+
+def cause_of(row: RequestRow) -> str:
+    """What tells requests of one cause from all others: the shape of a command, a file, a site, or what is asked."""
+    if row.kind is not RequestKind.PERMISSION:
+        asked = " ".join(question.text for question in questions_of(row.question.payload))
+        return f"{row.kind}: {_VARIES.sub('#', asked or row.title).casefold().strip()}"
+    permission = permission_of(row.question.payload)
+    given = permission.input
+    command = given.get("command")
+    if isinstance(command, str):
+        return f"{permission.tool}: {' ; '.join(_shape(part) for part in _OPERATORS.split(command) if part)}"
+    path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str)), None)
+    if path is not None:
+        return f"{permission.tool}: {path}"
+    return f"{permission.tool}: {_site(given)}"
+
+
+def _shape(command: str) -> str:
+    """A command without what it is used on: the program, its subcommand, its flags."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    named = [word for word in words if not re.fullmatch(r"\w+=.*", word)]
+    if not named:
+        return ""
+    second = named[1:2] if _SUBCOMMAND.fullmatch(named[1] if len(named) > 1 else "") else []
+    flags = sorted({word.partition("=")[0] for word in named if word.startswith("-") and len(word) > 1})
+    return " ".join([named[0].rpartition("/")[2], *second, *flags])
+
+
+def _site(given: Mapping[str, Any]) -> str:
+    url = given.get("url")
+    try:
+        return urlsplit(url).netloc if isinstance(url, str) else " ".join(sorted(map(str, given)))
+    except ValueError:
+        return ""
+
+
+def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestRow]:
+    """What was decided on the same thing before, newest first, at most five.
+
+    Args:
+        rows: Every request that is known, those decided newest first.
+    """
+    cause = cause_of(row)
+    found = (
+        other
+        for other in rows
+        if other.verdict is not None
+        and other.key != row.key
+        and other.kind is row.kind
+        and (row.asked_at is None or other.answered_at is None or other.answered_at <= row.asked_at)
+        and cause_of(other) == cause
+    )
+    return [other for _, other in zip(range(MOST_BEFORE), found, strict=False)]
