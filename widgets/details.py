@@ -13,7 +13,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.names import USER
-from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.model.safe import counted, fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import (
     EditablePart,
     Question,
@@ -28,6 +28,7 @@ from team_console.store.protocol.client_requests import (
 from team_console.store.protocol.kinds import Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.verdicts import Seal, Seen
+from team_console.store.protocol.why import WHY, why_in, why_lines
 from team_console.store.views.conversation import Conversation, Delivery, Turn
 from team_console.store.views.decisions import Decision
 from team_console.store.views.evidence import Evidence, Mark, Piece, Section
@@ -516,6 +517,8 @@ def _rest(message: Message, *, sprint: bool) -> dict[str, Any]:
     hidden = _IN_HEAD if not sprint else _IN_HEAD | {"content"}
     if message.type == "plan_approval_request":
         hidden |= CLIENT_FIELDS
+    if parse_message(message).opens is not None and why_in(message.payload) is not None:
+        hidden |= {WHY}
     rest = {key: value for key, value in message.payload.items() if key not in hidden}
     if isinstance(message.payload.get("approve"), bool):
         rest = {"approve": message.payload["approve"], **rest}
@@ -762,6 +765,8 @@ def request_document(
             *above,
             *content_blocks(row.question, read, content),
             *below,
+            *why_blocks(row.question),
+            *talk_blocks(row, now),
             *_answers(row, now, content),
             *_history(row, earlier, now),
         ),
@@ -769,6 +774,23 @@ def request_document(
         seen=seen,
         source=content if content is not None else row.question.content or source_of(row.question) or row.title,
     )
+
+
+def why_blocks(question: Message) -> tuple[Block, ...]:
+    """What user and agent said last before it was asked, and what was run; nothing where no hook asked."""
+    why = why_in(question.payload)
+    if why is None:
+        return ()
+    return Heading("why it asks"), Lines(tuple(((line, ""),) for line in why_lines(why)))
+
+
+def talk_blocks(row: RequestRow, now: datetime) -> tuple[Block, ...]:
+    """What was asked back about it, and what its asker said to that."""
+    lines: list[Line] = []
+    for said in row.talk:
+        lines.append(((f"{_named(said.sender)}, {ago(said.created_at, now)}", "muted"),))
+        lines += [((line, ""),) for line in fenced(said.content)]
+    return (Heading("asked back"), Lines(tuple(lines))) if lines else ()
 
 
 def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
@@ -816,6 +838,9 @@ def _clocks(row: RequestRow, now: datetime) -> list[Part]:
         allowed = (row.due_at - row.asked_at).total_seconds() if row.asked_at is not None else 0.0
         late = "alarm" if -left >= allowed else "alert"
         clocks.append((f"due in {span(left)}", "muted") if left > 0 else (f"◷ overdue for {span(-left)}", late))
+    if row.is_open and row.talk:
+        word = "asked back" if row.is_asked_back else "answered back"
+        clocks.append((f"{word} {span((now - (row.talk[-1].created_at or now)).total_seconds())} ago", "strong"))
     if row.is_open and row.expires_at is not None:
         clocks.append((f"ends in {span((row.expires_at - now).total_seconds())}", "warn"))
     return clocks
