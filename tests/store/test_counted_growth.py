@@ -20,8 +20,8 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
 from team_console.store.views.proposals import difference
 
-from tests.proofs.benchmarks.bulk import VERBS, Verb, aged
 from tests.proofs.benchmarks.data import write_team
+from tests.store.growing_verbs import VERBS, Verb, aged
 from tests.store.yaml_folder import QUEUE, make_message, open_yaml, put
 
 pytestmark = pytest.mark.slow
@@ -72,7 +72,7 @@ def _exponent(least: int, small: int, large: int) -> float:
     return math.log(max(large - least, many) / max(small - least, few)) / math.log(many / few)
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb.name != "--version"], ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
     verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

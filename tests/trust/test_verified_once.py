@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from typing import Any
 
 import pytest
+from team_console.store.model.message import Message, from_record
 from team_console.store.protocol import verdicts
-from team_console.store.protocol.verdicts import SIGNATURE, objection
+from team_console.store.protocol.ssh import SshSignature
+from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, objection, statement
+from team_console.store.settings.team_config import Human, TeamConfig
 
-from tests.proofs.benchmarks.verdicts import many_signed
-
+AGENT, LEAD = "task-manager", "ceo"
 AMOUNT = 200
+TEAM_ID = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.fixture
@@ -57,3 +62,37 @@ def test_a_key_that_is_taken_out_of_the_settings_is_not_remembered_as_good(worke
 
 def test_ten_thousand_fit_into_what_is_remembered() -> None:
     assert verdicts._REMEMBERED > 10_000
+
+
+def many_signed(amount: int, *, seed: bytes = b"a key") -> tuple[TeamConfig, list[tuple[Message, Message]]]:
+    """Questions with their verdicts, signed here: `ssh-keygen` would take minutes."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    private = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(seed).digest())
+    blob = _packed(b"ssh-ed25519") + _packed(private.public_key().public_bytes_raw())
+    human = Human(LEAD, (f"ssh-ed25519 {base64.b64encode(blob).decode()} {LEAD}",))
+    config = TeamConfig(lead=LEAD, humans={LEAD: human}, verdicts="signed", team_id=TEAM_ID)
+    return config, [_pair(private, blob, place) for place in range(amount)]
+
+
+def _pair(private: Any, blob: bytes, place: int) -> tuple[Message, Message]:
+    envelope = {"created": "2026-02-24T10:30:00.000Z", "status": "read", "priority": "high"}
+    request = f"permission-{place}@{AGENT}"
+    asked = {"request_id": request, "tool": "Bash", "input": {"command": f"ls {place}"}}
+    names = {"type": "permission_request", "from": AGENT, "to": LEAD}
+    question = from_record({"message_id": f"Q{place}", **names, **envelope, "payload": asked})
+    said = {"request_id": request, "approve": True, "scope": "once", REQUEST_DIGEST: digest_of(question)}
+    names = {"type": "permission_response", "from": LEAD, "to": AGENT}
+    record = {"message_id": f"A{place}", **names, **envelope}
+    text = statement(TEAM_ID, from_record({**record, "payload": said}))
+    parts = SshSignature(blob, NAMESPACE.encode(), b"sha512", b"ssh-ed25519", b"", b"")
+    value = private.sign(parts.signed(text.encode()))
+    inner = _packed(b"ssh-ed25519") + _packed(value)
+    whole = b"SSHSIG\0\0\0\1" + b"".join(map(_packed, (blob, NAMESPACE.encode(), b"", b"sha512", inner)))
+    body = base64.b64encode(whole).decode()
+    armoured = f"-----BEGIN SSH SIGNATURE-----\n{body}\n-----END SSH SIGNATURE-----\n"
+    return question, from_record({**record, "payload": {**said, SIGNATURE: armoured}})
+
+
+def _packed(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data

@@ -1,1 +1,0 @@
-"""Stores that are measured, each as a program of its own that takes orders on standard input."""
