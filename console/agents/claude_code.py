@@ -57,7 +57,6 @@ def _transcript(data: Mapping[str, Any]) -> str:
     path, thread = text_in(data, "transcript_path"), text_in(data, "agent_id")
     if not thread:
         return path
-    # guard: teammates-own-transcript
     is_name = path.endswith(".jsonl") and "/" not in thread and "\0" not in thread
     return f"{path.removesuffix('.jsonl')}/subagents/agent-{thread}.jsonl" if is_name else ""
 

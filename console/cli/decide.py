@@ -290,7 +290,6 @@ def _each(call: Call, decide: Callable[[Call], int]) -> int:
         text = f"--seen is given {counted(len(words), 'time')} for {counted(len(named), 'request')}"
         raise TeamError(Code.USAGE, text, "Give the word of each request, in their order.")
     options.more, status = [], 0
-    # guard: verdict-for-those-named-only
     for number, options.request in enumerate(named):
         options.seen = words[number] if words else None
         try:

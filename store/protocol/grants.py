@@ -109,7 +109,6 @@ def grant_trouble(answer: Message, question: Message | None) -> str:
     if question is None or not scope_in(grant).covers(question):
         return "the grant that it names does not cover this request"
     end, at = ends_at(grant), answer.created_at
-    # guard: grant-ends
     return "it was given after its grant had ended" if end is not None and (at is None or at >= end) else ""
 
 

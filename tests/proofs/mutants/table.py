@@ -21,6 +21,25 @@ GUARDS: Mapping[str, Guard] = {
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),
+    "grant-only-in-its-scope": guard(giving(True), "desk/test_grants.py::test_nothing_outside_the_scope_is_answered"),
+    "grant-contradicts-no-rejection": guard(
+        never, "desk/test_grants.py::test_it_never_starts_against_a_rejection_or_without_an_end"
+    ),
+    "grant-written-by-us": guard(
+        giving(True), "desk/test_grants.py::test_a_grant_that_another_program_wrote_gives_nothing"
+    ),
+    "question-back-decides-nothing": guard(
+        removed, "desk/test_asked_back.py::test_any_request_can_be_asked_about_and_nothing_of_it_answers"
+    ),
+    "remark-never-moved-silently": guard(
+        unfiltered, "desk/test_asked_back.py::test_a_remark_whose_line_is_gone_says_so_and_is_never_moved_silently"
+    ),
+    "transcript-secrets-masked": guard(
+        removed, "hook/test_transcript.py::test_an_extract_is_small_safe_and_without_secrets"
+    ),
+    "words-with-a-yes-come-as-mail": guard(
+        always, "hook/test_console.py::test_words_with_a_yes_reach_the_model_after_the_call"
+    ),
     "served-behind-a-token": guard(never, "cli/test_serve.py::test_every_address_without_the_token_is_forbidden"),
     "only-plain-files-of-others": guard(
         never, "store/test_claude_team.py::test_what_is_no_plain_file_is_named_and_not_read"
