@@ -18,6 +18,7 @@ from team_console.store.protocol.client_requests import (
     EditablePart,
     Question,
     answers_of,
+    denial_of,
     editable_part,
     file_seen_from,
     modes_of,
@@ -121,6 +122,9 @@ def origin_facts(message: Message) -> tuple[Block, ...]:
     if origin.client or origin.session:
         session = f" · session {safe_line(origin.session, 100)}" if origin.session else ""
         facts.append(Fact("client", ((_named(origin.client) or "not named", ""), (session, "muted"))))
+    denied = denial_of(message.payload)
+    if denied:
+        facts.append(Fact("denied", ((safe_line(denied, _LONGEST), "warn"),)))
     modes = modes_of(message.payload)
     if modes:
         facts.append(Fact("modes", ((safe_line(" or ".join(modes), 300), ""),)))

@@ -17,7 +17,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents import claude_code
-from team_console.console.agents.events import Event, EventName, Reply, Wish
+from team_console.console.agents.ask_rules import CODEX_QUESTION
+from team_console.console.agents.events import Event, EventName, Reply, Wish, specific_reply
 from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
 from team_console.console.agents.session_files import ALLOWED, ASKED, Data, asked_by, asked_in, digest, shows_decided
 from team_console.console.agents.transcript import why_of
@@ -33,23 +34,28 @@ from team_console.store.service.grants import is_granted
 from team_console.store.service.inbox import trust_in
 from team_console.store.service.requests import submit_plan
 from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests
-from team_console.store.service.waiting import is_human_awaited
+from team_console.store.service.waiting import human_present, is_human_awaited
 from team_console.store.views.proposals import excerpt_of
 from team_console.store.views.verdicts import Outcome, await_verdict, mark_verdict_read, verdict_of
 
 _OFFERED_FOR = timedelta(hours=1)
 """How long a denied call may still be allowed: later nobody knows what it was good for."""
+_DENIED_WAIT = 120.0
+"""Seconds for which a denied call waits for a human who is there; later its session is told by mail."""
 
 
 def offer_denied(session: ClientSession) -> None:
-    """Put a denied call on the human's list; the agent goes on without it meanwhile."""
+    """Put a denied call on the human's list, and let it be tried again where it is allowed within the turn.
+
+    Without a human, and after a while, the agent goes on without it; a yes then comes as mail.
+    """
     event = session.event
     if session.config.wait_for_human == "never" or not event.tool:
         return
     session.meet_teammate()
     reason = event.reason.strip() or "the client gave no reason"
     headline = headline_of(Permission(event.tool, event.input))
-    ask_permission(
+    receipt = ask_permission(
         session.caller(),
         tool=event.tool,
         input=event.input,
@@ -61,6 +67,21 @@ def offer_denied(session: ClientSession) -> None:
         denied=reason,
         why=why_of(event),
     )
+    if receipt.request_id is None or not human_present(session.team):
+        return
+    decided = wait_for_verdict(
+        session.team,
+        receipt.request_id,
+        me=session.name,
+        seconds=_DENIED_WAIT,
+        needs_human=True,
+        asked=receipt.messages[0],
+    )
+    if isinstance(decided, str) or decided.message is None or not _allowed(session, receipt.request_id):
+        return
+    keep_allowed(session, [decided.message])
+    if session.say(specific_reply(event.name, retry=True)):
+        _mark_as_read(session, decided.message)
 
 
 def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
@@ -71,7 +92,7 @@ def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
             session.files.write(f"{ALLOWED}{digest(request_id):08x}", {"request_id": request_id})
 
 
-def allow_once(session: ClientSession) -> None:
+def allow_once(session: ClientSession) -> bool:
     """Let a call pass that the human allowed, in the form and the folder that was shown; the store uses it up.
 
     The file is a hint: whoever can write one allows nothing by it, because the store says what was allowed and used.
@@ -87,8 +108,8 @@ def allow_once(session: ClientSession) -> None:
             reply = session.client.allow_reply(event, allowed.instead)
             # guard: allowed-once
             if reply is not None and session.use_once(request_id):
-                session.say(reply)
-                return
+                return session.say(reply)
+    return False
 
 
 class _Allowed(Struct, frozen=True):
@@ -345,6 +366,25 @@ _CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """Tools that change the file they name."""
 
 
+def ask_before(session: ClientSession) -> None:
+    """Ask for a call that the team wants to be asked for and the client would not ask for, while somebody is there.
+
+    In a session with a human at its terminal the client's dialog is raised, beside which the request stands. In a run
+    without one that would be a no by itself: there, and in Codex, which has no such answer, the hook waits.
+    """
+    event = session.event
+    rule = session.call.rule_for(session.config.asked_for(session.me))
+    # guard: nothing-asked-of-nobody
+    if not (rule or event.tool == CODEX_QUESTION) or not is_human_awaited(session.team):
+        return
+    # guard: no-by-a-dialog-nobody-sees
+    if session.client is claude_code and session.call.is_attended:
+        reason = f"{session.config.lead} wants to be asked for: {rule}"
+        session.say(specific_reply(event.name, permissionDecision="ask", permissionDecisionReason=reason))
+    else:
+        ask_human(session)
+
+
 def ask_human(session: ClientSession) -> None:
     """Put what the client asks to the human and print the verdict; nothing where none comes.
 
@@ -356,7 +396,7 @@ def ask_human(session: ClientSession) -> None:
         return
     needs_human = session.config.wait_for_human == "present"
     session.meet_teammate()
-    seconds = _seconds(session.call.timeout)
+    seconds = _seconds(session.call.timeout, session.event.patience)
     asker = new_name()
     with undisturbed(), session.team.announce(Presence.ASKER, asker) as announced:
         receipt = _open(session, asker if announced else None, session.team.clock() + timedelta(seconds=seconds))
@@ -405,12 +445,12 @@ def _mark_as_read(session: ClientSession, verdict: Message) -> None:
         mark_verdict_read(session.caller(), verdict)
 
 
-def _seconds(given: str) -> float:
+def _seconds(given: str, patience: float | None) -> float:
     try:
         limit = float(given)
     except ValueError:
         limit = DEFAULT_TIMEOUT
-    return max(1.0, min(limit, 10 * 366 * 86_400.0) - _MARGIN)
+    return max(1.0, min(limit, patience or limit, 10 * 366 * 86_400.0) - _MARGIN)
 
 
 def _open(session: ClientSession, asker: str | None, expires: datetime) -> Receipt | None:

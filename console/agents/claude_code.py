@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from team_console.console.agents.events import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.agents.events import Event, EventName, Reply, Wish, decision_reply, specific_reply
 from team_console.console.agents.quick import teammate_of
 from team_console.store.protocol.parsing import flag, mapping, mappings, text_in
 
 CLIENT = "claude-code"
 PLAN_TOOL, QUESTION_TOOL = "ExitPlanMode", "AskUserQuestion"
-MODES = ("default", "acceptEdits")
-"""Modes in which a session goes on after its plan: asking for each edit, or accepting edits."""
+MODES = ("auto", "acceptEdits", "default")
+"""Modes in which a session can go on after its plan: its check decides, edits are accepted, or each is asked for."""
+_CRITICAL = 120.0
+"""Seconds after which it refuses by itself to delete what is critical: home, root, the project."""
 LONGEST_CONTEXT = 9_500
 """Characters of text that a hook may add; the client cuts at 10,000."""
 MOST_BLOCKS = 8
@@ -47,6 +49,9 @@ def event_of(data: Mapping[str, Any]) -> Event:
         last_words=text_in(data, "last_assistant_message"),
         keeps_going=flag(data, "stop_hook_active"),
         reason=text_in(data, "reason"),
+        mode=text_in(data, "permission_mode"),
+        # Such a request has this empty list, and no other of a shell has (seen with 2.1.331).
+        patience=_CRITICAL if tool == "Bash" and suggestions == [] and wish is Wish.PERMISSION else None,
         teammates_work=_teammates_work(data),
         transcript=_transcript(data),
     )
@@ -62,13 +67,13 @@ def _transcript(data: Mapping[str, Any]) -> str:
 
 
 def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
-    """The answer to a `PermissionRequest`; None where the verdict decides nothing here.
+    """The answer to what is asked for; None where the verdict decides nothing here.
 
     Args:
         verdict: The payload of the message that answers the request.
     """
     decision = _decision(event, verdict)
-    return None if decision is None else specific_reply(EventName.PERMISSION, decision=decision)
+    return None if decision is None else decision_reply(event, decision)
 
 
 def allow_reply(event: Event, instead: Mapping[str, Any] | None) -> Reply | None:
@@ -79,7 +84,7 @@ def allow_reply(event: Event, instead: Mapping[str, Any] | None) -> Reply | None
 
 
 def _wish(data: Mapping[str, Any], tool: str, given: Mapping[str, Any]) -> Wish | None:
-    if data.get("hook_event_name") != EventName.PERMISSION:
+    if data.get("hook_event_name") not in (EventName.PERMISSION, EventName.BEFORE_TOOL):
         return None
     if tool == PLAN_TOOL and text_in(given, "plan").strip():
         return Wish.PLAN

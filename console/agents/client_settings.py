@@ -11,11 +11,9 @@ import re
 import shlex
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from difflib import SequenceMatcher
-from itertools import takewhile
 from pathlib import Path as pathlib_Path
 from typing import Any
 
@@ -112,46 +110,16 @@ def _holder(settings: Settings, path: Path, made: Made) -> Settings:
     return holder
 
 
-# Marked blocks: lines of ours in a text file of somebody else, found again by the lines around them.
+# A marked block: lines of ours in a text file of somebody else, found again as they were written.
 
 _BODY = "block "
 """Begins a note of the lines that a join wrote between its marks."""
 
 
-class Marks(Struct, frozen=True):
-    """The two lines around a block; of what stands between them, ours is what a join wrote there."""
-
-    opening: str
-    closing: str
-
-
-class Found(Struct, frozen=True):
-    """A text with a block of ours in it.
-
-    Attributes:
-        before, after: What stands there without our lines, up to the first of them and from there on.
-        has_others: Whether lines of others stand between ours.
-        ends: Whether a line end stands behind our last line.
-    """
-
-    before: str
-    after: str
-    has_others: bool
-    ends: bool
-
-    @property
-    def without(self) -> str:
-        """The text without the block, and without the blank line that was put before it."""
-        before = self.before
-        if not self.has_others and before.endswith("\n\n"):
-            before = before[:-1] if self.after or self.ends else before[:-2]
-        return before + self.after
-
-
-def comment_marks(name: str, *, html: bool) -> Marks:
-    """The marks of the member `name`, as comments of Markdown (`html`) or of TOML."""
-    texts = f"team-console: {name} (this block is written by 'team-console join')", f"/team-console: {name}"
-    return Marks(*(f"<!-- {text} -->" if html else f"# {text}" for text in texts))
+def marked(name: str, body: str) -> str:
+    """The lines of a block of the member `name`, between comments of Markdown."""
+    opening = f"<!-- team-console: {name} (this block is written by 'team-console join') -->"
+    return f"{opening}\n{body.rstrip()}\n<!-- /team-console: {name} -->"
 
 
 def written_bodies(made: Sequence[str] | None) -> list[str]:
@@ -164,61 +132,29 @@ def note_of(body: str) -> str:
     return f"{_BODY}{body.rstrip()}"
 
 
-def with_block(text: str, marks: Marks, body: str, found: Found | None) -> str:
-    """The text with the block at its end, or in the place of the one that was `found`.
+def with_block(text: str, block: str) -> str:
+    """The text with the block at its end.
 
     Behind a last line without a line end the block has none either: so that end is not made up when it is taken out.
     """
-    block = f"{marks.opening}\n{body.rstrip()}\n{marks.closing}"
-    if found is not None:
-        return f"{found.before}{block}{chr(10) if found.ends or found.after else ''}{found.after}"
     if not text:
         return f"{block}\n"
     return f"{text}\n{block}\n" if text.endswith("\n") else f"{text}\n\n{block}"
 
 
-def blocks_in(text: str, marks: Marks, bodies: Sequence[str]) -> Iterator[Found]:
-    """Find each block of ours, taking for ours only lines that a join wrote, whatever is left of its marks.
-
-    Args:
-        bodies: What joins may have written between the marks.
-    """
-    whole = text.split("\n")  # keeps every other line end with its line
-    lines = [line.removesuffix("\r") for line in whole]
-    for start, line in enumerate(lines):
-        if line not in (marks.opening, marks.closing):
-            continue
-        ours = max((_ours(lines, start, marks, body.split("\n")) for body in bodies), key=len, default={start})
-        first, last = min(ours), max(ours)
-        others = [number for number in range(first, last) if number not in ours]
-        before = "".join(f"{line}\n" for line in whole[:first])
-        kept = "".join(f"{whole[number]}\n" for number in others)
-        yield Found(before, kept + "\n".join(whole[last + 1 :]), bool(others), last + 1 < len(whole))
+def around_block(text: str, blocks: Iterable[str]) -> tuple[str, str] | None:
+    """What stands before and behind the first of `blocks` that is there, with the blank line that was put before it."""
+    for block in blocks:
+        for form in (f"\n\n{block}" if text.endswith(block) else f"\n{block}\n", f"{block}\n", block):
+            before, found, after = text.partition(form)
+            if found:
+                return before, after
+    return None
 
 
-def _ours(lines: Sequence[str], start: int, marks: Marks, body: Sequence[str]) -> set[int]:
-    """The numbers of our lines in the block that has one of its marks in the line `start`.
-
-    Without the other mark, our lines go on as far as they follow each other just as they were written.
-    """
-    if lines[start] == marks.closing:
-        above = zip(range(start - 1, -1, -1), reversed(body), strict=False)
-        return {start, *(number for number, _ in takewhile(lambda pair: lines[pair[0]] == pair[1], above))}
-    inside = list(takewhile(lambda line: line not in (marks.opening, marks.closing), lines[start + 1 :]))
-    end = start + 1 + len(inside)
-    if end == len(lines) or lines[end] == marks.opening:
-        below = zip(range(start + 1, end), body, strict=False)
-        return {start, *(number for number, _ in takewhile(lambda pair: lines[pair[0]] == pair[1], below))}
-    equal = SequenceMatcher(None, body, inside, autojunk=False).get_matching_blocks()
-    spans = [(at, at + size) for _, at, size in equal if any(line.strip() for line in inside[at : at + size])]
-    return {start, end, *(start + 1 + number for first, last in spans for number in range(first, last))}
-
-
-def names_in(text: str, *, html: bool) -> list[str]:
+def names_in(text: str) -> list[str]:
     """The members whose blocks stand in the text."""
-    sign = "<!-- team-console: " if html else "# team-console: "
-    lines = [line.removeprefix(sign) for line in text.splitlines() if line.startswith(sign)]
-    return [line.partition(" ")[0] for line in lines]
+    return re.findall(r"^<!-- /?team-console: (\S+)", text, re.MULTILINE)
 
 
 # Change of one file of a client: shown, made whole or not at all, and only to what it was made for.
@@ -363,25 +299,28 @@ _USUAL = 60
 _EVENTS: Mapping[str, Sequence[str]] = {
     claude_code.CLIENT: (
         *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PermissionDenied", "PostToolUse"),
-        *("PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "TeammateIdle", "SessionEnd"),
+        *("PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "TeammateIdle", "ConfigChange", "SessionEnd"),
     ),
-    codex.CLIENT: ("SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "Stop"),
+    codex.CLIENT: (
+        *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"),
+    ),
 }
 """Events of each client from which something follows."""
-_SECONDS = {"PermissionRequest": A_DAY, "SessionEnd": 5}
+_SECONDS = {"PermissionRequest": A_DAY, "PreToolUse": A_DAY, "PermissionDenied": 180, "SessionEnd": 5}
 """Seconds for events that take another time than usual: a human may take a day."""
-_WAKING = frozenset({claude_code.CLIENT})
-"""Clients whose idle session a hook can wake."""
+_WAITING = {"PermissionRequest", "PermissionDenied"}
+"""Events while whose hook the client shows that somebody is asked, to a teammate's terminal too."""
 
 
-def hook_entries(client: str, command: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def hook_entries(client: str, command: Sequence[str], *, has_rules: bool = False) -> dict[str, list[dict[str, Any]]]:
     """Event -> entries for the client's settings.
 
     Args:
         command: The words that call the hook, environment assignments before it included.
+        has_rules: Whether the settings hold rules of the client for what the team wants to be asked for.
     """
-    entries = {event: [_entry(event, client, command)] for event in _EVENTS[client]}
-    if client in _WAKING:
+    entries = {event: [_entry(event, client, command, has_rules)] for event in _EVENTS[client]}
+    if client == claude_code.CLIENT:  # the only one whose idle session a hook can wake
         wake = {"type": "command", "command": _line([*command, "--wake"]), "asyncRewake": True, "timeout": 7 * A_DAY}
         entries["Stop"].append({"hooks": [wake]})
     return entries
@@ -406,11 +345,15 @@ def member_of(command: object) -> str | None:
     return names[0] if names and is_ours else None
 
 
-def _entry(event: str, client: str, command: Sequence[str]) -> dict[str, Any]:
+def _entry(event: str, client: str, command: Sequence[str], has_rules: bool) -> dict[str, Any]:
     seconds = _SECONDS.get(event, _USUAL)
-    words = [*command, "--timeout", str(seconds)] if event == "PermissionRequest" else list(command)
-    named = [*words, "--client", client] if client == codex.CLIENT else words
-    return {"hooks": [{"type": "command", "command": _line(named), "timeout": seconds}]}
+    words = [*command, "--timeout", str(seconds)] if seconds == A_DAY else list(command)
+    words += ["--has-rules"] if has_rules and event == "PreToolUse" else []
+    words += ["--client", client] if client == codex.CLIENT else []
+    hook: dict[str, Any] = {"type": "command", "command": _line(words), "timeout": seconds}
+    if event in _WAITING and client == claude_code.CLIENT:
+        hook["statusMessage"] = "asking the human at the team's console"
+    return {"hooks": [hook]}
 
 
 def _line(words: Sequence[str]) -> str:
@@ -429,14 +372,16 @@ SERVER = "team-console"
 """The name of our MCP server in clients."""
 ALLOW_RULE = f"mcp__{SERVER}__*"
 """The rule that spares the user a question for each of its tools."""
-HOOKS, ALLOWED, ENABLED, SERVERS = (
+HOOKS, ALLOWED, ASKED, ENABLED, SERVERS = (
     ("hooks",),
     ("permissions", "allow"),
+    ("permissions", "ask"),
     ("enabledMcpjsonServers",),
     ("mcpServers",),
 )
 """Where things stand in the settings of Claude Code; Codex has its hooks under the same key."""
-_WORDS = {ALLOWED: ALLOW_RULE, ENABLED: SERVER}
+Words = Mapping[Path, Sequence[str]]
+"""Words that a join puts into lists, by the place of the list."""
 
 
 def with_hooks(settings: Settings, name: str, entries: Mapping[str, Sequence[Settings]], made: Made) -> None:
@@ -463,19 +408,35 @@ def without_hooks(settings: Settings, name: str) -> bool:
     return _take_hooks_out(settings, name, keep={})
 
 
-def with_word(settings: Settings, path: Path, made: Made) -> None:
-    """Put our word into the list at `ALLOWED` or `ENABLED`."""
-    word = _WORDS[tuple(path)]
-    if word not in _list(settings, path):
-        made.append(f"word {'/'.join(path)}")
-        _append(settings, path, word, made)
+def with_words(settings: Settings, words: Words, made: Made, before: Sequence[str] | None) -> None:
+    """Put our words into their lists; those that only an earlier join put there are taken out.
+
+    Args:
+        before: What earlier joins made.
+    """
+    for path, wanted in words.items():
+        _take_words_out(settings, path, [word for word in _noted(path, before) if word not in wanted])
+        for word in wanted:
+            if word not in _list(settings, path):
+                _append(settings, path, word, made)
+                made.append(f"word {'/'.join(path)} {word}")
 
 
-def without_word(settings: Settings, path: Path, made: Sequence[str] | None) -> None:
-    """Take our word out, if a join put it there or nobody knows."""
-    words = _list(settings, path)
-    if _WORDS[tuple(path)] in words and (made is None or f"word {'/'.join(path)}" in made):
-        words.remove(_WORDS[tuple(path)])
+def without_words(settings: Settings, words: Words, made: Sequence[str] | None) -> None:
+    """Take out the words that joins put there; where nobody knows, those that nobody else would write."""
+    for path, wanted in words.items():
+        certain = [word for word in wanted if SERVER in word and (made is None or f"word {'/'.join(path)}" in made)]
+        _take_words_out(settings, path, [*certain, *_noted(path, made)])
+
+
+def _noted(path: Path, made: Sequence[str] | None) -> list[str]:
+    sign = f"word {'/'.join(path)} "
+    return [note.removeprefix(sign) for note in made or () if note.startswith(sign)]
+
+
+def _take_words_out(settings: Settings, path: Path, words: Sequence[str]) -> None:
+    found = _list(settings, path)
+    found[:] = [word for word in found if word not in words]
 
 
 def with_server(settings: Settings, name: str, server: Settings, made: Made) -> None:
@@ -508,7 +469,7 @@ def prune(settings: Settings, made: Sequence[str] | None) -> None:
     """Remove the empty objects and lists that a join made."""
     events = _at(settings, HOOKS)
     inside = [(*HOOKS, key) for key in events] if isinstance(events, dict) else []
-    for path in (*inside, ALLOWED, ALLOWED[:1], HOOKS, ENABLED, SERVERS):
+    for path in (*inside, ALLOWED, ASKED, ALLOWED[:1], HOOKS, ENABLED, SERVERS):
         if _at(settings, path) in ({}, []) and (made is None or f"made {'/'.join(path)}" in made):
             del (_at(settings, path[:-1]) if path[:-1] else settings)[path[-1]]
 

@@ -20,6 +20,7 @@ class EventName(StrEnum):
     AFTER_FAILED_TOOL = "PostToolUseFailure"
     PERMISSION = "PermissionRequest"
     DENIED = "PermissionDenied"
+    CONFIG = "ConfigChange"
     STOP = "Stop"
     SUBAGENT_START = "SubagentStart"
     SUBAGENT_STOP = "SubagentStop"
@@ -46,13 +47,15 @@ class Event(Struct, frozen=True):
         thread: What tells a teammate or subagent from the session itself; empty for the session itself.
         teammate: The name of the teammate whose event it is; None for the session itself and for a nameless subagent.
         suggestions: What the client offers to allow from now on, its own objects.
-        wish: What is asked for, None when nothing is.
+        wish: What is asked for, or would be by asking for a tool that is about to be used; None when nothing is.
         plan: The plan that is handed in.
         questions: The questions that are put.
         modes: In which the client can go on after a plan.
         last_words: What was said last before a turn ended.
         keeps_going: Whether a turn goes on only because a hook wanted it to.
         reason: Why a tool was denied, or the session ended.
+        mode: In which the session decides on tools: `default`, `auto`, `plan`, ...; empty when not said.
+        patience: Seconds after which the client says no by itself; None when it does not.
         teammates_work: Whether the client says that teammates are still there; None when it says nothing.
         transcript: The file that holds what was said and done in the session, or in its teammate; empty for none.
     """
@@ -73,6 +76,8 @@ class Event(Struct, frozen=True):
     last_words: str = ""
     keeps_going: bool = False
     reason: str = ""
+    mode: str = ""
+    patience: float | None = None
     teammates_work: bool | None = None
     transcript: str = ""
 
@@ -89,6 +94,14 @@ Reply = dict[str, Any]
 def specific_reply(name: str, **fields: Any) -> Reply:
     """A reply that is about the event `name`."""
     return {"hookSpecificOutput": {"hookEventName": str(name), **fields}}
+
+
+def decision_reply(event: Event, decision: Mapping[str, Any]) -> Reply:
+    """A yes or no to what is asked for, or to a tool that is about to be used."""
+    if event.name == EventName.PERMISSION:
+        return specific_reply(event.name, decision=dict(decision))
+    names = {"behavior": "permissionDecision", "message": "permissionDecisionReason", "updatedInput": "updatedInput"}
+    return specific_reply(event.name, **{names[key]: value for key, value in decision.items() if key in names})
 
 
 def context_reply(event: Event, words: str) -> Reply:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from team_console.console.agents.asking import HURRY, allow_once, ask_human, end_requests, offer_denied, undisturbed
+from team_console.console.agents.asking import (
+    HURRY,
+    allow_once,
+    ask_before,
+    ask_human,
+    end_requests,
+    offer_denied,
+    undisturbed,
+)
 from team_console.console.agents.events import EventName, context_reply, go_on_reply
 from team_console.console.agents.instructions import command_of, instructions_for
 from team_console.console.agents.mail import acknowledge_handed, handed, take_mail, wait_for_mail
@@ -76,6 +84,13 @@ def _prompted(session: ClientSession) -> None:
     session.remember()
 
 
+def _before_tool(session: ClientSession) -> None:
+    """A call that was allowed once passes; one that the team wants to be asked for is."""
+    if not allow_once(session):
+        session.remember()
+        ask_before(session)
+
+
 def _used_tool(session: ClientSession) -> None:
     """Urgent mail comes in the middle of the work."""
     _settle(session)
@@ -140,7 +155,7 @@ _ACTS: Mapping[str, Callable[[ClientSession], None]] = {
     EventName.SESSION_START: _started,
     EventName.SESSION_END: _ended,
     EventName.PROMPT: _prompted,
-    EventName.BEFORE_TOOL: allow_once,
+    EventName.BEFORE_TOOL: _before_tool,
     EventName.AFTER_TOOL: _used_tool,
     EventName.AFTER_FAILED_TOOL: _used_tool,
     EventName.PERMISSION: _asked,

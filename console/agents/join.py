@@ -7,11 +7,10 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents import claude_code, codex
 from team_console.console.agents import client_settings as settings_file
+from team_console.console.agents.ask_rules import native_rules
 from team_console.console.agents.client_settings import (
     FileChange,
-    Found,
     NotEditable,
-    blocks_in,
-    comment_marks,
+    Words,
+    around_block,
     hook_command,
     hook_entries,
+    marked,
     names_in,
     note_of,
     read_file,
@@ -41,7 +41,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.model.names import USER, check_name
 from team_console.store.service.caller import Caller
-from team_console.store.service.members import add_members, remove_members
+from team_console.store.service.members import add_members, remove_members, set_member
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 
@@ -128,6 +128,7 @@ class Joining(Struct, frozen=True):
 
     Attributes:
         instructions: What a shell's agent must know.
+        rules: What the client is told to ask for, in its own words.
     """
 
     name: str
@@ -136,6 +137,16 @@ class Joining(Struct, frozen=True):
     project: Path
     home: Path
     instructions: str = ""
+    rules: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> Words:
+        """What spares questions about our own server, and what brings others."""
+        return {
+            settings_file.ALLOWED: [settings_file.ALLOW_RULE],
+            settings_file.ASKED: self.rules,
+            settings_file.ENABLED: [settings_file.SERVER],
+        }
 
     @property
     def server(self) -> dict[str, Any]:
@@ -276,26 +287,26 @@ def _codex(scope: Scope, joining: Joining) -> list[Place]:
 
 
 def _settings_file(home: Path, name: str, joining: Joining, client: str) -> Place:
-    """Hooks, and for Claude Code the rules that spare questions about our own server."""
-    words = (settings_file.ALLOWED, settings_file.ENABLED) if client == claude_code.CLIENT else ()
-    entries = hook_entries(client, hook_command(joining.program, name=joining.name, location=joining.location))
+    """Hooks, and for Claude Code its rules."""
+    words = joining.words if client == claude_code.CLIENT else {}
+    command = hook_command(joining.program, name=joining.name, location=joining.location)
+    entries = hook_entries(client, command, has_rules=bool(words))
+    path = home / name
 
     def join(text: str, made: list[str]) -> str:
         settings = settings_file.read(text)
         settings_file.with_hooks(settings, joining.name, entries, made)
-        for path in words:
-            settings_file.with_word(settings, path, made)
+        settings_file.with_words(settings, words, made, file_receipt(path).read())
         return settings_file.written(text, settings)
 
     def leave(text: str, made: Sequence[str] | None) -> str:
         settings = settings_file.read(text)
         if settings_file.without_hooks(settings, joining.name):
-            for path in words:
-                settings_file.without_word(settings, path, made)
+            settings_file.without_words(settings, words, made)
             settings_file.prune(settings, made)
         return settings_file.written(text, settings)
 
-    return Place(home / name, home, _EMPTY, join, leave)
+    return Place(path, home, _EMPTY, join, leave)
 
 
 def _server_file(home: Path, name: str, joining: Joining) -> Place:
@@ -314,53 +325,45 @@ def _server_file(home: Path, name: str, joining: Joining) -> Place:
 
 
 def _toml_file(path: Path, home: Path, joining: Joining) -> Place:
-    marks, server = comment_marks(joining.name, html=False), _toml_server(joining)
-
-    def found_in(text: str, made: Sequence[str] | None) -> Found | None:
-        """Our block: what is no more than our server, and no text of somebody else that only quotes one."""
-        found = blocks_in(text, marks, [*written_bodies(made), *_own_tables(text)])
-        return next((block for block in found if _is_server_alone(text, block.without)), None)
-
     def join(text: str, made: list[str]) -> str:
-        found = found_in(text, file_receipt(path).read())
-        _refuse_other_server(found.without if found is not None else text)
-        after = with_block(text, marks, server, found)
-        _parsed(after, "it has its servers in a form to which none can be added at the end")  # an inline table
-        made.append(note_of(server))
-        return after
+        others = _without_server(text, joining.name)
+        if settings_file.SERVER in _servers(others):
+            raise NotEditable(f"it has a server {settings_file.SERVER} already, which another join or a hand put there")
+        after = with_block(others, _toml_server(joining))
+        # A table of servers within braces takes none at the end.
+        _parsed(after, "it has its servers in a form to which none can be added at the end")
+        return after if _parsed(text, "it is not TOML") != _parsed(after, "") else text
 
-    def leave(text: str, made: Sequence[str] | None) -> str:
-        found = found_in(text, made)
-        if found is not None:
-            return found.without
-        if made is not None and marks.opening in text.split("\n"):
-            raise NotEditable("what a join wrote was changed there; take it out by hand")
-        return text
-
-    return Place(path, home, "", join, leave)
+    return Place(path, home, "", join, lambda text, made: _without_server(text, joining.name))
 
 
 _HEADER = f"[mcp_servers.{settings_file.SERVER}]"
-_OWN_LINE = re.compile(r"(?:command|args|env|default_tools_approval_mode) = ")
+_OURS = re.compile(
+    rf"\n?(?:# team-console: [^\n]*\n)?{re.escape(_HEADER)}\n"
+    r"(?:(?:command|args|env|default_tools_approval_mode) = [^\n]*(?:\n|\Z))+"
+)
+"""Our server, with the comment that earlier versions put before it; what others wrote behind it is theirs."""
 
 
-def _own_tables(text: str) -> Iterator[str]:
-    """The lines of our server as they stand, whatever program and team they name."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    for number, line in enumerate(lines):
-        if line == _HEADER:
-            yield "\n".join([line, *takewhile(_OWN_LINE.match, lines[number + 1 :])])
+def _without_server(text: str, name: str) -> str:
+    """The text without our server, if it acts as `name`; what it says else stays the same, and where it is.
+
+    Raises:
+        NotEditable: It is not TOML.
+    """
+    servers = _servers(text)
+    if settings_file.server_member(servers.get(settings_file.SERVER)) != name:
+        return text
+    for found in _OURS.finditer(text):  # a text of somebody else may quote one
+        after = text[: found.start()] + text[found.end() :].replace(f"# /team-console: {name}\n", "", 1)
+        if settings_file.SERVER not in _servers(after):
+            return after
+    raise NotEditable("what a join wrote was changed there; take it out by hand")
 
 
-def _is_server_alone(text: str, without: str) -> bool:
-    """Whether two TOML texts differ in our server only, and the second does not have it."""
-    before, after = (_parsed(each, "it is not TOML") for each in (text, without))
-    servers = before.get("mcp_servers")
-    if isinstance(servers, dict):
-        servers.pop(settings_file.SERVER, None)
-        if not servers and "mcp_servers" not in after:
-            del before["mcp_servers"]
-    return before == after
+def _servers(text: str) -> dict[str, Any]:
+    servers = _parsed(text, "it is not TOML").get("mcp_servers")
+    return servers if isinstance(servers, dict) else {}
 
 
 def _toml_server(joining: Joining) -> str:
@@ -389,29 +392,29 @@ def _parsed(text: str, trouble: str) -> dict[str, Any]:
         raise NotEditable(f"{trouble}: {error}") from error
 
 
-def _refuse_other_server(text: str) -> None:
-    servers = _parsed(text, "it is not TOML").get("mcp_servers")
-    if isinstance(servers, dict) and settings_file.SERVER in servers:
-        raise NotEditable(f"it has a server {settings_file.SERVER} already, which another join or a hand put there")
-
-
 def _agents_file(joining: Joining) -> Place:
-    path, marks = joining.project / "AGENTS.md", comment_marks(joining.name, html=True)
+    path = joining.project / "AGENTS.md"
 
-    def found_in(text: str, made: Sequence[str] | None) -> Found | None:
-        return next(blocks_in(text, marks, [*written_bodies(made), joining.instructions.rstrip()]), None)
+    def around(text: str, made: Sequence[str] | None) -> tuple[str, str] | None:
+        bodies = [*written_bodies(made), joining.instructions]
+        found = around_block(text, [marked(joining.name, body) for body in bodies])
+        if found is None and joining.name in names_in(text):
+            raise NotEditable("what a join wrote was changed there; take it out by hand")
+        return found
 
     def join(text: str, made: list[str]) -> str:
-        others = [name for name in names_in(text, html=True) if name != joining.name]
+        others = [name for name in names_in(text) if name != joining.name]
         if others:
             raise NotEditable(f"it says already that the agent is {others[0]}; first: team-console leave {others[0]}")
         made.append(note_of(joining.instructions))
-        return with_block(text, marks, joining.instructions, found_in(text, file_receipt(path).read()))
+        block, found = marked(joining.name, joining.instructions), around(text, file_receipt(path).read())
+        if block in text:
+            return text
+        return with_block("".join(found) if found is not None else text, block)
 
     def leave(text: str, made: Sequence[str] | None) -> str:
-        while (found := found_in(text, made)) is not None:
-            text = found.without
-        return text
+        found = around(text, made)
+        return "".join(found) if found is not None else text
 
     return Place(path, joining.project, "", join, leave)
 
@@ -452,7 +455,8 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
     config, name = caller.team.config(), check_name(agent.name, field="name")
     agent = replace(agent, name=name)
     _refuse_human(config, name)
-    joining = _joining(caller.team, name, project)
+    rules = config.asked_for(name) if agent.ask_for is None else agent.ask_for
+    joining = _joining(caller.team, name, project, rules)
     _refuse_nameless(joining)
     steps = [(place, *place.joining()) for place in places_of(client, scope, joining)]
     refuse_other_scopes(client, scope, joining)
@@ -461,10 +465,15 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
         if adds:
             add_members(caller, [agent])
             member_receipt(caller.team.location, name).keep(["member"])
+        elif agent.ask_for is not None:
+            set_member(caller, name, {"ask_for": agent.ask_for})
         for place, change, made in steps:
             _write(place, change, made)
     changes = tuple(change for _, change, _ in steps)
     notes = [*_kept(config, agent), *_notes(client, scope, name, changes)]
+    if client in (Client.CLAUDE, Client.CODEX):
+        asked = ", ".join(rules) or "nothing"
+        notes.append(f"while a console is open it asks you for: {asked} (to change it: join {name} --ask-for RULE)")
     return Joined("join", name, adds, changes, tuple(notes), write)
 
 
@@ -514,10 +523,11 @@ def _refuse_nameless(joining: Joining) -> None:
             raise TeamError(Code.NOT_PERMITTED, text, "Rename the folder; nothing was written.") from None
 
 
-def _joining(team: Team, name: str, project: Path) -> Joining:
+def _joining(team: Team, name: str, project: Path, rules: Sequence[str] = ()) -> Joining:
     location = team.location if "://" in team.location else str(Path(team.location).absolute())
     words = instructions_for(team, name, by_itself=False)
-    return Joining(name, location, program(), project.absolute(), home(), words)
+    native = tuple(native_rules(rules))
+    return Joining(name, location, program(), project.absolute(), home(), words, native)
 
 
 def _refuse_human(config: TeamConfig, name: str) -> None:
@@ -583,13 +593,14 @@ def _notes(client: Client, scope: Scope, name: str, changes: Sequence[FileChange
         return [f"{name} has joined from here before; nothing changes"]
     notes = []
     if client in (Client.CLAUDE, Client.CODEX):
-        notes.append("sessions that start from now on act as this member")
+        running = "sessions that run act as this member in about 3 seconds, and all that start from now on"
+        notes.append(f"{running}; only the MCP server needs a new session")
     if client is Client.CLAUDE and scope is Scope.PROJECT:
         notes.append("these files name this machine's paths; --local keeps the hooks out of a shared repository")
     if client is Client.CLAUDE and scope is Scope.LOCAL:
         notes.append(".mcp.json names this machine's paths and is the project's: keep it out of a shared repository")
     if client is Client.CODEX:
-        notes.append("Codex asks once whether it may run these hooks; an idle Codex session cannot be woken")
+        notes.append("Codex asks at the next prompt whether it may run these hooks: 'Trust all and continue'")
     if client is not Client.SHELL and find_spec("mcp") is None:
         notes.append("the MCP server needs one more package: pip install 'team-console[mcp]'")
     return notes

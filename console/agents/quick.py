@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Collection
 
+from team_console.console.agents.ask_rules import CODEX_QUESTION, EVERY_WORD, rule_for
 from team_console.console.agents.session_files import (
     ALLOWED,
     ASKED,
@@ -173,13 +175,14 @@ _TEAMMATES = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "i
 """Events of teammates, and what a teammate is known to be doing when they say nothing new."""
 
 
-def needs_nothing(data: Data, files: SessionFiles | None) -> bool:
+def needs_nothing(call: Invocation, files: SessionFiles | None) -> bool:
     """Whether nothing follows from this event."""
+    data = call.data
     name = data.get("hook_event_name")
     if not isinstance(name, str) or name in _ALWAYS:
         return not isinstance(name, str)
-    if name == "PreToolUse":
-        return files is None or not files.names(ALLOWED)
+    if name == "PreToolUse" and files is not None:
+        return not files.names(ALLOWED) and not _is_asked_for(call, files)
     if name in _TEAMMATES:
         return not _concerns_teammate(name, data, files) and not _ends_request(data, files)
     if name not in _AFTER and name != "PermissionRequest":
@@ -201,6 +204,16 @@ def teammate_of(data: Data) -> str | None:
     if isinstance(kind, str) and isinstance(thread, str) and kind and thread.startswith(f"a{kind}-"):
         return kind
     return None
+
+
+def _is_asked_for(call: Invocation, files: SessionFiles) -> bool:
+    """Whether a call is one of those that the team wants to be asked for, or a question, while somebody is there."""
+    look = files.read(LOOK)
+    if look is not None and _asks_nobody(look):
+        return False
+    rules = look.get("ask_for") if look is not None else None
+    words = list(map(str, rules)) if isinstance(rules, list) else EVERY_WORD
+    return call.data.get("tool_name") == CODEX_QUESTION or call.rule_for(words) != ""
 
 
 def _asks_nobody(look: Look) -> bool:
@@ -250,6 +263,7 @@ class Invocation:
         location: The team as it was given, empty for the one of the current folder.
         timeout: Seconds after which the client waits no longer, as text.
         wake: Whether to wait for mail and wake the session.
+        has_rules: Whether the client's settings hold what a rule of its own can say.
         data: The event.
     """
 
@@ -259,6 +273,7 @@ class Invocation:
         self.client = options.get("client", "")
         self.timeout = options.get("timeout", "")
         self.wake = "wake" in options
+        self.has_rules = "has_rules" in options
         self.data = data
 
     @property
@@ -271,3 +286,13 @@ class Invocation:
     def is_unattended(self) -> bool:
         """Whether the session is a run without a terminal (`claude -p`): it ends only when its hooks have."""
         return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether the client says that somebody is at its terminal; where it says nothing, nobody may be."""
+        return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
+
+    def rule_for(self, rules: Collection[str]) -> str:
+        """The rule by which this use of a tool is to be asked for; empty for none."""
+        project = os.environ.get("CLAUDE_PROJECT_DIR") or str(self.data.get("cwd") or os.curdir)
+        return rule_for(self.data, rules, project=project, is_native=self.has_rules)

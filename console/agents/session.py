@@ -162,7 +162,8 @@ class ClientSession:
             "urgent": urgent,
         }
         look["granted"] = any(is_granted(self.team, name) for name in self._names())
-        self.files.write(LOOK, {**look, "wait": self.config.wait_for_human})
+        rules = list(self.config.asked_for(self.me))
+        self.files.write(LOOK, {**look, "wait": self.config.wait_for_human, "ask_for": rules})
 
     def sweep_askers(self) -> None:
         """Take away the files of processes that were killed while they waited, or every later event would look at them.

@@ -16,7 +16,7 @@ from team_console.console.agents.session_files import files_of, note_run
 
 _MOST_INPUT = 32 << 20
 _VALUES = {"-t": "team", "--team": "team", "--as": "actor", "--client": "client", "--timeout": "timeout"}
-_FLAGS = {"--wake": "wake"}
+_FLAGS = {"--wake": "wake", "--has-rules": "has_rules"}
 
 
 def is_hook(words: Sequence[str]) -> bool:
@@ -55,7 +55,7 @@ def _run(words: Sequence[str]) -> int:
         return 0
     note_run(data, session=call.session, agent=call.actor, location=call.location)
     files = files_of(call.session, call.actor, call.location)
-    if not call.wake and needs_nothing(data, files):
+    if not call.wake and needs_nothing(call, files):
         return 0
     from team_console.console.agents.hook import answer_event
 

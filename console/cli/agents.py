@@ -10,7 +10,7 @@ from team_console.console.agents.instructions import instructions_for
 from team_console.console.agents.start import run_hook
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import Call
-from team_console.console.cli.printing import finish_joined, refuse_password
+from team_console.console.cli.printing import ASK_HELP, finish_joined, parse_rules, refuse_password
 from team_console.store.backends.locations import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
@@ -46,6 +46,7 @@ def add_join_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--plugin", action="store_true", help="print the command that starts claude with our plugin")
     parser.add_argument("--role", choices=[role for role in ROLES if role != "master"], help="of a new member")
     parser.add_argument("--plan", action="store_true", help="a new member hands in plans and works only after approval")
+    parser.add_argument("--ask-for", metavar="RULE|none|team", action="append", help=ASK_HELP)
 
 
 def do_join(call: Call) -> int:
@@ -56,7 +57,8 @@ def do_join(call: Call) -> int:
     refuse_password(call)
     if options.plugin:
         return _plugin(call)
-    agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan)
+    rules = None if options.ask_for is None else parse_rules(options.ask_for)
+    agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan, ask_for=rules)
     folder = absolute("." if options.folder is None else options.folder)
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"

@@ -30,7 +30,7 @@ from team_console.store.protocol.remarks import remarks_in
 from team_console.store.protocol.verdicts import EVIDENCE, REQUEST_DIGEST, SHOWN_BY, SIGNATURE
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.protocol.why import WHY, why_in
-from team_console.store.settings.parsing import ROLES
+from team_console.store.settings.parsing import ROLES, rule_trouble
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.history import csv_text
 from team_console.store.views.proposals import proposal_of, suggestion_words
@@ -509,6 +509,24 @@ def parse_agent(text: str, *, field: str = "--agent") -> Agent:
     return Agent(name=name, role=role, plan_mode_required=plan)
 
 
+ASK_HELP = "which of its actions come to your desk even where its client asks nobody (several: with commas, or again)"
+
+
+def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:
+    """The rules that `--ask-for` names, several with commas between them; `none` for no rule, `team` for the team's.
+
+    Raises:
+        TeamError: `USAGE` for what is no rule.
+    """
+    rules = [part.strip() for text in given for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+    if rules in (["none"], ["team"]):
+        return () if rules == ["none"] else None
+    for trouble in filter(None, map(rule_trouble, rules)):
+        hint = "'team-console help settings' lists the actions; 'none' asks for none, 'team' for those of the team."
+        raise TeamError(Code.USAGE, f"--ask-for: {trouble}", hint)
+    return tuple(dict.fromkeys(rules))
+
+
 def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
     """The members of a new team, the lead first.
 
@@ -532,4 +550,5 @@ def member_json(agent: Agent) -> dict[str, Any]:
         "deliver": list(agent.deliver),
         "may_message": None if agent.may_message is None else sorted(agent.may_message),
         "may_send": None if agent.may_send is None else sorted(agent.may_send),
+        "ask_for": None if agent.ask_for is None else list(agent.ask_for),
     }

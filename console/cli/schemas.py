@@ -106,6 +106,7 @@ MEMBER = record(
         "deliver_timeout": number("seconds"),
         "may_message": or_null(array(text(), "whom it may write to; null: everybody")),
         "may_send": or_null(array(text(), "which kinds it may send; null: all")),
+        "ask_for": or_null(array(text(), "which of its actions come to the human's desk; null: the team's")),
     }
 )
 REMARK = record({"line": count("from 1"), "quote": text("what stands there"), "text": text("what is said to it")})

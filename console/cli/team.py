@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict, replace
 from team_console.console.cli.arguments import add_completed
 from team_console.console.cli.call import LOCK_WAIT, Call, split_names
-from team_console.console.cli.printing import member_json, parse_agent, print_table, with_lead
+from team_console.console.cli.printing import ASK_HELP, member_json, parse_agent, parse_rules, print_table, with_lead
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
@@ -188,6 +188,7 @@ def add_member_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--deliver-timeout", type=float, metavar="SECONDS", help="how long that command may take")
     add_completed(parser, "agents", "--may-message", metavar="A[,B]|all", help="whom it may write to")
     parser.add_argument("--may-send", metavar="KIND[,KIND]|all", help="which kinds it may send")
+    parser.add_argument("--ask-for", metavar="RULE|none|team", action="append", help=ASK_HELP)
 
 
 def do_member(call: Call) -> int:
@@ -207,9 +208,12 @@ def do_member(call: Call) -> int:
         return _finish(call, desk.add_members(call.caller, [replace(agent, **fields) for agent in agents]), "added")
     if len(words) > 1:
         raise TeamError(Code.USAGE, "member set changes one member at a time", "Name one.")
-    return _finish(
-        call, desk.set_member(call.caller, agents[0].name, {**_spoken(words[0], agents[0]), **fields}), "set"
-    )
+    name = agents[0].name
+    done = desk.set_member(call.caller, name, {**_spoken(words[0], agents[0]), **fields})
+    if "ask_for" in fields:
+        note = f"the rules in its client's settings follow when it joins again: team-console join {name} --for CLIENT"
+        done = replace(done, warnings=(*done.warnings, note))
+    return _finish(call, done, "set")
 
 
 def _fields(call: Call) -> dict[str, Any]:
@@ -227,6 +231,8 @@ def _fields(call: Call) -> dict[str, Any]:
         if (text := getattr(options, key)) is not None:
             names = split_names([text])
             fields[key] = None if _EVERYBODY in names else frozenset(names)
+    if options.ask_for is not None:
+        fields["ask_for"] = parse_rules(options.ask_for)
     return fields
 
 

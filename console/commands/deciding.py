@@ -95,13 +95,14 @@ def _offered(suggestion: Any) -> str:
 
 
 def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
-    """Yes in each mode the client offers; a plan without any is only said yes to."""
+    """Yes in the mode that the session came from, or in one the client offers; a plan without any is said yes to."""
     from team_console.widgets.fields import OptionLine
     from team_console.widgets.forms import Way
 
     modes = modes_of(row.question.payload)
     ways = [Way(OptionLine(f"go on in {safe_line(mode, 40)}", mode_words(mode)), "Approve") for mode in modes]
-    return tuple(ways) or (Way(OptionLine("approve"), "Approve"),)
+    as_it_was = OptionLine("go on as it was", "in the mode from which it began to plan")
+    return (Way(as_it_was, "Approve"), *ways) if ways else (Way(OptionLine("approve"), "Approve"),)
 
 
 def _agreed(row: RequestRow, seen: Seen | str, ways: Sequence[Way], decision: Decision) -> Agreed:
@@ -165,7 +166,7 @@ def _decide(row: RequestRow, seen: Seen | str, refuses: bool, decision: Decision
         seen=seen,
         scope=ONCE if number is None else ALWAYS,
         suggestion=number,
-        mode=modes[decision.way] if modes and not is_permission else None,
+        mode=modes[decision.way - 1] if decision.way and not is_permission else None,
         updated=decision.edited,
     )
 
@@ -342,9 +343,7 @@ def _verdict_on(row: RequestRow, words: str, seen: Seen, *, approving: bool) -> 
     def do(caller: Caller) -> Receipt:
         if not approving:
             return requests.reject(caller, request_id=row.request_id, reason=words, seen=seen)
-        modes = modes_of(row.question.payload) if row.kind is RequestKind.PLAN else ()
-        mode = modes[0] if modes else None
-        return requests.approve(caller, request_id=row.request_id, note=words or None, seen=seen, mode=mode)
+        return requests.approve(caller, request_id=row.request_id, note=words or None, seen=seen)
 
     return Act(row.request_id, f"{'approve' if approving else 'reject'} {asker}'s {row.kind}", do)
 

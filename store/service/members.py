@@ -53,6 +53,7 @@ ABSENT: Mapping[str, Any] = {
     "deliver_timeout": Agent("x").deliver_timeout,
     "may_message": None,
     "may_send": None,
+    "ask_for": None,
 }
 """What each field of a member is when the settings do not name it."""
 

@@ -38,6 +38,8 @@ def fields_of(agent: Agent) -> dict[str, Any]:
     for key in ("may_message", "may_send"):
         if getattr(agent, key) is not None:
             fields[key] = sorted(getattr(agent, key))
+    if agent.ask_for is not None:
+        fields["ask_for"] = list(agent.ask_for)
     return fields
 
 

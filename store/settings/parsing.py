@@ -14,7 +14,14 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Priority
 from team_console.store.model.names import ALL, RULE, as_name, nearest
-from team_console.store.settings.team_config import OVERDUE_SECONDS, ConfigProblem, TeamConfig, key_bytes
+from team_console.store.settings.team_config import (
+    ASK_FOR,
+    ASK_WORDS,
+    OVERDUE_SECONDS,
+    ConfigProblem,
+    TeamConfig,
+    key_bytes,
+)
 
 # The table of every setting: reading, checking, the nearest name and the reference are all made from it.
 
@@ -35,6 +42,7 @@ class ValueForm(StrEnum):
     COUNT = "a whole number above 0"
     SECONDS = "a number of seconds above 0"
     TEXTS = "a list of texts"
+    RULES = "a list of actions"
     KEYS = "a list of public keys, as in id_ed25519.pub"
     MOMENT = "a date or a time"
     COMMAND = "a command and its arguments, as a list"
@@ -97,6 +105,7 @@ MEMBER = (
         default="all",
         closed=True,
     ),
+    Setting("ask_for", ValueForm.RULES, "which of its actions come to the human's desk", default="the team's"),
     Setting("agent_type", ValueForm.TEXT, "kept for other programs", default="none"),
     Setting("description", ValueForm.TEXT, "kept for people", default="none"),
 )
@@ -157,6 +166,15 @@ TABLE: tuple[Setting, ...] = (
             "when a client's hook waits for an answer; `present`: while a console is open",
         ),
         choices=WAITS,
+    ),
+    Setting(
+        *(
+            "ask_for",
+            ValueForm.RULES,
+            "actions that come to the human's desk even where a client asks nobody",
+        ),
+        choices=ASK_WORDS,
+        default=", ".join(ASK_FOR),
     ),
     Setting("retention", ValueForm.SECTION, "how long messages stay", fields=RETENTION),
     Setting("limits", ValueForm.SECTION, "how large messages may be", fields=LIMITS),
@@ -517,6 +535,13 @@ class SettingsReader:
         texts = [self.value(item, _TEXT, place) for item in items]
         return tuple(text for text in texts if text is not None)
 
+    def _rules(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
+        """Those of the actions that there are; what is none is told."""
+        texts = self._texts(node, setting, place)
+        for trouble in filter(None, map(rule_trouble, texts or ())):
+            self.wrong(node, f"{place}: {trouble}")
+        return None if texts is None else tuple(text for text in texts if not rule_trouble(text))
+
     def _keys(self, node: Any, setting: Setting, place: str) -> tuple[str, ...] | None:
         """Those of the lines that are public keys; what is none is told, and permits nothing."""
         texts = self._texts(node, setting, place)
@@ -543,6 +568,19 @@ class SettingsReader:
 
 
 _TEXT = Setting("", ValueForm.TEXT, "")
+_CLIENT_RULE = re.compile(r"(?:[A-Z]\w*(?:\(.+\))?|mcp__[\w.*-]+)", re.ASCII)
+"""A permission rule of Claude Code, such as `Bash(make deploy:*)`."""
+
+
+def rule_trouble(text: str) -> str:
+    """Say why `text` names no action that can be asked for; empty when it names one."""
+    if text.startswith("Write("):
+        return f"{text!r} matches nothing in Claude Code: write Edit{text.removeprefix('Write')}"
+    if text in ASK_WORDS or _CLIENT_RULE.fullmatch(text):
+        return ""
+    meant = nearest(text, ASK_WORDS)
+    ask = f"; did you mean {meant!r}?" if meant else ""
+    return f"{text!r} is neither one of {', '.join(ASK_WORDS)} nor a rule such as 'Bash(make deploy:*)'{ask}"
 
 
 def _count(text: str) -> int | None:

@@ -141,7 +141,7 @@ PROJECT_FOLDER = Path("_bmad/core/messenger")
 _PROJECT_QUEUES = Path("_bmad-output/messenger")
 """Where it keeps its queue (seed 000, requirement 2)."""
 _NUMBERS = tuple(setting.key for setting in (*RETENTION, *LIMITS))
-_PLAIN = ("language", "wait_for_human", "spawn", "description", "version", "team_id", "signed_since")
+_PLAIN = ("language", "wait_for_human", "ask_for", "spawn", "description", "version", "team_id", "signed_since")
 _PLACES = (b"queue_dir", b"queue_file", b"archive_dir")
 _SUFFIXES = (".yaml", ".yml")
 
@@ -423,7 +423,7 @@ def _agent(name: str, fields: Mapping[str, Any]) -> Agent:
     return Agent(name=name, **known)
 
 
-_AGENT_KEYS = ("role", "plan_mode_required", "deliver", "deliver_timeout", "may_message", "may_send")
+_AGENT_KEYS = ("role", "plan_mode_required", "deliver", "deliver_timeout", "may_message", "may_send", "ask_for")
 
 
 def _route(key: str, fields: Mapping[str, Any]) -> Route:
@@ -462,6 +462,7 @@ def _settings(config: TeamConfig) -> dict[str, Any]:
         "lead": config.lead,
         "language": config.language,
         "wait_for_human": config.wait_for_human if config.wait_for_human != default.wait_for_human else None,
+        "ask_for": list(config.ask_for) if config.ask_for != default.ask_for else None,
         "agents": [_rendering_agent(agent) for agent in config.agents.values()] if config.declared else None,
         "retention": {key: getattr(config, key) for key in _RETENTION if getattr(config, key) != getattr(default, key)},
         "limits": {key: getattr(config, key) for key in _LIMITS if getattr(config, key) != getattr(default, key)},
@@ -475,7 +476,7 @@ def _settings(config: TeamConfig) -> dict[str, Any]:
         "signed_since": to_text(config.signed_since) if config.signed_since is not None else None,
         "spawn": list(config.spawn),
     }
-    return {key: value for key, value in settings.items() if value}
+    return {key: value for key, value in settings.items() if value or (key == "ask_for" and value is not None)}
 
 
 def _rendering_agent(agent: Agent) -> dict[str, Any]:

@@ -14,6 +14,13 @@ from msgspec import Struct, field
 
 CONFIG_NAME = "messenger-config.yaml"
 """The settings' file name (seed 000, requirement 1)."""
+ASK_WORDS = (
+    *("push", "publish", "delete", "network", "outside the project", "settings and hooks", "mcp"),
+    "plans of teammates",
+)
+"""Actions of agents that a human may want to be asked for, in a human's words; a client's own rule is another."""
+ASK_FOR = tuple(word for word in ASK_WORDS if word not in ("network", "mcp"))
+"""What a team asks for whose settings do not say it."""
 
 
 class Agent(Struct, frozen=True):
@@ -26,6 +33,7 @@ class Agent(Struct, frozen=True):
         deliver_timeout: Seconds that command may take.
         may_message: Names this agent may write to; None for everybody.
         may_send: Kinds this agent may send; None for all.
+        ask_for: Actions that come to the human's desk even where its client asks nobody; None for the team's.
     """
 
     name: str
@@ -35,6 +43,7 @@ class Agent(Struct, frozen=True):
     deliver_timeout: float = 30.0
     may_message: frozenset[str] | None = None
     may_send: frozenset[str] | None = None
+    ask_for: tuple[str, ...] | None = None
 
 
 class Route(Struct, frozen=True):
@@ -106,6 +115,7 @@ class TeamConfig(Struct, frozen=True):
         declared: Whether the settings name the members, so that other names are refused.
         language: Language of summaries: `any`, `zh` or `en` (001-g).
         wait_for_human: When the hook of a client waits for an answer: `always`, `present` (a console is open), `never`.
+        ask_for: Actions of agents that come to the human's desk even where their client asks nobody.
         content_max_bytes: Larger contents are refused (`CONTENT_TOO_LARGE`).
         attachment_bytes: Contents above this move to `attachments/`.
         content_soft_bytes: Contents above this give a warning.
@@ -140,6 +150,7 @@ class TeamConfig(Struct, frozen=True):
     declared: bool = False
     language: str = "any"
     wait_for_human: str = "present"
+    ask_for: tuple[str, ...] = ASK_FOR
     content_max_bytes: int = 1_048_576
     attachment_bytes: int = 65_536
     content_soft_bytes: int = 16_384
@@ -193,6 +204,11 @@ class TeamConfig(Struct, frozen=True):
     def agent(self, name: str) -> Agent:
         """The member's settings, or defaults for a name that is not configured."""
         return self.agents.get(name) or Agent(name)
+
+    def asked_for(self, name: str) -> tuple[str, ...]:
+        """The actions of the member `name` that come to the human's desk."""
+        own = self.agent(name).ask_for
+        return self.ask_for if own is None else own
 
 
 OVERDUE_SECONDS: Mapping[str, float] = {

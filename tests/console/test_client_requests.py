@@ -340,8 +340,8 @@ async def test_a_plan_goes_on_in_the_mode_that_was_chosen_and_as_it_was_edited(
     async with opened(team) as desk:
         await desk.press("a")
         await desk.form()
-        assert "go on in default" in desk.text
-        await desk.press("2", "ctrl+e", "tab")
+        assert "go on as it was" in desk.text
+        await desk.press("3", "ctrl+e", "tab")
         await desk.until(lambda: "+ 3. Ship" in desk.text, "the difference")
         await desk.press("enter")
         answer = await answered(desk, team)

@@ -37,7 +37,7 @@ def test_every_captured_event_is_read_as_what_it_is(name: str) -> None:
     assert event.client == ("codex" if name.startswith("codex") else "claude-code")
     assert (event.name, event.session) == (data["hook_event_name"], data["session_id"])
     assert (event.tool, dict(event.input)) == (data.get("tool_name", ""), data.get("tool_input", {}))
-    assert (event.wish is not None) is (data["hook_event_name"] == "PermissionRequest")
+    assert (event.wish is not None) is (data["hook_event_name"] in ("PermissionRequest", "PreToolUse"))
 
 
 def test_a_teammate_is_told_from_a_subagent_and_from_the_session() -> None:

@@ -163,7 +163,8 @@ def test_the_settings_of_codex_are_what_it_reads(desk: Desk) -> None:
     assert config["projects"] == {"/p": {"trust_level": "trusted"}}
     assert config["mcp_servers"]["team-console"]["env"]["TEAM_CONSOLE_AS"] == "alice"
     hooks = json.loads((desk.project / ".codex" / "hooks.json").read_text())["hooks"]
-    assert set(hooks) == {"SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "Stop"}
+    tools = {"PreToolUse", "PermissionRequest", "PostToolUse"}
+    assert set(hooks) == {"SessionStart", "UserPromptSubmit", *tools, "Stop", "SessionEnd"}
     assert "asyncRewake" not in json.dumps(hooks)
 
 
@@ -437,43 +438,53 @@ def joined_agents(desk: Desk, text: str = "# Rules\n") -> tuple[Path, list[str]]
 
 
 @pytest.mark.parametrize("words", [("leave", "alice"), ("join", "alice", "--for", "shell")])
-@pytest.mark.parametrize(
-    "harm", ["no closing", "no opening", "in the middle", "closing twice", "a mark alone", "edited"]
-)
-def test_whatever_is_left_of_our_marks_no_line_of_others_is_touched(
-    words: tuple[str, ...], harm: str, desk: Desk
-) -> None:
+@pytest.mark.parametrize("harm", ["no closing", "no opening", "in the middle", "edited"])
+def test_a_block_that_was_changed_is_left_to_a_hand(words: tuple[str, ...], harm: str, desk: Desk) -> None:
     path, block = joined_agents(desk)
-    own = RULES
-    if harm == "no closing":
-        left = [*block[:-1], *own]
-    elif harm == "no opening":
-        left = [*own, *block[1:]]
-    elif harm == "in the middle":
-        left = [*block[:3], *own, "", *block[3:]]
-    elif harm == "closing twice":
-        left = [*block, *own, block[-1]]
-    elif harm == "mark alone":
-        left = [block[0], *own]
-    else:
-        left = [*block[:2], f"{block[2]} Not so.", *own, *block[3:]]
-        own = [f"{block[2]} Not so.", *own]
+    left = {
+        "no closing": [*block[:-1], *RULES],
+        "no opening": [*RULES, *block[1:]],
+        "in the middle": [*block[:3], *RULES, *block[3:]],
+        "edited": [*block[:2], f"{block[2]} Not so.", *block[3:]],
+    }[harm]
     path.write_text("\n".join(["# Rules", "", *left, ""]))
-    desk.ok(*words)
+    before = desk.files()
+    refused = desk(*words, "--json")
+    assert (refused.status, refused.json["error"]) == (1, "NOT_PERMITTED")
+    assert "AGENTS.md" in refused.json["message"]
+    assert "by hand" in refused.json["message"]
+    assert desk.files() == before
+
+
+def test_lines_behind_a_block_stay(desk: Desk) -> None:
+    path, block = joined_agents(desk)
+    path.write_text("\n".join(["# Rules", "", *block, *RULES, ""]))
+    desk.ok("join", "alice", "--for", "shell")
     desk.ok("leave", "alice")
-    assert [line for line in path.read_text().splitlines() if line] == ["# Rules", *own]
+    assert path.read_text() == "\n".join(["# Rules", *RULES, ""])
 
 
-def test_what_codex_writes_into_our_block_stays_and_our_server_goes(desk: Desk) -> None:
+THEIRS = '\n[tui]\nstatus = ["model"]\n\n[hooks.state."/p/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
+"""What Codex writes into its settings by itself."""
+
+
+def test_what_codex_writes_behind_our_server_stays_and_our_server_goes(desk: Desk) -> None:
     path = put(desk.project / ".codex" / "config.toml", TOML)
     desk.ok("join", "alice", "--for", "codex")
-    theirs = '\n[tui]\nstatus = ["model"]\n\n[hooks.state."/p/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
-    closing = "# /team-console: alice\n"
-    path.write_text(path.read_text().replace(closing, f"{theirs}{closing}"))
+    path.write_text(path.read_text() + THEIRS)
     desk.ok("join", "alice", "--for", "codex")
     desk.ok("leave", "alice")
-    assert tomllib.loads(path.read_text()) == tomllib.loads(TOML + theirs)
-    assert "team-console" not in path.read_text()
+    assert path.read_text() == TOML + THEIRS
+
+
+def test_what_codex_wrote_between_the_marks_of_an_earlier_version_stays(desk: Desk) -> None:
+    path = put(desk.project / ".codex" / "config.toml", TOML)
+    desk.ok("join", "alice", "--for", "codex")
+    opening = "# team-console: alice (this block is written by 'team-console join')\n"
+    closing = "# /team-console: alice\n"
+    path.write_text(path.read_text().replace("[mcp_servers", f"{opening}[mcp_servers") + THEIRS + closing)
+    desk.ok("leave", "alice")
+    assert path.read_text() == TOML + THEIRS
 
 
 def test_lines_of_a_join_in_a_text_that_no_join_wrote_stay(desk: Desk) -> None:

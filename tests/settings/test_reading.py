@@ -163,6 +163,7 @@ def test_every_setting_of_the_table_can_be_set() -> None:
         ValueForm.COUNT: "8",
         ValueForm.SECONDS: "8",
         ValueForm.TEXTS: "[x]",
+        ValueForm.RULES: "[mcp]",
         ValueForm.COMMAND: "[x]",
         ValueForm.KEYS: f"[{PUBLIC_KEY}]",
         ValueForm.MOMENT: "2026-11-22",

@@ -39,8 +39,18 @@ def events(turn: Turn, number: str) -> Iterator[str]:
         yield _event("content_block_start", index=index, content_block=start)
         yield _event("content_block_delta", index=index, delta=delta)
         yield _event("content_block_stop", index=index)
-    yield _event("message_delta", delta={"stop_reason": stopped, "stop_sequence": None}, usage=_USAGE)
+    checked = {f"toolu_{number}_{at}": _judged(block) for at, block in enumerate(turn) if isinstance(block, Call)}
+    verdicts = {"type": "dangerous_tool_use", "status": {"type": "available", "tool_uses": checked}}
+    delta = {"stop_reason": stopped, "stop_sequence": None, "safeguard_results": [verdicts]}
+    yield _event("message_delta", delta=delta, usage=_USAGE)
     yield _event("message_stop")
+
+
+def _judged(call: Call) -> dict[str, Any]:
+    """What the check of auto mode finds, which comes in the same answer."""
+    if call.flagged:
+        return {"type": "evaluated", "outcome": "flagged", "explanation": call.flagged}
+    return {"type": "evaluated", "outcome": "not_flagged"}
 
 
 def _block(block: Say | Call, call_id: str) -> tuple[dict[str, Any], dict[str, Any]]:

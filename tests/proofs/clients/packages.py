@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-CLAUDE_VERSION = "2.1.330"
+CLAUDE_VERSION = "2.1.331"
 CODEX_VERSION = "0.169.0"
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 """What the packages' names call the machines that the clients are built for."""

@@ -12,6 +12,10 @@ from pathlib import Path
 from tests.proofs.clients import packages
 from tests.pty import Terminal
 
+READY = "auto mode on"
+"""What Claude Code shows in its usual mode once it takes a prompt."""
+MANUAL = "? for shortcuts"
+"""The same in manual mode."""
 _KEY = "sk-ant-api03-made-up-for-tests-and-of-no-use-anywhere-00000000"
 _PATH = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
 
@@ -38,6 +42,7 @@ class Place:
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "SHELL": "/bin/bash",
+            "TMPDIR": "/var/tmp",  # what a project is in lies below /tmp, and must not be taken for scratch space
             **more,
         }
 
@@ -55,13 +60,13 @@ class Claude:
         }
         (place.home / ".claude.json").write_text(json.dumps(settings))
 
-    def start(self, *arguments: str, teams: bool = False, mode: str = "default") -> Terminal:
+    def start(self, *arguments: str, teams: bool = False, mode: str = "auto") -> Terminal:
         """Start it on a terminal, interactive."""
         return _terminal(self._command(mode, arguments), self.place, self._environment(teams))
 
     def run(self, prompt: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run it without a terminal until it is through with `prompt`."""
-        return _run(self._command("default", ["-p", prompt, *arguments]), self.place, self._environment(False))
+        return _run(self._command("auto", ["-p", prompt, *arguments]), self.place, self._environment(False))
 
     def _command(self, mode: str, arguments: Sequence[str]) -> list[str]:
         program = packages.claude()

@@ -78,7 +78,7 @@ def test_a_request_to_stop_comes_with_the_command_that_answers_it(set_up: SetUp)
         return (bash(command.group()),)
 
     scenario = set_up({"": [(Say("I rest now."),), agree, (Say("Good bye."),)]})
-    client = started(scenario, "--allowedTools", "Bash")
+    client = started(scenario)
     prompt(scenario, client, "Do it")
     scenario.wait_for(client, "I rest now.")
     scenario.verb("shutdown", AGENT, "--reason", "The work is done")

@@ -7,7 +7,7 @@ import pytest
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.scenario import AGENT, EDITED, Scenario, prompt
-from tests.proofs.clients.sessions import Claude
+from tests.proofs.clients.sessions import MANUAL, READY, Claude
 from tests.proofs.clients.turns import Call, Say
 from tests.pty import Terminal
 
@@ -19,12 +19,12 @@ def bash(command: str) -> Call:
     return Call("Bash", {"command": command, "description": "what the test wants"})
 
 
-def started(scenario: Scenario, *arguments: str) -> Terminal:
+def started(scenario: Scenario, *, mode: str = "auto") -> Terminal:
     """A session of the agent, ready for a prompt."""
     claude = Claude(scenario.place)
     join_claude(scenario)
-    client = scenario.watch(claude.start(*arguments))
-    scenario.wait_for(client, "? for shortcuts")
+    client = scenario.watch(claude.start(mode=mode))
+    scenario.wait_for(client, MANUAL if mode == "default" else READY)
     return client
 
 
@@ -55,7 +55,7 @@ def test_a_command_that_is_refused_does_not_run_and_the_model_reads_why(set_up: 
 def test_what_is_always_allowed_is_not_asked_again(set_up: SetUp) -> None:
     scenario = set_up({"": [(bash("mkfifo made"),), (bash("mkfifo made again"),), (Say("Both are made."),)]})
     console = scenario.open_console()
-    client = started(scenario)
+    client = started(scenario, mode="default")
     prompt(scenario, client, "Make them")
     scenario.wait(lambda: bool(scenario.model.heard), "prompt")
     console.allow("mkfifo made", choose="2", verb="allow always")

@@ -9,7 +9,7 @@ import pytest
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.scenario import EDITED, Scenario, prompt
-from tests.proofs.clients.sessions import Claude
+from tests.proofs.clients.sessions import READY, Claude
 from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
@@ -51,12 +51,25 @@ def test_a_plan_is_refused_revised_and_approved_in_manual_mode(set_up: SetUp) ->
     assert scenario.states() == [("plan", "rejected"), ("plan", "approved")]
 
 
+def test_a_session_from_auto_mode_goes_on_in_it(set_up: SetUp) -> None:
+    scenario = set_up({"": [(Call("EnterPlanMode", {}),), *written(FIRST), (Say("I begin."),)]})
+    console = scenario.open_console()
+    claude = Claude(scenario.place)
+    join_claude(scenario)
+    client = scenario.watch(claude.start())
+    scenario.wait_for(client, READY)
+    prompt(scenario, client, "Plan the work")
+    console.approve("Split the loader")
+    scenario.wait_for(client, "I begin.", READY)
+    assert scenario.states() == [("plan", "approved")]
+
+
 def test_a_plan_is_approved_with_edits_accepted(set_up: SetUp) -> None:
     scenario = set_up({"": [*written(FIRST), (Say("I begin."),)]})
     console = scenario.open_console()
     client = planning(scenario)
     prompt(scenario, client, "Plan the work")
-    console.approve("Split the loader", choose="2")
+    console.approve("Split the loader", choose="3")
     scenario.wait_for(client, "I begin.", "accept edits on")
 
 
@@ -79,7 +92,7 @@ def test_a_question_is_answered_by_the_keys_of_its_options(set_up: SetUp) -> Non
     claude = Claude(scenario.place)
     join_claude(scenario)
     client = scenario.watch(claude.start())
-    scenario.wait_for(client, "? for shortcuts")
+    scenario.wait_for(client, READY)
     prompt(scenario, client, "Ask me")
     console.answer("Which database?", "2")
     scenario.wait_for(client, "So be it.")

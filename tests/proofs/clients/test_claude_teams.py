@@ -7,7 +7,7 @@ import pytest
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.scenario import prompt
-from tests.proofs.clients.sessions import Claude
+from tests.proofs.clients.sessions import READY, Claude
 from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Call, Say
 
@@ -30,7 +30,7 @@ def test_a_teammate_asks_under_its_own_name(set_up: SetUp) -> None:
     claude = Claude(scenario.place)
     join_claude(scenario)
     client = scenario.watch(claude.start(teams=True))
-    scenario.wait_for(client, "? for shortcuts")
+    scenario.wait_for(client, READY)
     prompt(scenario, client, "Get help")
     console.allow("mkfifo by-mate")
     scenario.wait(lambda: (scenario.place.project / "by-mate").is_fifo(), "pipe of the teammate")

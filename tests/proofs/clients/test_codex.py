@@ -7,6 +7,7 @@ import pytest
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude, join_codex
 from tests.proofs.clients.scenario import AGENT, OTHER, Scenario, prompt
+from tests.proofs.clients.sessions import READY as CLAUDE_READY
 from tests.proofs.clients.sessions import Claude, Codex
 from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
@@ -99,7 +100,7 @@ def test_two_clients_at_once_each_get_their_own_verdict(set_up: SetUp) -> None:
     session = Claude(scenario.place)
     join_claude(scenario)
     claude = scenario.watch(session.start())
-    scenario.wait_for(claude, "? for shortcuts")
+    scenario.wait_for(claude, CLAUDE_READY)
     codex = started(scenario, OTHER)
     prompt(scenario, claude, "Work for Claude")
     console.wait_for("mkfifo by-claude")

@@ -7,7 +7,7 @@ import pytest
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.scenario import Scenario, prompt
-from tests.proofs.clients.sessions import Claude
+from tests.proofs.clients.sessions import READY, Claude
 from tests.proofs.clients.turns import Call, Conversation, Say, Step, Turn
 from tests.pty import Terminal
 
@@ -33,7 +33,7 @@ def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
     scenario = set_up({"": turns})
     console = scenario.open_console()
     client = session(scenario)
-    scenario.wait_for(client, "? for shortcuts")
+    scenario.wait_for(client, READY)
     prompt(scenario, client, "Plan the work")
     console.reject(PLAN["summary"], "Say how it is undone")
     scenario.wait_for_result("Say how it is undone")
@@ -56,7 +56,7 @@ def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
     ]
     scenario = set_up({"": turns})
     client = session(scenario)
-    scenario.wait_for(client, "? for shortcuts")
+    scenario.wait_for(client, READY)
     prompt(scenario, client, "Plan the work")
     scenario.wait_for(client, "I wait for the verdict.")
     scenario.open_console().approve(PLAN["summary"])
@@ -69,7 +69,7 @@ def test_a_question_is_put_in_the_clients_own_dialog_while_nobody_is_at_a_consol
     question = {"question": "Which database?", "header": "Database", "options": options}
     scenario = set_up({"": [(Call(f"{_SERVER}ask_human", {"questions": [question]}),), (Say("So be it."),)]})
     client = session(scenario)
-    scenario.wait_for(client, "? for shortcuts")
+    scenario.wait_for(client, READY)
     prompt(scenario, client, "Ask me")
     scenario.wait_for(client, "requests your input", "- SQLite: a file")
     client.send("\x1b[B")

@@ -20,6 +20,8 @@ class Call:
 
     tool: str
     input: Mapping[str, Any]
+    flagged: str = ""
+    """Why the vendor's check of auto mode denies it; empty where it lets it pass."""
 
 
 Turn = Sequence[Say | Call]

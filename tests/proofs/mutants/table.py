@@ -85,6 +85,10 @@ GUARDS: Mapping[str, Guard] = {
         giving(True), "hook/test_mail.py::test_an_output_that_nobody_reads_any_more_is_known"
     ),
     "teammate-is-no-member": guard(without_element(0), "hook/test_roster.py::test_a_teammate_never_acts_as_a_member"),
+    "nothing-asked-of-nobody": guard(never, "hook/test_ask_for.py::test_nobody_at_a_console_is_asked_nothing"),
+    "no-by-a-dialog-nobody-sees": guard(
+        always, "hook/test_ask_for.py::test_a_run_without_a_terminal_waits_and_is_never_told_to_ask"
+    ),
     "event-of-other-thread": guard(removed, "hook/test_waiting.py::test_what_shows_nothing_ends_nothing"),
     "hook-exits-zero": guard(giving(2), "hook/test_waiting.py::test_a_harmed_team_says_nothing"),
     "drafts-kept-at-crash": guard(removed, "trust/test_leaving.py::test_words_are_kept_at_once_when_something_fails"),

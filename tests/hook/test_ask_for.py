@@ -1,0 +1,254 @@
+"""What a team wants to be asked for comes to the human, whatever mode its client is in; all else is let alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.console.agents.ask_rules import EVERY_WORD
+from team_console.store.settings.team_config import ASK_FOR, ASK_WORDS
+
+from tests.conftest import CommandLine
+from tests.hook.conftest import CAPTURED, Client, Heard, Human
+from tests.hook.test_joining import Desk, put
+
+PROJECT = "/home/you/project"
+CALLS = Path(__file__).parents[1] / "proofs" / "clients" / "data" / "asked_calls.json"
+RECORDED: list[dict[str, Any]] = json.loads(CALLS.read_text(encoding="utf-8").replace("PROJECT", PROJECT))
+"""Calls of a session in auto mode; `by_client`: Claude Code asks by its own rules, as a real one did."""
+BEFORE = "claude: PreToolUse auto"
+PLAN = "claude: PreToolUse ExitPlanMode of a teammate"
+CODEX, QUESTION = "codex: PreToolUse", "codex: PreToolUse question"
+ATTENDED, HEADLESS = {"CLAUDE_CODE_SESSION_ATTENDED": "1"}, {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
+PUSH = {"command": "git -C sub push", "description": "x"}
+
+
+@pytest.fixture
+def desk(office: CommandLine, tmp_path: Path) -> Desk:
+    return Desk(office, tmp_path)
+
+
+def said(heard: Heard) -> Mapping[str, Any]:
+    """What the client is told of a tool that it is about to use; empty for nothing."""
+    assert (heard.status, heard.err) == (0, "")
+    answer: Mapping[str, Any] = heard.reply["hookSpecificOutput"] if heard.out else {}
+    assert answer.get("hookEventName", "PreToolUse") == "PreToolUse"
+    return answer
+
+
+def test_the_words_are_those_of_the_settings() -> None:
+    assert set(EVERY_WORD) == set(ASK_WORDS)
+    assert set(ASK_FOR) < set(ASK_WORDS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("--has-rules",), ()])
+def test_all_that_is_on_the_list_is_asked_for_and_nothing_else(
+    words: tuple[str, ...], client: Client, human: Human
+) -> None:
+    """With the client's own rules in its settings, and by the hook alone."""
+    client.extra = {**ATTENDED, "HOME": "/home/you"}
+    asked = []
+    with human.at_console():
+        client.tell("claude: SessionStart")
+        for call in RECORDED:
+            given = {"tool_name": call["tool"], "tool_input": call["input"], "cwd": PROJECT}
+            by_hook = said(client.tell(BEFORE, *words, **given)).get("permissionDecision") == "ask"
+            asked.append((call, by_hook or (bool(words) and call["by_client"])))
+    assert [call for call, is_asked in asked if is_asked is not bool(call["rule"])] == []
+    assert len(RECORDED) == 60
+
+
+@pytest.mark.slow
+def test_nobody_at_a_console_is_asked_nothing(client: Client) -> None:
+    for environment in (ATTENDED, HEADLESS, {}):
+        client.extra = environment
+        assert said(client.tell(BEFORE, tool_input=PUSH)) == {}
+    assert said(client.tell(CODEX, "--client", "codex", tool_input=PUSH)) == {}
+    assert said(client.tell(QUESTION, "--client", "codex")) == {}
+
+
+@pytest.mark.slow
+def test_a_human_at_the_terminal_gets_the_clients_dialog_beside_the_desk(client: Client, human: Human) -> None:
+    client.extra = ATTENDED
+    with human.at_console():
+        answer = said(client.tell(BEFORE, tool_input=PUSH))
+    assert (answer["permissionDecision"], answer["permissionDecisionReason"]) == (
+        "ask",
+        "ceo wants to be asked for: push",
+    )
+    assert human.requests() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("environment", [HEADLESS, {}])
+def test_a_run_without_a_terminal_waits_and_is_never_told_to_ask(
+    environment: dict[str, str], client: Client, human: Human, office: CommandLine
+) -> None:
+    client.extra = environment
+    with human.at_console():
+        hook = client.begin(BEFORE, tool_input=PUSH)
+        office.ok("approve", human.asked()[0]["request_id"])
+        assert said(client.end(hook))["permissionDecision"] == "allow"
+        hook = client.begin(BEFORE, tool_input=PUSH)
+        office.ok("reject", human.asked()[0]["request_id"], "--reason", "Not on a Friday")
+        answer = said(client.end(hook))
+    assert (answer["permissionDecision"], answer["permissionDecisionReason"]) == ("deny", "Not on a Friday")
+    with human.at_console():
+        hook = client.begin(BEFORE, tool_input=PUSH)
+        human.asked()
+    assert said(client.end(hook)) == {}
+
+
+@pytest.mark.slow
+def test_codex_is_held_and_goes_on_by_its_own_rules_after_a_yes(
+    client: Client, human: Human, office: CommandLine
+) -> None:
+    client.options = ("--client", "codex")
+    with human.at_console():
+        hook = client.begin(CODEX, tool_input=PUSH)
+        office.ok("approve", human.asked()[0]["request_id"])
+        assert said(client.end(hook)) == {}
+        hook = client.begin(CODEX, tool_input=PUSH)
+        office.ok("reject", human.asked()[0]["request_id"], "--reason", "No")
+        assert said(client.end(hook))["permissionDecisionReason"] == "No"
+        assert said(client.tell(CODEX, tool_input={"command": "ls"})) == {}
+
+
+@pytest.mark.slow
+def test_a_question_of_codex_is_answered_by_the_words_of_its_result(
+    client: Client, human: Human, office: CommandLine
+) -> None:
+    client.options = ("--client", "codex")
+    question = CAPTURED[QUESTION]["tool_input"]["questions"][0]
+    with human.at_console():
+        hook = client.begin(QUESTION)
+        (request,) = human.asked()
+        assert request["kind"] == "question"
+        office.ok("answer", request["request_id"], "--option", question["options"][1]["label"])
+        answer = said(client.end(hook))
+    assert answer["permissionDecision"] == "deny"
+    assert answer["permissionDecisionReason"].endswith(question["options"][1]["label"])
+
+
+@pytest.mark.slow
+def test_a_plan_of_a_teammate_comes_to_the_desk_under_its_name(
+    client: Client, human: Human, office: CommandLine, tmp_path: Path
+) -> None:
+    client.extra = ATTENDED
+    edited = tmp_path / "plan.md"
+    edited.write_text("# Test it as well\n")
+    with human.at_console():
+        assert said(client.tell(PLAN))["permissionDecision"] == "ask"
+        hook = client.begin("claude: PermissionRequest ExitPlanMode of a teammate after hook ask")
+        (request,) = human.asked()
+        assert (request["kind"], request["from"]) == ("plan", "bob")
+        office.ok("reject", request["request_id"], "--reason", "Test it as well")
+        assert client.end(hook).decision["message"] == "Test it as well"
+        hook = client.begin("claude: PermissionRequest ExitPlanMode of a teammate after hook ask")
+        office.ok("approve", human.asked()[0]["request_id"], "--edited", str(edited))
+        assert client.end(hook).decision["updatedInput"]["plan"] == "# Test it as well\n"
+    office.ok("member", "set", "alice", "--ask-for", "push")
+    with human.at_console():
+        assert said(client.tell(PLAN)) == {}
+
+
+@pytest.mark.slow
+def test_a_denied_call_is_decided_within_the_turn_and_allowed_exactly_once(
+    client: Client, human: Human, office: CommandLine
+) -> None:
+    denied = CAPTURED["claude: PermissionDenied flagged"]
+    with human.at_console():
+        hook = client.begin("claude: PermissionDenied flagged")
+        (request,) = human.asked()
+        shown = office.ok("show", request["request_id"]).out
+        assert denied["reason"] in shown
+        office.ok("approve", request["request_id"])
+        assert client.end(hook).reply["hookSpecificOutput"] == {"hookEventName": "PermissionDenied", "retry": True}
+        again = {"tool_input": denied["tool_input"]}
+        assert said(client.tell(BEFORE, tool_input={"command": "touch FLAG2"})) == {}
+        assert said(client.tell(BEFORE, **again))["permissionDecision"] == "allow"
+        assert said(client.tell(BEFORE, **again)) == {}
+        hook = client.begin("claude: PermissionDenied flagged")
+        office.ok("reject", human.asked()[0]["request_id"], "--reason", "Keep it")
+        assert client.end(hook).out == ""
+    assert "Keep it" in client.tell("claude: Stop").reply["reason"]
+
+
+@pytest.mark.slow
+def test_what_the_client_refuses_by_itself_shows_the_time_that_is_left(client: Client, human: Human) -> None:
+    with human.at_console():
+        hook = client.begin("claude: PermissionRequest critical rm (ends after 120 s)", "--timeout", "86400")
+        (request,) = human.asked()
+        ends, asked = (datetime.fromisoformat(request[key]) for key in ("expires_at", "asked_at"))
+        assert 60 < (ends - asked).total_seconds() <= 120
+        client.escape(hook)
+
+
+def ask_rules(desk: Desk) -> list[str]:
+    """What Claude Code is told to ask for in the project."""
+    settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
+    return list(settings.get("permissions", {}).get("ask", []))
+
+
+def test_joining_shows_and_writes_what_a_rule_of_the_client_can_say(desk: Desk) -> None:
+    shown = desk.ok("join", "alice", "--for", "claude", "--print")
+    assert any(", ".join(ASK_FOR) in note for note in shown["notes"])
+    assert '"Bash(git push:*)"' in json.dumps(shown["files"][0]["diff"]).replace("\\", "")
+    desk.ok("join", "alice", "--for", "claude")
+    rules = ask_rules(desk)
+    assert {"Bash(git push:*)", "Bash(npm publish:*)", "Bash(rm:*)", "Edit(.claude/**)"} < set(rules)
+    # Rules that match nothing, or too much (seen with 2.1.331).
+    assert not [rule for rule in rules if rule.startswith(("Write(", "Edit(//", "mcp__")) or rule == "Bash(rm -r:*)"]
+    hooks = json.loads((desk.project / ".claude" / "settings.json").read_text())["hooks"]
+    assert hooks["PreToolUse"][0]["hooks"][0]["command"].endswith("--has-rules")
+    assert "onFailure" not in json.dumps(hooks)
+
+
+def test_rules_are_those_of_the_member_and_a_later_join_takes_out_its_own_alone(desk: Desk) -> None:
+    put(desk.project / ".claude" / "settings.json", '{"permissions": {"ask": ["Bash(rm:*)", "WebFetch"]}}')
+    desk.ok("join", "alice", "--for", "claude", "--ask-for", "delete, Bash(make deploy:*)")
+    assert desk.team.ok("member", "list", "alice", "--json").json["members"][0]["ask_for"] == [
+        *("delete", "Bash(make deploy:*)"),
+    ]
+    assert {"Bash(make deploy:*)", "Bash(unlink:*)", "WebFetch"} < set(ask_rules(desk))
+    done = desk.team.ok("member", "set", "alice", "--ask-for", "push", "--json").json
+    assert "join alice" in done["warnings"][0]
+    desk.ok("join", "alice", "--for", "claude")
+    assert set(ask_rules(desk)) == {
+        "Bash(rm:*)",
+        "WebFetch",
+        "Bash(git push:*)",
+        "Bash(hg push:*)",
+        "Bash(jj git push:*)",
+    }
+    desk.ok("join", "alice", "--for", "claude", "--ask-for", "none")
+    assert ask_rules(desk) == ["Bash(rm:*)", "WebFetch"]
+    desk.ok("leave", "alice")
+    assert ask_rules(desk) == ["Bash(rm:*)", "WebFetch"]
+    desk.team.ok("member", "set", "alice", "--ask-for", "team")
+    assert desk.team.ok("member", "list", "alice", "--json").json["members"][0]["ask_for"] is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("pushing", "did you mean 'push'"),
+        ("Write(//srv/**)", "write Edit(//srv/**)"),
+        ("deletes things", "neither one of"),
+    ],
+)
+def test_a_rule_that_matches_nothing_is_refused_and_says_why(rule: str, words: str, desk: Desk) -> None:
+    for line in (("join", "alice", "--for", "claude"), ("member", "set", "alice")):
+        refused = desk(*line, "--ask-for", rule, "--json")
+        assert (refused.status, refused.json["error"]) == (2, "USAGE")
+        assert words in refused.json["message"]
+    path = desk.team.folder / "messenger-config.yaml"
+    path.write_text(path.read_text() + f"ask_for: [push, '{rule}']\n")
+    findings = desk.team("check", "--json").json["findings"]
+    assert [finding for finding in findings if words in finding["message"]]
+    assert desk.files() == {}

@@ -1,0 +1,80 @@
+"""Auto mode of a real Claude Code: what the human wants to be asked for comes to the desk, and what is denied, too."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proofs.clients.conftest import SetUp
+from tests.proofs.clients.joining import join_claude
+from tests.proofs.clients.scenario import Scenario, prompt
+from tests.proofs.clients.sessions import READY, Claude
+from tests.proofs.clients.test_claude_permissions import bash
+from tests.proofs.clients.turns import Call, Say, Step
+from tests.pty import Terminal
+
+pytestmark = pytest.mark.usefixtures("claude")
+HIDDEN = "bash -c 'rm -f old'"
+"""A command that no rule of the client sees."""
+
+
+def started(scenario: Scenario) -> Terminal:
+    """A session of the agent that asks for what a team asks for by itself."""
+    claude = Claude(scenario.place)
+    join_claude(scenario, ask_for="team")
+    client = scenario.watch(claude.start())
+    scenario.wait_for(client, READY)
+    return client
+
+
+def test_dialog_and_desk_stand_side_by_side_and_the_first_answer_wins(set_up: SetUp) -> None:
+    turns: list[Step] = [(bash("git -C sub push"),), (bash("git push"),), (bash(HIDDEN),), (Say("That is all."),)]
+    scenario = set_up({"": turns})
+    console = scenario.open_console()
+    client = started(scenario)
+    prompt(scenario, client, "Push it")
+    scenario.wait_for(client, "ceo wants to be asked for: push", "Do you want to proceed?")
+    console.reject("git -C sub push", "Not on a Friday")
+    scenario.wait_for_result("Not on a Friday")
+    scenario.wait_for(client, "overrides auto mode")
+    console.reject("git push", "Nor this")
+    console.wait_for("rm -f old")
+    scenario.wait_for(client, "ceo wants to be asked for: delete")
+    scenario.press_until(client, "\r", lambda: "That is all." in client.text)
+    assert scenario.states() == [("permission", "rejected"), ("permission", "rejected"), ("permission", "withdrawn")]
+
+
+def test_nobody_at_a_console_leaves_it_to_the_check(set_up: SetUp) -> None:
+    scenario = set_up({"": [(bash(HIDDEN + "; mkfifo made"),), (Say("That is all."),)]})
+    client = started(scenario)
+    prompt(scenario, client, "Do it")
+    scenario.wait_for(client, "That is all.")
+    assert (scenario.place.project / "made").is_fifo()
+    assert scenario.requests() == []
+
+
+def test_a_headless_run_waits_for_the_human(set_up: SetUp) -> None:
+    scenario = set_up({"": [(bash(HIDDEN + "; mkfifo made"),), (Say("That is all."),)]})
+    console = scenario.open_console()
+    claude = Claude(scenario.place)
+    join_claude(scenario, ask_for="team")
+    run = scenario.watch(claude.start("-p", "Do it"))
+    console.allow("rm -f old")
+    assert run.wait_exit(60) == 0
+    assert (scenario.place.project / "made").is_fifo()
+    assert scenario.states() == [("permission", "approved")]
+
+
+def test_a_denied_call_is_allowed_once_within_the_turn(set_up: SetUp) -> None:
+    denied = Call("Bash", {"command": "mkfifo made", "description": "x"}, flagged="It makes a pipe")
+    scenario = set_up({"": [(denied,), (denied,), (denied,), (Say("That is all."),)]})
+    console = scenario.open_console()
+    client = started(scenario)
+    prompt(scenario, client, "Do it")
+    console.wait_for("It makes a pipe")
+    console.allow("mkfifo made")
+    scenario.wait(lambda: (scenario.place.project / "made").is_fifo(), "pipe")
+    scenario.wait(lambda: len(scenario.states()) == 2, "second denial")  # one yes is for one call
+    console.reject("mkfifo made", "Once is enough")
+    scenario.wait_for(client, "That is all.")
+    assert scenario.states() == [("permission", "approved"), ("permission", "rejected")]
+    scenario.wait_for_words("Once is enough")
