@@ -20,6 +20,8 @@ _SCREEN = re.compile(
     | \[(?:0|(?:\d{{1,3}}(?:;\d{{1,3}})*))?m           # style
     | \[2[23];2t                                        # the title of before, kept and given back
     | \]2;\(\d+\)[ ][\w .-]+\x1b\\                       # our title: how many decisions wait, in which team
+    | \]7501;(?:state=(?:idle|blocked|clear)|:(?:kind=question|app=team-console|msg=[A-Za-z0-9+/=]*))+(?:\x07|\x1b\\)
+    | \]9;4;(?:4;100|0)(?:\x07|\x1b\\)                    # whether something waits, for terminals and task bars
     | \](?:22;[a-z-]+|52;c;(?P<copied>[A-Za-z0-9+/=]*))\x07
     ) | \r\n(?=\x1b\[\d+(?:;\d+)?H)                           # a line's end, before the next is begun at its place
     """,

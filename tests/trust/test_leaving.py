@@ -188,7 +188,7 @@ def test_a_demo_whose_terminal_is_gone_takes_its_agents_with_it(tmp_path: Path) 
     command = [sys.executable, "-P", "-m", "team_console.console", "demo"]
     with Terminal(command, cwd=tmp_path, env={"TMPDIR": str(tmp_path)}) as terminal:
         terminal.wait_for("LIVE", "Plan · ", seconds=60.0)
-        terminal.wait_until(lambda: len(processes_at(tmp_path)) > 3, "the agents", 60.0)
+        terminal.wait_until(lambda: bool(processes_at(tmp_path)), "the agents", 60.0)
         terminal.hang_up()
         terminal.wait_exit()
         terminal.wait_until(lambda: not processes_at(tmp_path), "end of every agent")
