@@ -185,6 +185,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "inbox": ("inbox", "task-manager"),
     "history": ("history",),
+    "digest": ("digest",),
     "decisions": ("decisions",),
     "watch": ("watch", "--for", "0.1"),
     "check": ("check",),

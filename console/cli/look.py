@@ -51,13 +51,14 @@ from team_console.store.views.decisions import (
     markdown,
     proofs,
 )
+from team_console.store.views.digest import Group, digest_json, digest_of_team, group_head, told
 from team_console.store.views.facts import halves_of
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import CSV_FIELDS, HistoryPage, csv_row, history, history_json, log_line, past
 from team_console.store.views.projection import view_of
 from team_console.store.views.proposals import lines_to_remark
 from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View
-from team_console.store.views.search import parse_query, request_found, wanted
+from team_console.store.views.search import moment_of, parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
     State,
@@ -723,6 +724,42 @@ def _print_log(call: Call, messages: Sequence[Message]) -> None:
         call.tell_zone()
     for message in messages:
         call.out.say(log_line(message, call.agent))
+
+
+# `digest`: what happened since a moment, by kind.
+
+
+def add_digest_arguments(parser: ArgumentParser) -> None:
+    """Declare since when."""
+    parser.description = (
+        "Tell what happened since a moment, from records alone: what was asked, decided (and by whom), withdrawn,\n"
+        "answered elsewhere, done, failed and written, who stopped or refused to, and what waits now. Times are local."
+    )
+    since = "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d (default: 12h)"
+    parser.add_argument("--since", metavar="T", default="12h", help=since)
+
+
+def do_digest(call: Call) -> int:
+    """Print what happened."""
+    since = moment_of(call.options.since, call.team.clock(), named="--since")
+    snapshot = call.snapshot()
+    found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
+    if call.out.as_json:
+        call.print_list(digest_json(found), snapshot)
+        return 0
+    call.out.say(f"since {found.since.astimezone():%Y-%m-%d %H:%M}: {counted(len(found.happenings), 'thing')} happened")
+    for group in Group:
+        items = found.of(group)
+        if items:
+            call.out.say(f"{group_head(group, len(items))}:")
+        for item in items:
+            at = f"{item.at.astimezone():%m-%d %H:%M}" if item.at is not None else "           "
+            call.out.say(safe_line(f"  {at}  {told(item)}"))
+    if found.waiting:
+        call.out.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
+    call.out.say(safe_line(f"not known: {'; '.join(found.unknown)}"))
+    call.tell_doubt(snapshot)
+    return 0
 
 
 # `watch`: one line per change, until interrupted.

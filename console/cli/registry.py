@@ -88,6 +88,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("status", _LOOK, "show the team on one screen: condition, what needs you, problems", "look"),
     Verb("inbox", _LOOK, "list an agent's messages without touching them", "look"),
     Verb("history", _LOOK, "print archived and live messages as log, JSON or CSV", "look"),
+    Verb("digest", _LOOK, "tell what happened since a moment: decided, done, failed, waiting", "look"),
     Verb("watch", _LOOK, "print one line per change, for pipes and logs", "look"),
     Verb("check", _LOOK, "list what departs from the protocols or is damaged", "look"),
     Verb("deliver", _ROUTE, "push due messages to their agents; --loop goes on", "deliver"),

@@ -455,6 +455,28 @@ SCHEMAS: Mapping[str, Schema] = {
         }
     ),
     "history": MESSAGES,
+    "digest": record(
+        {
+            "since": MOMENT,
+            "until": MOMENT,
+            "happened": array(
+                record(
+                    {
+                        "group": text("asked, decided, withdrawn, answered elsewhere, failed, refused, done, stopped"),
+                        "at": or_null(MOMENT),
+                        "who": text("the agent it is about"),
+                        "what": text("one line"),
+                        "by": or_null(text("who decided")),
+                        "ref": text("id of the request or message"),
+                    }
+                )
+            ),
+            "count": count(),
+            "waiting": count("things that wait for whoever looks, now"),
+            "unknown": array(text(), "what records cannot tell, as sentences"),
+            **DOUBT,
+        }
+    ),
     "decisions": record(
         {
             "decisions": array(_DECISION),

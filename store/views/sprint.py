@@ -184,12 +184,16 @@ def _report(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], ent
     session = sessions.get(name or text_of_key(body.get("session_id")))
     if session is None or not story or session.batch_of(story) is None:
         return
-    status = text_of_key(body.get("status")).lower()
-    if status in _BAD:
-        session.states[story] = StoryState.FAILED
-    elif status in _GOOD and not agent.startswith(_NOT_LAST):
-        session.states[story] = StoryState.DONE
+    state = report_state(body)
+    if state is StoryState.FAILED or (state is StoryState.DONE and not agent.startswith(_NOT_LAST)):
+        session.states[story] = state
     session.agents[story] = agent
+
+
+def report_state(body: Mapping[str, Any]) -> StoryState | None:
+    """How the work of one agent on a story ended, by its report; None where it says neither."""
+    status = text_of_key(body.get("status")).lower()
+    return StoryState.FAILED if status in _BAD else StoryState.DONE if status in _GOOD else None
 
 
 def _end(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:

@@ -186,7 +186,7 @@ class _Day:
             self.do("route", stdin=json.dumps({**action, **head}))
 
     def _look(self) -> None:
-        for verb in ("requests", "roster", "status", "check", "history", "decisions"):
+        for verb in ("requests", "roster", "status", "check", "history", "digest", "decisions"):
             self.do(verb)
         self.do("inbox", "a1")
         request = self.do("requests")["requests"][0]

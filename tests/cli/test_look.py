@@ -248,3 +248,36 @@ def test_history_and_requests_are_searched_in_one_language(team: CommandLine) ->
     assert team.ok("requests", "--find", "is:decided", "--json").json["requests"] == []
     refused = team("requests", "--find", "is:purple")
     assert (refused.status, "is:open" in refused.err) == (2, True)
+
+
+def test_the_digest_tells_what_happened_since_a_moment_by_kind(showcase: CommandLine) -> None:
+    found = showcase.ok("digest", "--since", "2026-02-24T09:00:00Z", "--json").json
+    groups = {(item["group"], item["who"], item["by"]) for item in found["happened"]}
+    assert ("asked", "task-manager", None) in groups  # still open; what was decided meanwhile is told as that
+    assert ("decided", "task-manager", "ceo") in groups
+    assert {("failed", "architect", None), ("refused", "file-manager", None)} <= groups
+    assert ("done", "dev-runner-3-1", None) in groups
+    assert ("stopped", "dev-runner-3-1", None) in groups
+    assert found["count"] == len(found["happened"])
+    assert 0 < found["waiting"] <= showcase.ok("status", "--json").json["needs_you"]
+    assert any("files" in sentence for sentence in found["unknown"])
+    later = showcase.ok("digest", "--since", "2026-02-24T10:30:00Z", "--json").json
+    assert 0 < later["count"] < found["count"]
+    assert all(item["at"] > "2026-02-24T10:30" for item in later["happened"])
+
+
+def test_the_digest_says_it_to_people_and_refuses_what_is_no_time(showcase: CommandLine) -> None:
+    lines = showcase.ok("digest", "--since", "2026-02-24T09:00:00Z").out.splitlines()
+    assert any(line.endswith("refused to stop:") for line in lines)
+    assert any("by ceo" in line for line in lines)
+    assert any(line.startswith("waiting for you now:") for line in lines)
+    assert showcase("digest", "--since", "teatime").status == 2
+
+
+def test_the_digest_tells_a_withdrawal_from_an_answer_given_in_the_session(team: CommandLine) -> None:
+    for words in ("answered in the session", "found a bug in it"):
+        request = team.ok("ask", "Shall I begin?", "--as", "file-manager", "--json").json["request_id"]
+        team.ok("withdraw", request, "--reason", words, "--as", "file-manager")
+    groups = {item["group"]: item["what"] for item in team.ok("digest", "--json").json["happened"]}
+    assert set(groups) == {"withdrawn", "answered elsewhere"}
+    assert "found a bug in it" in groups["withdrawn"]

@@ -1,0 +1,208 @@
+"""What happened since a moment, from records alone: asked, decided, withdrawn, done, failed, stopped, written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+from team_console.store.contract.team import Team
+from team_console.store.model.clock import from_text, to_text
+from team_console.store.model.message import Message
+from team_console.store.model.safe import counted
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.membership import report_of
+from team_console.store.protocol.parsing import BATCH_REPORT, EARLIEST, parse_message
+from team_console.store.views.history import history
+from team_console.store.views.needs import to_do
+from team_console.store.views.rows import RequestRow, RequestState, StoryState, View
+from team_console.store.views.search import Query, Term
+from team_console.store.views.sprint import REPORT, report_state
+from team_console.store.views.titles import message_title
+
+_IN_THE_SESSION = "answered in the session"
+"""How the hooks of a client begin the reason of a request that its own dialog answered."""
+UNKNOWN = (
+    "which files changed: messages do not say it",
+    "what agents did without a message: only what was written is known",
+)
+"""What records cannot tell."""
+
+
+class Group(StrEnum):
+    """What kind of thing happened, in the order in which it is shown."""
+
+    ASKED = "asked"
+    DECIDED = "decided"
+    WITHDRAWN = "withdrawn"
+    ELSEWHERE = "answered elsewhere"
+    FAILED = "failed"
+    REFUSED = "refused"
+    DONE = "done"
+    STOPPED = "stopped"
+    WRITTEN = "written"
+
+
+class Happening(Struct, frozen=True):
+    """One thing that happened.
+
+    Attributes:
+        at: When, None where the record does not say.
+        who: The agent it is about.
+        what: What it is, one line of stored text.
+        by: Who decided; empty where nobody did.
+        ref: Id of the request or message.
+    """
+
+    group: Group
+    at: datetime | None
+    who: str
+    what: str
+    by: str = ""
+    ref: str = ""
+
+
+class Digest(Struct, frozen=True):
+    """What happened in a span of time.
+
+    Attributes:
+        happenings: By group, the oldest first within each.
+        waiting: How many things wait for the reader at the end of the span.
+        unknown: What it cannot tell, as sentences.
+    """
+
+    since: datetime
+    until: datetime
+    happenings: tuple[Happening, ...] = ()
+    waiting: int = 0
+    unknown: tuple[str, ...] = UNKNOWN
+
+    def of(self, group: Group) -> tuple[Happening, ...]:
+        """The happenings of one group."""
+        return tuple(item for item in self.happenings if item.group is group)
+
+
+def digest(view: View, messages: Iterable[Message], since: datetime, *, problems: Sequence[str] = ()) -> Digest:
+    """Tell what happened since a moment.
+
+    Args:
+        view: The team as it is now, with the requests of that time.
+        messages: Live and archived ones written since then, each once.
+        problems: What could not be read, as sentences.
+    """
+    found = [
+        *(item for row in view.requests for item in _of_request(view, row) if _is_since(item, since)),
+        *(item for message in messages for item in _of_message(view, message) if _is_since(item, since)),
+        *(item for item in _undelivered(view) if _is_since(item, since)),
+    ]
+    order = tuple(Group)
+    found.sort(key=lambda item: (order.index(item.group), item.at or EARLIEST))
+    return Digest(since, view.now, tuple(found), to_do(view.attention), (*problems, *UNKNOWN))
+
+
+def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
+    """Read what was written since a moment, archives included, and tell what happened."""
+    messages, problems = history(team, view.snapshot.messages, Query((Term("since", moment=since),)))
+    return digest(view, messages, since, problems=[problem.sentence for problem in problems])
+
+
+def _is_since(item: Happening, since: datetime) -> bool:
+    return item.at is not None and item.at > since
+
+
+def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
+    """Its question, its verdict, its end without one."""
+    is_stop, what = row.kind is RequestKind.SHUTDOWN, f"{row.kind}: {row.title}"
+    if row.asker != view.me and not is_stop and row.is_open:
+        version = f"{row.kind}, new version: {row.title}" if row.supersedes else what
+        yield Happening(Group.ASKED, row.asked_at, row.asker, version, ref=row.request_id)
+    if is_stop and row.state is RequestState.REJECTED:
+        yield Happening(Group.REFUSED, row.answered_at, row.addressee, row.reason or "no reason", ref=row.request_id)
+    elif is_stop and row.answered_at is not None:
+        words = "has stopped" if row.ended else "agreed to stop"
+        yield Happening(Group.STOPPED, row.answered_at, row.addressee, words, ref=row.request_id)
+    elif row.answered_at is not None:
+        words = f"{row.state} {what}"
+        yield Happening(Group.DECIDED, row.answered_at, row.asker, words, row.answered_by or "", row.request_id)
+    elif row.state is RequestState.WITHDRAWN:
+        group = Group.ELSEWHERE if row.reason.startswith(_IN_THE_SESSION) else Group.WITHDRAWN
+        why = f"{what} ({row.reason})" if row.reason and group is Group.WITHDRAWN else what
+        yield Happening(group, row.withdrawn_at, row.asker, why, ref=row.request_id)
+
+
+def _of_message(view: View, message: Message) -> Iterator[Happening]:
+    """A story or batch that ended, or words to the reader; requests and their answers are told as such."""
+    read = parse_message(message)
+    if read.name == REPORT:
+        state, story = report_state(read.body), message_title(message)
+        group = {StoryState.DONE: Group.DONE, StoryState.FAILED: Group.FAILED}.get(state or StoryState.OPEN)
+        if group is not None:
+            yield Happening(group, message.created_at, message.sender, story, ref=message.message_id)
+    elif read.name == BATCH_REPORT:
+        yield Happening(Group.DONE, message.created_at, message.sender, message_title(message), ref=message.message_id)
+    elif message.sender != view.me and message.is_addressed_to(view.me) and _is_plain(message):
+        title = message_title(message)
+        yield Happening(Group.WRITTEN, message.created_at, message.sender, title, ref=message.message_id)
+
+
+def _is_plain(message: Message) -> bool:
+    """Whether it is neither a request nor an end of one, nor a report of somebody's state."""
+    read = parse_message(message)
+    is_end = read.answers is not None or (read.kind is not None and read.kind.withdraws)
+    return read.opens is None and not is_end and report_of(message) is None
+
+
+def _undelivered(view: View) -> Iterator[Happening]:
+    for row in view.failed:
+        ended: Any = row.message.envelope("ended_at")
+        at = from_text(ended) if isinstance(ended, str) else row.message.created_at
+        what = f"not delivered: {message_title(row.message)}" + (f" ({row.error})" if row.error else "")
+        yield Happening(Group.FAILED, at, row.recipient, what, ref=row.message.message_id)
+
+
+def digest_json(digest: Digest) -> dict[str, Any]:
+    """The digest as the verb prints it."""
+    return {
+        "since": to_text(digest.since),
+        "until": to_text(digest.until),
+        "waiting": digest.waiting,
+        "happened": [
+            {
+                "group": str(item.group),
+                "at": to_text(item.at) if item.at is not None else None,
+                "who": item.who,
+                "what": item.what,
+                "by": item.by or None,
+                "ref": item.ref,
+            }
+            for item in digest.happenings
+        ],
+        "count": len(digest.happenings),
+        "unknown": list(digest.unknown),
+    }
+
+
+_HEADS = {
+    Group.ASKED: "new request",
+    Group.DECIDED: "decision",
+    Group.WITHDRAWN: "withdrawn",
+    Group.ELSEWHERE: "answered elsewhere",
+    Group.FAILED: "failed",
+    Group.REFUSED: "refused to stop",
+    Group.DONE: "done",
+    Group.STOPPED: "agreed to stop",
+    Group.WRITTEN: "message",
+}
+_COUNTED = frozenset({Group.ASKED, Group.DECIDED, Group.WRITTEN})
+
+
+def group_head(group: Group, number: int) -> str:
+    """The words before the things of a group, such as `2 new requests` or `1 withdrawn`."""
+    return counted(number, _HEADS[group]) if group in _COUNTED else f"{number:,} {_HEADS[group]}"
+
+
+def told(item: Happening) -> str:
+    """One thing in a line of stored text: who, what, and who decided."""
+    return f"{item.who}: {item.what}" + (f" by {item.by}" if item.by else "")
