@@ -87,6 +87,9 @@ def test_the_result_has_exactly_three_keys_on_every_path(team: CommandLine) -> N
     assert set(found) == {"messages", "count", "status_message"}
     assert found["messages"][0]["x_custom"] == {"kept": True}
     assert found["messages"][0]["status"] == "read"
+    for words in (("--limit", "many"), ("--no-such-option",), ("-t", "/nowhere")):
+        refused = team("receive", "--agent", "task-manager", "--json", *words).json
+        assert (refused["messages"], refused["count"], refused["status_message"]) == ([], 0, refused["message"])
 
 
 def test_without_messages_the_sentence_is_all_that_is_printed(team: CommandLine) -> None:
