@@ -74,13 +74,16 @@ class Term(Struct, frozen=True):
         return self._is_in(found, whole or self.is_whole) is not self.is_negated
 
     def _is_in(self, found: Found, whole: bool) -> bool:
+        if self.is_whole:  # an option names one agent or kind, to the letter: `dev` is not `DEV`
+            names = found.kinds if self.key == "kind" else [found.sender, *found.recipients]
+            return self.value in names or (self.key == "with" and self._is_everybody(found))
         match self.key:
             case "from":
                 return _is_named(self.value, [found.sender], whole)
             case "to":
-                return _is_named(self.value, found.recipients, whole) or self._is_everybody(found)
+                return _is_named(self.value, found.recipients, whole)
             case "with":
-                return _is_named(self.value, [found.sender, *found.recipients], whole) or self._is_everybody(found)
+                return _is_named(self.value, [found.sender, *found.recipients], whole)
             case "kind":
                 return _is_named(self.value, found.kinds, whole)
             case "status":
@@ -95,8 +98,8 @@ class Term(Struct, frozen=True):
         return any(pattern.search(text) for text in found.texts)
 
     def _is_everybody(self, found: Found) -> bool:
-        """What is for everybody is for any whole name (requirement 16)."""
-        return ALL in found.recipients and self.is_whole
+        """What is for everybody is for any whole name but its sender's (requirement 16)."""
+        return ALL in found.recipients and self.value != found.sender
 
 
 class Query(Struct, frozen=True):
