@@ -187,6 +187,7 @@ async def play(folder: Path, *, seed: int, speed: float) -> None:
             if (snapshot := team.snapshot()).revision != seen:
                 for name in _created(team):
                     enter(name)
+                await asyncio.sleep(0)  # every life begins, and says what it waits for, before its first mail
                 for actor in list(actors.values()):
                     actor.hear()
                 seen = snapshot.revision
