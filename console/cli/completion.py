@@ -130,12 +130,14 @@ def _zsh(verbs: Sequence[tuple[str, str]]) -> str:
 
 def _zsh_arguments(verb_name: str | None) -> Iterator[str]:
     found = arguments_of(verb_name) if verb_name else [_argument(action) for action in parser_for(None)._actions]
+    positionals = [argument for argument in found if not argument.flags]
     for argument in found:
         help_text = argument.help.replace("[", "(").replace("]", ")").replace(":", " -").replace("%%", "%")
         action = f"({' '.join(argument.choices)})" if argument.choices else _ZSH_ACTIONS.get(argument.source, "")
         value = f":{argument.value.replace(':', ' ')}:{action}" if argument.value else ""
         if not argument.flags:
-            yield _quote(f"*{value or ':word:'}")
+            rest = "*" if argument is positionals[-1] else ""  # zsh takes no second one for all the rest
+            yield _quote(f"{rest}{value or ':word:'}")
         for flag in argument.flags:
             yield _quote(f"*{flag}[{help_text}]{value}")
 
