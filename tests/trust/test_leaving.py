@@ -106,6 +106,11 @@ def assert_left_in_order(folder: Path) -> None:
     assert [path.name for path in folder.rglob("*") if ".tmp" in path.name] == []
 
 
+def is_kept(state: Path) -> bool:
+    """Whether the words are on disk."""
+    return any(WORDS in path.read_text() for path in state.rglob("drafts/*.json"))
+
+
 def assert_words_are_offered_again(folder: Path, state: Path) -> None:
     """The next console has what was typed."""
     with console(folder, env={"XDG_STATE_HOME": str(state)}) as again:
@@ -168,6 +173,7 @@ def test_words_are_kept_at_once_when_something_fails(folder: Path, tmp_path: Pat
         type_words(terminal)
         terminal.send("\x1b[19~")  # it hangs in the middle of the exception: an end in order would keep them, too
         terminal.wait_until((tmp_path / "hangs").exists, "the hanging")
+        terminal.wait_until(lambda: is_kept(tmp_path / "state"), "the words on disk")
         terminal.signal(signal.SIGKILL)
         terminal.wait_exit()
     assert_words_are_offered_again(folder, tmp_path / "state")

@@ -122,7 +122,9 @@ def test_drafts_of_any_place_and_purpose_lie_in_the_state_folder(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for name in CLIMBS:
-        Drafts(name, name).keep(f"approve:{name}", {"words": name + "x"})
+        drafts = Drafts(name, name)
+        drafts.keep(f"approve:{name}", {"words": name + "x"})
+        drafts.flush()
     made = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert made
     assert {path.parent for path in made} == {tmp_path / "state" / "team-console" / "drafts"}
