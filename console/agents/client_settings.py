@@ -299,7 +299,7 @@ _USUAL = 60
 _EVENTS: Mapping[str, Sequence[str]] = {
     claude_code.CLIENT: (
         *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PermissionDenied", "PostToolUse"),
-        *("PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "TeammateIdle", "ConfigChange", "SessionEnd"),
+        *("PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "TeammateIdle", "SessionEnd"),
     ),
     codex.CLIENT: (
         *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"),

@@ -20,7 +20,6 @@ class EventName(StrEnum):
     AFTER_FAILED_TOOL = "PostToolUseFailure"
     PERMISSION = "PermissionRequest"
     DENIED = "PermissionDenied"
-    CONFIG = "ConfigChange"
     STOP = "Stop"
     SUBAGENT_START = "SubagentStart"
     SUBAGENT_STOP = "SubagentStop"
