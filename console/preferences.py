@@ -12,8 +12,11 @@ from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from team_console.store.model.clock import utc_now
+from team_console.store.model.errors import TeamError
 from team_console.store.model.home import home
 from team_console.store.model.safe import safe_line
+from team_console.store.views.search import parse_query
 
 DENSITIES = ("compact", "roomy")
 
@@ -57,6 +60,7 @@ class Preferences(Struct, frozen=True):
         keys: Action id -> its keys, in the place of the usual ones.
         columns: Mode -> the columns its rows have.
         sort: Mode -> what its rows are sorted by.
+        filters: Name -> the query that `@name` stands for in a filter.
     """
 
     theme: str = ""
@@ -67,6 +71,7 @@ class Preferences(Struct, frozen=True):
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sort: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, str] = field(default_factory=dict)
     notices: Notices = field(default_factory=Notices)
 
     def hidden(self, mode: str) -> frozenset[str]:
@@ -190,6 +195,7 @@ class _Reader:
             "keys": self._keys,
             "columns": lambda value: self._table(value, "columns", COLUMNS, self._columns),
             "sort": lambda value: self._table(value, "sort", SORTS, self._sort),
+            "filters": self._filters,
             "notices": self._notices,
         }
         for name, value in given.items():
@@ -255,6 +261,20 @@ class _Reader:
             elif (right := read(name, item)) is not None:
                 taken[name] = right
         return taken
+
+    def _filters(self, value: Any) -> dict[str, str] | None:
+        if not isinstance(value, dict):
+            self._note("", "filters", "filters is a table", "Begin it with [filters].")
+            return None
+        saved = {name: query for name, query in value.items() if isinstance(query, str)}
+        for name in value.keys() - saved.keys():
+            self._note("filters", name, f"{safe_line(name, 60)} is a query in quotes", 'Such as "is:open from:bob".')
+        for name, query in saved.items():
+            try:
+                parse_query(query, now=utc_now(), saved=saved)
+            except TeamError as error:
+                self._note("filters", name, f"{safe_line(name, 60)}: {error.message}", error.hint)
+        return saved
 
     def _columns(self, mode: str, value: Any) -> tuple[str, ...] | None:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
@@ -392,6 +412,10 @@ def _lines(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> 
         yield (
             f"{mode} = {_text(chosen_sort)}" if chosen_sort else f"# {mode} = {_text(sorts[0])}    # {', '.join(sorts)}"
         )
+    yield from ("", "[filters]    # a query under a name: /@late then asks for it")
+    yield from [f"{name} = {_text(query)}" for name, query in preferences.filters.items()] or (
+        '# late = "is:open is:late -from:architect"',
+    )
     yield from ("", "[keys]")
     for name, keys in actions.items():
         own = preferences.keys.get(name)

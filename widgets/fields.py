@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 from msgspec import Struct
 from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.views.search import completions
 from team_console.widgets.bars import OneLine
 from team_console.widgets.later import Told
 from team_console.widgets.text import Line, fit, wrap
@@ -94,6 +95,18 @@ class Field(Input):
 
     def _on_paste(self, event: Paste) -> None:  # the toolkit calls its own method behind it
         event.text = safe_line(event.text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
+
+
+class QuerySuggester(Suggester):
+    """Completes the last part of a query: a key, a value of it, or the name of a saved query."""
+
+    def __init__(self, values: Callable[[], Mapping[str, Iterable[str]]]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._values = values
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The first query that this may become, of what can be shown."""
+        return next((whole for whole in completions(value, self._values()) if safe_line(whole) == whole), None)
 
 
 class NameSuggester(Suggester):

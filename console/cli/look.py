@@ -26,6 +26,7 @@ from team_console.console.cli.printing import (
     width,
 )
 from team_console.console.cli.unheard_names import unheard_agent, unheard_kind
+from team_console.console.preferences import load
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
@@ -372,7 +373,8 @@ def do_requests(call: Call) -> int:
     now, every = requests_of_team(call.team, snapshot, archived=0 if options.only_open else ARCHIVED)
     rows = [row for row in every if _wanted(row, options.only_open, options.kind)]
     if options.find is not None:
-        rows = parse_query(options.find, now=now).best(rows, lambda row: request_found(row, me=call.actor))
+        query = parse_query(options.find, now=now, saved=load({}).preferences.filters)
+        rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
     if call.out.as_json:
         call.print_list({"requests": [request_json(row, now) for row in rows]}, snapshot)
     elif not rows:
@@ -694,6 +696,7 @@ def do_history(call: Call) -> int:
         type=options.type,
         grep=options.grep,
         find=options.find,
+        saved=load({}).preferences.filters,
     )
     snapshot = call.snapshot()
     messages, problems = history(call.team, snapshot.messages, query)

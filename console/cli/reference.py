@@ -125,6 +125,7 @@ CONFIG: tuple[SettingRow, ...] = (
     SettingRow("notices.command", _TEXTS, "none", "a program and its arguments; the sentence is added as the last one"),
     SettingRow("notices.quiet", _TEXTS, "none", "spans of local time without bell, notice and command: 22:00-07:00"),
     SettingRow("notices.read_only", _FLAG, "false", "notices over a read-only team, too"),
+    SettingRow("filters.NAME", "a query", "none", "what @NAME stands for in a filter: `/`, and `--find`"),
     SettingRow("columns.MODE", _TEXTS, "all of them", "the columns of a list beside its titles"),
     SettingRow("sort.MODE", "a column", "its own order", "what a list is sorted by"),
     SettingRow("keys.ACTION", "a key or a list of keys", "see help keys", "the keys of an action"),
@@ -234,6 +235,7 @@ def config_schema() -> dict[str, Any]:
     properties |= {
         "notices": _table(notices),
         "columns": _table({mode: {"type": "array", "items": {"enum": list(names)}} for mode, names in COLUMNS.items()}),
+        "filters": {"type": "object", "additionalProperties": {"type": "string"}},
         "sort": _table({mode: {"enum": list(names)} for mode, names in SORTS.items()}),
         "keys": _table({action.id: {**keys, "description": action.help} for action in ACTIONS}),
     }

@@ -13,6 +13,7 @@ from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted
 from team_console.store.views.decisions import Decision, DecisionLedger, Proof, ledger_of_team, sources_stamp
 from team_console.store.views.rows import View
+from team_console.store.views.search import Found
 from team_console.widgets.details import decision_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing
@@ -56,10 +57,17 @@ class DecisionsPane(ListPane[Decision]):
         """What was read of the ledger."""
         return self._ledger.decisions if self._ledger is not None else ()
 
-    def words_of(self, row: Decision) -> str:
-        """Names, verdict, kind, proof, what was asked and what was said."""
-        names = f"{row.by} {row.asked_by} {row.verdict} {row.kind} {row.proof} {row.request_id}"
-        return f"{names} {row.title} {row.words} {' '.join(row.evidence)} {' '.join(row.gaps)}"
+    def found_in(self, row: Decision) -> Found:
+        """Who decided what for whom, how, when, with which words and evidence."""
+        return Found(
+            texts=(row.request_id, row.kind, row.verdict, row.title, row.words, row.proof, *row.evidence, *row.gaps),
+            sender=row.asked_by,
+            recipients=(row.by,),
+            kinds=(row.kind,),
+            status=row.verdict,
+            at=row.at,
+            marks=frozenset({"decided"} | ({"mine"} if self.me in (row.by, row.asked_by) else set())),
+        )
 
     def document_of(self, row: Decision) -> Document | None:
         """The decision."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from team_console.console.modes.pane import ListPane
 from team_console.console.selection import Mode, Selection
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
+from team_console.store.views.search import Found, message_found
 from team_console.widgets.details import delivery_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing
@@ -36,11 +38,10 @@ class DeliveriesPane(ListPane[DeliveryRow]):
         """All of them."""
         return tuple(view.deliveries)
 
-    def words_of(self, row: DeliveryRow) -> str:
-        """State, names, kind, summary and error."""
-        message = row.message
-        said = f"{message.sender} {message.type} {message.summary} {message.message_id}"
-        return f"{row.state} {row.recipient} {said} {row.error}"
+    def found_in(self, row: DeliveryRow) -> Found:
+        """The message, its state, whom it goes to and what went wrong."""
+        found = message_found(row.message)
+        return replace(found, texts=(*found.texts, row.state, row.recipient, row.error))
 
     def document_of(self, row: DeliveryRow) -> Document | None:
         """Its clock and the message."""

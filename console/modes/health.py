@@ -18,6 +18,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.search import Found, text_found
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
 from team_console.widgets.document import Block, Document, Fact, Form, Lines, Text
@@ -185,13 +186,13 @@ class HealthPane(ListPane[Row]):
         short = self.situation.short
         return replace(problem, place=short(problem.place), message=short(problem.message))
 
-    def words_of(self, row: Row) -> str:
+    def found_in(self, row: Row) -> Found:
         """All its words."""
         if isinstance(row, Vital):
-            return f"{row.name} {row.text} {row.more}"
+            return text_found(row.name, row.text, row.more)
         if isinstance(row, FindingGroup):
-            return f"{row.code} {row.severity}"
-        return f"{row.code} {row.severity} {row.place} {row.message} {row.hint}"
+            return text_found(row.code, row.severity)
+        return text_found(row.code, row.severity, row.place, row.message, row.hint)
 
     def document_of(self, row: Row) -> Document | None:
         """What it means and what to do."""

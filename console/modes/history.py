@@ -19,6 +19,7 @@ from team_console.store.protocol.verdicts import Seal
 from team_console.store.views.conversation import as_one, gathered
 from team_console.store.views.history import Stretch, search
 from team_console.store.views.rows import View
+from team_console.store.views.search import Found, message_found
 from team_console.widgets.details import copies_blocks, message_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing, Headings, RowList
@@ -90,11 +91,9 @@ class HistoryPane(ListPane[Message]):
         """What has been read so far."""
         return self._all
 
-    def words_of(self, row: Message) -> str:
-        """Names, kind, state, ids and all texts."""
-        texts = " ".join(item for item in row.payload.values() if isinstance(item, str))
-        to = " ".join(row.recipients)
-        return f"{row.message_id} {row.type} {row.sender} {to} {row.status} {row.created} {texts}"
+    def found_in(self, row: Message) -> Found:
+        """The message."""
+        return message_found(row)
 
     def document_of(self, row: Message) -> Document | None:
         """The message, and of a broadcast how far each of its copies is."""
@@ -194,9 +193,9 @@ class HistoryPane(ListPane[Message]):
         if not again:
             self._forget()
         snapshot = self.situation.snapshot
-        words = tuple(self.query_text.casefold().split())
+        query = self.wanted
         live = snapshot.messages if snapshot is not None else ()
-        self._steps = search(self.shelf.team, live, lambda message: self._holds(message, words))
+        self._steps = search(self.shelf.team, live, lambda message: query.fits(message_found(message)))
         self._go_on(first=True, least=shown)
 
     def _forget(self) -> None:
@@ -269,8 +268,8 @@ class HistoryPane(ListPane[Message]):
         states = {message.message_id: message for message in live}
         known = {row.message_id for row in self._all}
         known.update(copy.message_id for copies in self._copies.values() for copy in copies)
-        words = tuple(self.query_text.casefold().split())
-        new = [message for message in live if message.message_id not in known and self._holds(message, words)]
+        new = [message for message in live if message.message_id not in known]
+        new = [message for message in new if self.wanted.fits(message_found(message))]
         new.sort(key=lambda message: message.created, reverse=True)
         self._all = (*self._as_rows(new), *(self._renewed(row, states) for row in self._all))
         self._fill()

@@ -17,6 +17,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, RosterRow, View
+from team_console.store.views.search import Found, message_found
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document
 from team_console.widgets.document import Document
@@ -70,7 +71,7 @@ class InboxesPane(ListPane[Message]):
                     lambda row: row.name, self._draw_agent, roomy=20, matter=lambda row: row.name, id="roster"
                 )
                 yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
-            yield FilterLine()
+            yield FilterLine(self.query_values)
         yield Detail()
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
@@ -110,9 +111,9 @@ class InboxesPane(ListPane[Message]):
         agent = self.roster.cursor_key
         return tuple(view.inboxes.get(agent, ())) if agent is not None else ()
 
-    def words_of(self, row: Message) -> str:
-        """Kind, names, summary and text."""
-        return f"{row.type} {row.sender} {row.status} {row.priority} {row.summary} {row.content} {row.message_id}"
+    def found_in(self, row: Message) -> Found:
+        """The message."""
+        return message_found(row)
 
     def request_of(self, row: Message) -> RequestRow | None:
         """The request it asks."""

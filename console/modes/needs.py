@@ -13,6 +13,7 @@ from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.needs import ItemPart, arranged, part_of, rank_of, to_do
 from team_console.store.views.rows import ActionItem, Need, RequestRow, View
+from team_console.store.views.search import Found, message_found, request_found, text_found
 from team_console.widgets.details import earlier_plans, message_document, request_document
 from team_console.widgets.document import Document, Fact, Lines
 from team_console.widgets.row_list import Drawing, Headings
@@ -101,10 +102,15 @@ class NeedsPane(ListPane[ActionItem]):
         short = self.situation.short
         return replace(item, who=short(item.who), title=short(item.title))
 
-    def words_of(self, row: ActionItem) -> str:
-        """Tag, names, title and text."""
-        message = row.message or (row.request.question if row.request else None)
-        return " ".join((row.need, row.who, row.title, row.why, *row.blocks, message.content if message else ""))
+    def found_in(self, row: ActionItem) -> Found:
+        """The request or message, why it is here, and what it blocks."""
+        found = text_found(at=row.since)
+        if row.request is not None:
+            found = request_found(row.request, me=self.me)
+        elif row.message is not None:
+            found = message_found(row.message)
+        said = (row.need, row.who, row.title, row.why, *row.blocks)
+        return replace(found, texts=(*found.texts, *said), sender=found.sender or row.who)
 
     def document_of(self, row: ActionItem) -> Document | None:
         """The request, else the message, else the item itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -37,13 +37,14 @@ from team_console.console.words import (
 from team_console.store.attachments import attachment_of
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Problem
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Face, Seal, Seen, seal_of, seen_of
 from team_console.store.views.evidence import Evidence, claimed_checks, version_before
 from team_console.store.views.rows import RequestRow, RequestState, View
+from team_console.store.views.search import Found, Query, parse_query
 from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import asked_blocks, compared_blocks, earlier_plans, evidence_blocks, looking_block
@@ -79,8 +80,9 @@ class FilterLine(Container):
         slash.set_line((("/", "key"),))
         yield slash
 
-    def __init__(self) -> None:
+    def __init__(self, values: Callable[[], Mapping[str, Iterable[str]]]) -> None:
         super().__init__()
+        self._values = values
         self._field: Field | None = None
         self._asked_from: Widget | None = None
 
@@ -91,10 +93,11 @@ class FilterLine(Container):
 
     def open(self, words: str) -> None:
         """Ask for words, beginning with those that hold now."""
-        from team_console.widgets.fields import Field
+        from team_console.widgets.fields import Field, QuerySuggester
 
         if self._field is None:
-            self._field = Field(placeholder="only rows that hold all of these words")
+            words = 'words  from: to: kind: status: is: since: before:  -without  "exact"'
+            self._field = Field(placeholder=words, suggester=QuerySuggester(self._values))
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
             self.mount(self._field)
@@ -529,7 +532,8 @@ class ListPane(Pane, Generic[RowT]):
         self._asked: RequestRow | None = None
         self._sought = ""
         self.sort = shelf.preferences.sort.get(str(self.MODE), "")
-        self._words: tuple[str, ...] = ()
+        self.wanted = Query()
+        self._last_query = Query()
 
     def on_mount(self) -> None:
         """Columns and lines of rows as the user wants them."""
@@ -572,7 +576,7 @@ class ListPane(Pane, Generic[RowT]):
                 markable=self.MARKABLE,
                 headings=self.headings(),
             )
-            yield FilterLine()
+            yield FilterLine(self.query_values)
         yield Detail()
 
     MARKABLE: ClassVar[bool] = False
@@ -593,8 +597,21 @@ class ListPane(Pane, Generic[RowT]):
         """The rows of this mode."""
 
     @abstractmethod
-    def words_of(self, row: RowT) -> str:
-        """The text a filter looks in."""
+    def found_in(self, row: RowT) -> Found:
+        """What a filter looks at."""
+
+    def query_values(self) -> Mapping[str, Iterable[str]]:
+        """What may stand behind a key of a query."""
+        view = self.situation.view
+        names = [agent.name for agent in view.roster] if view is not None else []
+        kinds = [str(kind) for kind in RequestKind]
+        states = [*map(str, Status), *map(str, RequestState)]
+        return {"from": names, "kind": kinds, "status": states, "@": sorted(self.shelf.preferences.filters)}
+
+    @property
+    def me(self) -> str:
+        """Whom the team is shown to."""
+        return self.situation.view.me if self.situation.view is not None else ""
 
     @abstractmethod
     def document_of(self, row: RowT) -> Document | None:
@@ -808,16 +825,17 @@ class ListPane(Pane, Generic[RowT]):
             self.set_filter(text)
 
     def set_filter(self, text: str) -> None:
-        """Show only rows that hold all words of `text`."""
+        """Show only rows that fit the query `text`; see `store.views.search` for its language."""
         if text != self.query_text:
             self.query_text = text
             self._mark_hits(text)
             self._fill()
 
     def _mark_hits(self, text: str) -> None:
-        """Mark the words in rows and detail, and remember them for `next_hit`."""
-        shown = tuple(text.casefold().split())
-        self._words = shown or self._words
+        """Understand the query, mark its words in rows and detail, and remember it for `next_hit`."""
+        self.wanted = parse_query(text, now=self.now, saved=self.shelf.preferences.filters, is_typing=True)
+        self._last_query = self.wanted if self.wanted.terms else self._last_query
+        shown = tuple(word.casefold() for word in self.wanted.words)
         self.rows.set_hits(shown)
         self.detail.set_hits(shown)
 
@@ -827,13 +845,13 @@ class ListPane(Pane, Generic[RowT]):
             return self.detail.next_hit((self.detail.sought,), direction)
         if self.is_reading:
             return self.step(direction)
-        if not self._words:
+        if not self._last_query.terms:
             return False
         if self.detail.has_focus:
-            return self.detail.next_hit(self._words, direction)
+            return self.detail.next_hit(tuple(word.casefold() for word in self._last_query.words), direction)
         rows, (place, number) = self.rows.rows, self.rows.position
         order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
-        index = next((index for index in order if self._holds(rows[index], self._words)), None)
+        index = next((index for index in order if self._last_query.fits(self.found_in(rows[index]))), None)
         return index is not None and self.rows.select(self.key_of(rows[index]))
 
     def step(self, direction: int) -> bool:
@@ -841,10 +859,6 @@ class ListPane(Pane, Generic[RowT]):
         place = self.rows.position
         self.rows.action_move(direction)
         return self.rows.position != place
-
-    def _holds(self, row: RowT, words: tuple[str, ...]) -> bool:
-        text = self.words_of(row).casefold() if words else ""
-        return all(word in text for word in words)
 
     def sort_next(self) -> str | None:
         """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
@@ -966,9 +980,9 @@ class ListPane(Pane, Generic[RowT]):
         return 0
 
     def _filtered(self) -> tuple[RowT, ...]:
-        words = tuple(self.query_text.casefold().split())
-        rows = tuple(row for row in self._all if self._holds(row, words)) if words else self._all
-        return sorted_rows(rows, self.sort)
+        if not self.wanted.terms:
+            return sorted_rows(self._all, self.sort)
+        return sorted_rows(tuple(row for row in self._all if self.wanted.fits(self.found_in(row))), self.sort)
 
     def _show_titles(self) -> None:
         shown, total = len(self.rows.rows), len(self._all)

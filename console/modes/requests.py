@@ -10,6 +10,7 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import unwritten
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import RequestRow, View
+from team_console.store.views.search import Found, request_found
 from team_console.widgets.details import earlier_plans, request_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing
@@ -39,10 +40,10 @@ class RequestsPane(ListPane[RequestRow]):
         """The whole ledger."""
         return view.requests
 
-    def words_of(self, row: RequestRow) -> str:
-        """Kind, state, names, title, reason and text."""
-        flags = " ".join(row.flags)
-        return f"{row.kind} {row.state} {flags} {row.asker} {row.addressee} {row.title} {row.reason} {row.request_id}"
+    def found_in(self, row: RequestRow) -> Found:
+        """The request, and what is odd about it."""
+        found = request_found(row, me=self.me)
+        return replace(found, texts=(*found.texts, *row.flags))
 
     def document_of(self, row: RequestRow) -> Document | None:
         """The request with its answers and its history."""

@@ -9,6 +9,7 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.store.model.safe import counted
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, StoryState, View
+from team_console.store.views.search import Found, text_found
 from team_console.widgets.details import batch_document, life_document, session_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing
@@ -38,14 +39,14 @@ class SprintPane(ListPane[SprintRow]):
         """Batches with their agents."""
         return sprint_rows(view)
 
-    def words_of(self, row: SprintRow) -> str:
+    def found_in(self, row: SprintRow) -> Found:
         """Names and story keys."""
         if isinstance(row, SessionRow):
-            return f"session {row.session_id}"
+            return text_found("session", row.session_id)
         if isinstance(row, Batch):
-            stories = " ".join(f"{story.key} {story.state} {story.agent}" for story in row.stories)
-            return f"batch {row.batch_id} {row.session_id} {row.slave} {stories}"
-        return f"{row.agent} {row.slave} {'ended' if row.ended else 'at work'}"
+            stories = [word for story in row.stories for word in (story.key, story.state, story.agent or "")]
+            return text_found("batch", row.batch_id, row.session_id, row.slave, *stories)
+        return text_found(row.agent, row.slave, "ended" if row.ended else "at work")
 
     def document_of(self, row: SprintRow) -> Document | None:
         """Batches, stories or steps."""

@@ -125,8 +125,7 @@ def history(team: Team, live: Sequence[Message], query: Query) -> tuple[list[Mes
     live_objects = {id(message) for message in live}
     kept = [*by_id.values(), *(message for message in doubled if id(message) in live_objects)]
     places = {id(message): place for place, message in enumerate(live)}
-    best = query.best(kept, message_found)
-    return sorted(best, key=lambda message: (_moment(message), places.get(id(message), -1))), list(problems)
+    return sorted(kept, key=lambda message: (_moment(message), places.get(id(message), -1))), list(problems)
 
 
 def log_line(message: Message, agent: str | None = None) -> str:

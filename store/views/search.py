@@ -2,16 +2,17 @@
 
 `from:bob to:ceo kind:plan status:failed is:open since:2d before:2026-11-01 -draft "exact words"`: all of it has to
 fit. A word is found anywhere in the text, in capitals as they are typed and else in any; `-` in front of anything
-leaves out what fits it; `with:bob` is from or to bob; `*` in a name stands for anything; `@late` is a saved query.
+leaves out what fits it; `with:bob` is from or to bob; `from:"bob"` is not bobby, and `*` in a name stands for anything;
+`@late` is a saved query.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.clock import from_text
@@ -30,7 +31,6 @@ _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DEEPEST = 5
 """Saved queries that name saved queries."""
-Item = TypeVar("Item")
 
 
 class Found(Struct, frozen=True):
@@ -58,8 +58,8 @@ class Term(Struct, frozen=True):
     Attributes:
         key: Empty for a word.
         moment: What `since:` and `before:` mean.
-        pattern: An expression in place of a word.
-        is_whole: Only whole names fit, whoever asks.
+        pattern: What finds a word.
+        is_whole: Only the whole name fits, to the letter: `dev` is not `DEV`.
     """
 
     key: str
@@ -69,37 +69,42 @@ class Term(Struct, frozen=True):
     pattern: re.Pattern[str] | None = None
     is_whole: bool = False
 
-    def fits(self, found: Found, *, whole: bool) -> bool:
-        """Whether this part fits; `whole`: only whole words and whole names."""
-        return self._is_in(found, whole or self.is_whole) is not self.is_negated
+    def fits(self, found: Found) -> bool:
+        """Whether this part fits."""
+        return self._is_in(found) is not self.is_negated
 
-    def _is_in(self, found: Found, whole: bool) -> bool:
-        if self.is_whole:  # an option names one agent or kind, to the letter: `dev` is not `DEV`
-            names = found.kinds if self.key == "kind" else [found.sender, *found.recipients]
-            return self.value in names or (self.key == "with" and self._is_everybody(found))
+    def _is_in(self, found: Found) -> bool:
         match self.key:
             case "from":
-                return _is_named(self.value, [found.sender], whole)
+                return self._is_named([found.sender])
             case "to":
-                return _is_named(self.value, found.recipients, whole)
+                return self._is_named(found.recipients)
             case "with":
-                return _is_named(self.value, [found.sender, *found.recipients], whole)
+                # What is for everybody is for any whole name but its sender's (requirement 16).
+                is_for_all = self.is_whole and ALL in found.recipients and self.value != found.sender
+                return is_for_all or self._is_named([found.sender, *found.recipients])
             case "kind":
-                return _is_named(self.value, found.kinds, whole)
+                return self._is_named(found.kinds)
             case "status":
-                return _is_named(self.value, [found.status], whole)
+                return self._is_named([found.status])
             case "is":
                 return self.value.casefold() in found.marks
             case "since":
                 return self.moment is None or (found.at or EARLIEST) >= self.moment
             case "before":
                 return self.moment is None or (found.at or EARLIEST) < self.moment
-        pattern = self.pattern or _pattern(self.value, whole=whole and not self.is_negated)
-        return any(pattern.search(text) for text in found.texts)
+        return self.pattern is None or any(self.pattern.search(text) for text in found.texts)
 
-    def _is_everybody(self, found: Found) -> bool:
-        """What is for everybody is for any whole name but its sender's (requirement 16)."""
-        return ALL in found.recipients and self.value != found.sender
+    def _is_named(self, names: Iterable[str]) -> bool:
+        if self.is_whole:
+            return self.value in names
+        is_exact = any(letter.isupper() for letter in self.value)
+        sought = self.value if is_exact else self.value.casefold()
+        for name in names:
+            seen = name if is_exact else name.casefold()
+            if fnmatchcase(seen, sought) if "*" in sought else sought in seen:
+                return True
+        return False
 
 
 class Query(Struct, frozen=True):
@@ -112,15 +117,9 @@ class Query(Struct, frozen=True):
         """The words that are looked for, to be marked where they are found."""
         return tuple(term.value for term in self.terms if not term.key and not term.is_negated and term.value)
 
-    def fits(self, found: Found, *, whole: bool = False) -> bool:
+    def fits(self, found: Found) -> bool:
         """Whether all of it fits."""
-        return all(term.fits(found, whole=whole) for term in self.terms)
-
-    def best(self, items: Iterable[Item], found_in: Callable[[Item], Found]) -> list[Item]:
-        """The items that fit by whole words and names; where there are none, those that fit at all."""
-        fitting = [(item, found) for item in items if self.fits(found := found_in(item))]
-        whole = [item for item, found in fitting if self.fits(found, whole=True)]
-        return whole or [item for item, _ in fitting]
+        return all(term.fits(found) for term in self.terms)
 
 
 def parse_query(text: str, *, now: datetime, saved: Mapping[str, str] | None = None, is_typing: bool = False) -> Query:
@@ -147,18 +146,21 @@ def _terms(text: str, now: datetime, saved: Mapping[str, str], is_typing: bool, 
             if not key and not exact and value.startswith("@") and len(value) > 1:
                 yield from _saved(value[1:], now, saved, is_typing, depth)
             elif value:
-                yield _term(key, value, part["no"] is not None, now)
+                yield _term(key, value, part["no"] is not None, exact, now)
         except TeamError:
             if not is_typing:
                 raise
 
 
-def _term(key: str, value: str, is_negated: bool, now: datetime) -> Term:
+def _term(key: str, value: str, is_negated: bool, is_whole: bool, now: datetime) -> Term:
     if key in ("since", "before"):
         return Term(key, value, is_negated, moment=moment_of(value, now, named=f"{key}:"))
     if key == "is" and value.casefold() not in MARKS:
         raise TeamError(Code.USAGE, f"is:{value:.40} is not known", f"Known are is:{', is:'.join(MARKS)}.")
-    return Term(key, value, is_negated)
+    if key:
+        return Term(key, value, is_negated, is_whole=is_whole)
+    flags = re.RegexFlag(0) if any(letter.isupper() for letter in value) else re.IGNORECASE
+    return Term(key, value, is_negated, pattern=re.compile(re.escape(value), flags))
 
 
 def _saved(name: str, now: datetime, saved: Mapping[str, str], is_typing: bool, depth: int) -> Iterator[Term]:
@@ -204,6 +206,7 @@ def wanted(
     type: str | None = None,
     grep: str | None = None,
     find: str | None = None,
+    saved: Mapping[str, str] | None = None,
 ) -> Query:
     """The query of the options of `history`, and of `find` in this language.
 
@@ -223,19 +226,25 @@ def wanted(
         terms.append(Term("since", since, moment=moment_of(since, now, named="--since")))
     if type:
         terms.append(Term("kind", type, is_whole=True))
-    return Query((*terms, *parse_query(find or "", now=now).terms))
+    return Query((*terms, *parse_query(find or "", now=now, saved=saved).terms))
+
+
+def text_found(*texts: str, at: datetime | None = None) -> Found:
+    """What a query looks at where there are only words."""
+    return Found(texts, "", (), (), "", at, frozenset())
 
 
 def message_found(message: Message) -> Found:
     """What a query looks at in a message."""
     read = parse_message(message)
     asked = (read.opens, read.answers)
+    kinds = (message.type, read.name, *(str(kind) for kind in asked if kind is not None))
     marks = {"failed"} & {message.status} | ({"read"} if message.status == Status.READ else {"unread"})
     return Found(
-        texts=tuple(_texts(message)),
+        texts=(*kinds, str(message.status), str(message.priority), *_texts(message)),
         sender=message.sender,
         recipients=message.recipients,
-        kinds=(message.type, read.name, *(str(kind) for kind in asked if kind is not None)),
+        kinds=kinds,
         status=str(message.status),
         at=message.created_at,
         marks=frozenset(marks),
@@ -248,7 +257,7 @@ def request_found(row: RequestRow, *, me: str) -> Found:
     marks = {"open" if row.is_open else "decided", *(["late"] if row.state == "overdue" else [])}
     marks |= {"mine"} if me in (row.asker, row.addressee) else set()
     return Found(
-        texts=(*found.texts, row.request_id, row.title, row.reason),
+        texts=(*found.texts, row.state, row.request_id, row.title, row.reason),
         sender=row.asker,
         recipients=(row.addressee, *([row.answered_by] if row.answered_by else [])),
         kinds=(*found.kinds, str(row.kind)),
@@ -262,12 +271,14 @@ def completions(text: str, values: Mapping[str, Iterable[str]]) -> list[str]:
     """The queries that `text` may become: its last part with a key, or with a value of its key.
 
     Args:
-        values: Key -> what may stand behind it; `is` is known here.
+        values: Key -> what may stand behind it, `@` -> names of saved queries; `is` is known here.
     """
     head, space, last = text.rpartition(" ")
     sign = "-" if last.startswith("-") else ""
     key, colon, begun = last.removeprefix("-").partition(":")
-    if colon:
+    if begun_name := last.removeprefix("-").partition("@")[2] if last.startswith(("@", "-@")) else "":
+        ends = [f"@{name}" for name in values.get("@", ()) if name.startswith(begun_name) and name != begun_name]
+    elif colon:
         known = MARKS if key == "is" else values.get("from" if key in ("to", "with") else key, ())
         ends = [f"{key}:{value}" for value in known if value.startswith(begun) and value != begun]
     else:
@@ -275,25 +286,8 @@ def completions(text: str, values: Mapping[str, Iterable[str]]) -> list[str]:
     return [f"{head}{space}{sign}{end}" for end in ends]
 
 
-def _is_named(value: str, names: Iterable[str], whole: bool) -> bool:
-    is_exact = any(letter.isupper() for letter in value)
-    for name in names:
-        seen, sought = (name, value) if is_exact else (name.casefold(), value.casefold())
-        if seen == sought or ("*" in sought and fnmatchcase(seen, sought)):
-            return True
-        if not whole and "*" not in sought and sought in seen:
-            return True
-    return False
-
-
-def _pattern(word: str, *, whole: bool) -> re.Pattern[str]:
-    """Finds the word; in any case while it is typed in small letters."""
-    flags = re.RegexFlag(0) if any(letter.isupper() for letter in word) else re.IGNORECASE
-    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if whole else re.escape(word), flags)
-
-
 def _texts(message: Message) -> Iterator[str]:
-    yield from (message.message_id, message.type, message.sender, *message.recipients)
+    yield from (message.message_id, message.sender, *message.recipients)
     ahead: list[Any] = [message.payload]
     while ahead:
         value = ahead.pop()

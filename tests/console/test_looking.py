@@ -51,6 +51,20 @@ async def test_a_filter_has_a_visible_chip_and_esc_takes_it_away(team: MemoryTea
         assert len(desk.rows) == 2
 
 
+async def test_a_filter_speaks_the_language_of_the_command_line_and_completes_it(team: MemoryTeam) -> None:
+    hand_in_plan(team, "Split the loader from the renderer")
+    sending.send(Caller(team, "file-manager"), to=LEAD, summary="The loader is slow", content="91 %")
+    async with opened(team) as desk:
+        await desk.press("slash")
+        await desk.type("loader -kind:pl")
+        await desk.until(lambda: "-kind:plan" in desk.text, "the completion")
+        await desk.press("right")
+        await desk.until(lambda: len(desk.rows) == 1 and "The loader is slow" in desk.text, "what is no plan")
+        await desk.press("enter", "escape", "slash")
+        await desk.type("is:purple loader")
+        await desk.until(lambda: len(desk.rows) == 2, "what can be understood")
+
+
 async def test_a_filter_that_finds_nothing_does_not_say_that_nothing_waits(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:

@@ -10,7 +10,7 @@ import pytest
 from team_console.console.actions import configure_keys, usual_keys
 from team_console.console.modes.requests import RequestsPane
 from team_console.console.palette import ActionProvider
-from team_console.console.preferences import Notices, Preferences, as_toml, check
+from team_console.console.preferences import Notices, Preferences, as_toml, check, load
 from team_console.console.screens import ThemeList
 from team_console.console.themes import CONTRAST, DARK
 from team_console.store.service import sending
@@ -200,6 +200,18 @@ async def test_the_place_and_the_filter_of_last_time_are_gone_back_to(team: Memo
         desk.app.exit(0)
     async with opened(team) as desk:
         assert desk.app.main.mode == "needs"
+
+
+@pytest.mark.anyio
+async def test_a_saved_filter_is_asked_for_by_its_name(team: MemoryTeam, write: Callable[[str], object]) -> None:
+    write('[filters]\nplans = "kind:plan is:open"\nbroken = "is:purple"')
+    hand_in_plan(team, "Split the loader from the renderer")
+    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is slow", content="x")
+    async with opened(team) as desk:
+        await desk.press("slash")
+        await desk.type("@plans")
+        await desk.until(lambda: len(desk.rows) == 1 and "Split the loader" in desk.text, "the plan")
+    assert [mistake.line for mistake in load({}).mistakes] == [3]
 
 
 @pytest.mark.anyio
