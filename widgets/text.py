@@ -165,20 +165,32 @@ def is_of_narrow_signs(text: str) -> bool:
 
 
 def pieces(text: str, width: int) -> list[str]:
-    """The text in pieces of at most `width` cells, every blank kept; one empty piece for an empty text."""
+    """The text in pieces of at most `width` cells, broken behind a space where one is near, every blank kept.
+
+    Returns:
+        One empty piece for an empty text.
+    """
     return list(_pieces(text.expandtabs(4), max(1, width))) or [""]
 
 
 def _pieces(word: str, width: int) -> Iterator[str]:
-    """A word that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
+    """A text that is longer than a line, in pieces of at most `width` cells; one wide character may exceed it."""
+    start, used, space = 0, 0, 0
     if word.isascii():  # a diff of thousands of lines is nearly always that
-        yield from (word[start : start + width] for start in range(0, len(word), width))
+        while len(word) - start > width:
+            end = word.rfind(" ", start + width // 2, start + width) + 1 or start + width
+            yield word[start:end]
+            start = end
+        yield word[start:]
         return
-    start, used = 0, 0
     for index, _, size in clusters(word):
         if used + size > width and index > start:
-            yield word[start:index]
-            start, used = index, 0
+            near = space > start and cell_len(word[space:index]) <= width // 2
+            end = space if near else index
+            yield word[start:end]
+            start, used = end, cell_len(word[end:index])
+        if word[index] == " ":
+            space = index + 1
         used += size
     yield word[start:]
 

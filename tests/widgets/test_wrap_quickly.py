@@ -8,7 +8,8 @@ import pytest
 from team_console.store.model import safe
 from team_console.store.model.safe import safe_text
 from team_console.widgets import text as cells
-from team_console.widgets.text import Line, wrap
+from team_console.widgets.document import diff
+from team_console.widgets.text import Line, cell_len, text_of, wrap
 
 SEED = 7
 
@@ -46,3 +47,14 @@ def test_a_plain_text_is_safe_as_it_is_and_no_other(monkeypatch: pytest.MonkeyPa
     shortly = safe_text(text)
     monkeypatch.setattr(safe, "_BREAKS", {})
     assert safe_text(text) == shortly
+
+
+@pytest.mark.parametrize(
+    "text", ["what is tried again, what is reported", "“wörtlich”: was wird gemeldet, und wem", "a" * 30]
+)
+def test_a_long_line_of_a_difference_goes_on_behind_a_space_and_keeps_every_blank(text: str) -> None:
+    lines = [text_of(line) for line in diff(f"+{text}", 16)]
+    shown = [line[2:] for line in lines]
+    assert "".join(shown) == text
+    assert max(map(cell_len, lines)) <= 16
+    assert " " not in text or all(piece.endswith(" ") for piece in shown[:-1])
