@@ -24,6 +24,8 @@ _PACE = 0.11
 """Seconds between two letters that are typed."""
 _STEP = 0.25
 """Seconds between two looks at the screen."""
+_FRAME = 0.35
+"""Seconds that a picture of the moving ones stands at least."""
 _CELL, _LINE = 8.4, 17
 _BACK, _FRONT = "#131920", "#cfd6de"
 _FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
@@ -70,6 +72,7 @@ class Recording:
         end = time.monotonic() + seconds
         while True:
             before = ""
+            self.press("\x1b", then=_RESTING)  # out of what may have been opened
             self.press(_TOP, then=_RESTING)
             while (now := self.terminal.text) != before:
                 if all(word in _below_cursor(now) for word in words):
@@ -106,7 +109,9 @@ class Recording:
         self._seen += len(data)
         self.output.append((now, data))
         frame = frame_of(self.terminal)
-        if not self.frames or self.frames[-1][1] != frame:
+        if self.frames and now - self.frames[-1][0] < _FRAME:
+            self.frames[-1] = (self.frames[-1][0], frame)
+        elif not self.frames or self.frames[-1][1] != frame:
             self.frames.append((now, frame))
 
 
@@ -123,7 +128,7 @@ def play(recording: Recording) -> None:
     recording.press("r", then=0.8)
     recording.press(_REASON, then=0.4)
     recording.press("\r", then=1.4)
-    recording.press("W", then=1.0)
+    recording.press("\r", then=1.0)
     recording.go_to("Permission · file-manager")
     recording.press("a", then=1.4)
     recording.press("\r", then=0.6)
@@ -142,7 +147,7 @@ def play(recording: Recording) -> None:
     recording.go_to("file-manager", "Done: ")
     recording.press("s", then=1.2)
     recording.press("\r", then=0.6)
-    recording.press("W", then=0.6)
+    recording.press("\r", then=0.6)
     recording.go_to("Three exports")
     recording.watch(2.0)
     recording.press("5", then=3.0)
@@ -196,7 +201,7 @@ def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
     """A picture that moves: lines that many frames share are drawn once, and each is seen while it stands there."""
     width, height = COLUMNS * _CELL + 20, LINES * _LINE + 20
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" font-family=\'{_FONTS}\' '
-    yield f'font-size="14" fill="{_FRONT}"><style>text{{white-space:pre}}g.s{{visibility:hidden}}'
+    yield f'font-size="14" fill="{_FRONT}"><style>text{{white-space:pre}}.b{{font-weight:bold}}.s{{opacity:0}}'
     shows: dict[tuple[int, tuple[tuple[str, str, str, bool], ...]], list[tuple[float, float]]] = {}
     for (start, frame), after in zip(frames, [*[moment for moment, _ in frames[1:]], end], strict=True):
         for y, line in enumerate(frame):
@@ -216,26 +221,29 @@ def svg_of(frames: list[tuple[float, Frame]], end: float) -> Iterator[str]:
 
 
 def _steps(spans: list[tuple[float, float]], end: float) -> str:
-    marks = {0.0: "hidden"}
+    marks = {0.0: 0}
     for start, stop in spans:
-        marks[start / end * 100] = "visible"
-        marks.setdefault(stop / end * 100, "hidden")
-        marks[min(100.0, stop / end * 100)] = "hidden"
-    return "".join(f"{mark:.3f}%{{visibility:{word}}}" for mark, word in sorted(marks.items()))
+        marks[start / end * 100] = 1
+        marks.setdefault(stop / end * 100, 0)
+        marks[min(100.0, stop / end * 100)] = 0
+    return "".join(f"{mark:.2f}%{{opacity:{seen}}}" for mark, seen in sorted(marks.items()))
 
 
 def _drawn(y: int, line: tuple[tuple[str, str, str, bool], ...]) -> str:
-    parts, x, base = [], 10.0, 10 + y * _LINE
-    for text, front, back, bold in line:
-        size = len(text) * _CELL
-        if colour := _colour(back):
-            parts.append(f'<rect x="{x:.1f}" y="{base}" width="{size:.1f}" height="{_LINE}" fill="{colour}"/>')
-        if text.strip():
-            look = (f' fill="{_colour(front)}"' if _colour(front) else "") + (' font-weight="bold"' if bold else "")
-            place = f'x="{x:.1f}" y="{base + 13}" textLength="{size:.1f}" lengthAdjust="spacingAndGlyphs"'
-            parts.append(f"<text {place}{look}>{escape(text)}</text>")
-        x += size
-    return "".join(parts)
+    """One line: what stands behind it, and its text in runs of one look."""
+    base, x = 10 + y * _LINE, 10.0
+    backs, runs = [], []
+    for back, same in groupby(line, lambda run: _colour(run[2])):
+        text = "".join(run[0] for run in same)
+        if back not in ("", _BACK):
+            place = f'x="{x:.0f}" y="{base}" width="{len(text) * _CELL:.0f}" height="{_LINE}"'
+            backs.append(f'<rect {place} fill="{back}"/>')
+        x += len(text) * _CELL
+    for (front, bold), same in groupby(line, lambda run: (_colour(run[1]), run[3])):
+        text = escape("".join(run[0] for run in same))
+        look = (f' fill="{front}"' if front not in ("", _FRONT) else "") + (' class="b"' if bold else "")
+        runs.append(f"<tspan{look}>{text}</tspan>" if look and text.strip() else text)
+    return f'{"".join(backs)}<text x="10" y="{base + 13}">{"".join(runs).rstrip()}</text>'
 
 
 def _colour(name: str) -> str:
