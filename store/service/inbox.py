@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.store.contract.team import LOG_LOST, OUTCOME_UNKNOWN, PROCESS_LOST, Addressed, Snapshot, Team
+from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
 from team_console.store.contract.transaction import Enough, Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -529,8 +529,7 @@ def readable(snapshot: Snapshot) -> Snapshot:
         return snapshot
     errors = [problem for problem in snapshot.problems if problem.severity == "error"]
     first = errors[0] if errors else Problem("", "error", "the queue", str(snapshot.condition), "")
-    facts = {PROCESS_LOST: True} if first.code == LOG_LOST else {}
-    raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint, **facts)
+    raise TeamError(Code.STORE_UNREADABLE, first.sentence, first.hint)
 
 
 def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Message:

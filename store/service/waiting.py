@@ -13,7 +13,6 @@ from typing import TypeVar
 from msgspec.structs import replace
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
-    PROCESS_LOST,
     SERVER_READ_ONLY,
     Presence,
     Team,
@@ -29,7 +28,7 @@ T = TypeVar("T")
 Tell = Callable[[str], None]
 """Is told, as a sentence for whoever waits, that the store cannot be used and the wait goes on, and that it is over."""
 _PASSING = frozenset({Code.STORE_UNREADABLE, Code.STORE_FAILED, Code.TEAM_NOT_FOUND})
-_CERTAIN = frozenset({"changed", OUTCOME_UNKNOWN, PROCESS_LOST})
+_CERTAIN = frozenset({"changed", OUTCOME_UNKNOWN})
 """Facts of an error that no later look takes back."""
 _SAID_AFTER = 1.0
 """Seconds after which an outage is worth a word: most that editors, git and busy writers cause are over by then."""

@@ -185,12 +185,11 @@ def test_a_dropped_table_has_vanished(team: SqlTeam, place: str) -> None:
 def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None:
     team = opened(str(file))
     _fill(team)
-    with team.transaction(actor="ceo", action="look", wait=1.0) as tx:
+    with pytest.raises(TeamError) as caught, team.transaction(actor="ceo", action="send", wait=1.0) as tx:
         pages = tx.connection.scalar("PRAGMA page_count")  # type: ignore[attr-defined]
-        limit = f"PRAGMA max_page_count = {pages + 1}"
-        tx.connection.run(limit)  # type: ignore[attr-defined]
-    with pytest.raises(TeamError) as caught:
-        put(team, make_message(2, payload={"content": "x" * 200_000}))
+        tx.connection.run(f"PRAGMA max_page_count = {pages + 1}")  # type: ignore[attr-defined]
+        tx.add(make_message(2, payload={"content": "x" * 200_000}))
+        tx.record("send")
     assert caught.value.code is Code.STORE_FAILED
     assert "full" in caught.value.message
     assert ids(opened(str(file))) == [make_message(1).message_id]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ from team_console.store.service.sessions import hand_over
 from team_console.store.service.waiting import Arrival, wait_for_messages
 from team_console.store.views import verdicts
 
-from tests.conftest import CommandLine, clean_environment, next_line
+from tests.conftest import CommandLine, next_line
 from tests.sql.conftest import SETTINGS, Open
 from tests.sql.lossy_line import LossyLine, lossy_line
 from tests.sql.server import Server, fresh_database
@@ -341,65 +339,52 @@ def test_a_file_that_is_away_for_a_while_is_waited_for(tmp_path: Path, opened: O
     assert len(found.messages) == 1
 
 
-_PIPE = subprocess.PIPE
-_WRITER = """
-import sys
-from team_console.store.backends.sql.team import open_database
-from tests.store.contract import make_message, put
-team = open_database(sys.argv[1])
-put(team, make_message(2, to="architect"))
-print("written", flush=True)
-sys.stdin.read()
-"""
+def _take_away(path: Path) -> None:
+    """The log and its index, where they are."""
+    for kind in ("wal", "shm"):
+        Path(f"{path}-{kind}").unlink(missing_ok=True)
 
 
-def test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone(tmp_path: Path) -> None:
-    """Whoever had it open sees nothing of what comes, and at its end it would take away the new log of the others."""
-    path = tmp_path / "team.db"
+def test_files_taken_away_under_an_open_team_take_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    path, line = tmp_path / "team.db", CommandLine(tmp_path)
     create_database(str(path), SETTINGS)
-    team = open_database(str(path))
-    arrival, caller = Arrival(_take), Caller(team, "architect")
-    assert arrival.look(caller) is None
-    assert team.snapshot().is_known
-    for name in (f"{path}-wal", f"{path}-shm"):
-        Path(name).unlink()
-    command, environment = [sys.executable, "-c", _WRITER, str(path)], clean_environment()
-    with subprocess.Popen(command, env=environment, stdin=_PIPE, stdout=_PIPE) as writer:
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == b"written\n"
-        writer.kill()
-    with pytest.raises(TeamError) as refused:
-        arrival.look(caller)
-    assert "was taken away while this process used it" in refused.value.message
-    assert [problem.code for problem in team.snapshot().problems] == ["LOG_LOST"]
-    with pytest.raises(TeamError, match="taken away"):
-        put(team, make_message(3))
-    team.close()
-    team.close()
-    line = CommandLine(tmp_path)
-    assert line.ok("-t", str(path), "receive", "--agent", "architect", "--json").json["count"] == 1
-
-
-def test_what_others_wrote_since_the_index_of_the_log_was_taken_away_is_not_written_over(tmp_path: Path) -> None:
-    path = tmp_path / "team.db"
-    line = CommandLine(tmp_path)
-    create_database(str(path), SETTINGS)
-    team = open_database(str(path))
-    put(team, make_message(1))
-    assert len(team.snapshot().messages) == 1
     send_one = ("-t", str(path), "--as", "ceo", "send", "--to", "architect", "--type", "spec_ready", "--id")
-    for number in (2, 4):
-        Path(f"{path}-shm").unlink()
-        line.ok(*send_one, f"m-{number}")
-        put(team, make_message(number + 1))
-    known = {make_message(number).message_id for number in (1, 3, 5)} | {"m-2", "m-4"}
-    snapshot = team.snapshot()
-    assert {message.message_id for message in snapshot.messages} == known
-    assert [problem.code for problem in snapshot.problems] == ["LOG_INDEX_LOST"]
-    Path(f"{path}-shm").unlink()
-    line.ok(*send_one, "m-6")
-    team.close()  # nothing of theirs goes with the last to close
+    with closing(open_database(str(path))) as team:
+        put(team, make_message(1))
+        assert len(team.snapshot().messages) == 1
+        for number in (2, 4):
+            _take_away(path)
+            line.ok(*send_one, f"m-{number}")
+            put(team, make_message(number + 1))
+        known = {make_message(number).message_id for number in (1, 3, 5)} | {"m-2", "m-4"}
+        assert set(ids(team)) == known
+        _take_away(path)
+        line.ok(*send_one, "m-6")
     assert set(ids(open_database(str(path)))) == known | {"m-6"}
+
+
+@pytest.mark.parametrize("kinds", [("shm",), ("shm", "wal")])
+def test_files_taken_away_while_they_are_used_are_said_and_nothing_is_written_over(
+    tmp_path: Path, kinds: tuple[str, ...]
+) -> None:
+    """What this process has open is not what others write: it writes nothing there, nor clears away what is theirs."""
+    path, line = tmp_path / "team.db", CommandLine(tmp_path)
+    create_database(str(path), SETTINGS)
+    send_one = ("-t", str(path), "--as", "ceo", "send", "--to", "architect", "--type", "spec_ready", "--id")
+    with closing(open_database(str(path))) as team:
+        put(team, make_message(1))
+        with (
+            pytest.raises(TeamError, match="was replaced by another file; nothing was written"),
+            team.transaction(actor="ceo", action="send", wait=1.0) as tx,
+        ):
+            tx.add(make_message(2))
+            tx.record("send")
+            for kind in kinds:
+                Path(f"{path}-{kind}").unlink()
+            line.ok(*send_one, "m-3")
+        line.ok(*send_one, "m-4")
+        put(team, make_message(5))
+    assert set(ids(open_database(str(path)))) == {make_message(1).message_id, "m-3", "m-4", make_message(5).message_id}
 
 
 def test_a_hook_does_not_take_a_server_that_is_away_for_a_human_who_left(

@@ -59,8 +59,9 @@ def _look(file: Path, *, how: str = "ro", as_nobody: bool = False) -> str:
 
 def _writer_that_dies(file: Path) -> None:
     script = (
-        "import os, sys; from team_console.store.backends.sql.team import open_database;"
+        "import os, sqlite3, sys; from team_console.store.backends.sql.team import open_database;"
         "from tests.store.contract import make_message, put;"
+        "keeps = sqlite3.connect(sys.argv[1]); keeps.execute('SELECT count(*) FROM agent_message').fetchone();"
         "put(open_database(sys.argv[1]), make_message(1)); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", script, str(file)], env=clean_environment(), check=True)

@@ -76,7 +76,7 @@ def test_an_idle_database_gives_no_hints(team: SqlTeam, place: str, opened: Open
             return count
         return count
 
-    assert asyncio.run(story()) <= 1
+    assert asyncio.run(story()) <= 2  # it is looked for again what a slow disk shows late
 
 
 @pytest.mark.parametrize("read_only", [False, True])

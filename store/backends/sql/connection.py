@@ -1,4 +1,4 @@
-"""A connection to a database: addresses, statements, and the pool."""
+"""A connection to a database: statements in, rows as tuples out."""
 
 from __future__ import annotations
 
@@ -8,76 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import lru_cache
 from typing import Any, ClassVar
-from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct
-from team_console.store.backends.locations import redact
 from team_console.store.model.errors import Code, TeamError
-
-_FORM = re.compile(
-    r"(?P<kind>\w+)(?:\+\w*)*://"
-    r"(?:(?P<user>[^:/]*)(?::(?P<password>[^@]*))?@)?"
-    r"(?:\[(?P<host6>[^/?]+)\]|(?P<host>[^/:?]+))?(?::(?P<port>[^/?]*))?"
-    r"(?:/(?P<database>[^?]*))?(?:\?(?P<settings>.*))?",
-    re.DOTALL,
-)
-"""A driver after the kind, as in `postgresql+psycopg`, says nothing: each kind has one."""
-_HOST_AND_PORT = re.compile(r"[\w.-]*:\d*", re.ASCII)
-
-
-class Address(Struct, frozen=True):
-    """An address taken apart.
-
-    Attributes:
-        kind: The kind of database.
-        spelt: The address as it was given, without the name of a driver.
-        options: What it says, by the names of libpq; `dbname` is the path of a file.
-    """
-
-    kind: str
-    spelt: str
-    options: dict[str, str]
-
-    def __repr__(self) -> str:
-        return redact(self.spelt)
-
-
-def parse_address(location: str) -> Address:
-    """The address in `location`.
-
-    Raises:
-        ValueError: It is none.
-    """
-    match = _FORM.match(location)
-    if match is None:
-        raise ValueError("no address of a database")
-    kind = "postgresql" if match["kind"] == "postgres" else match["kind"]
-    named = {"user": match["user"], "password": match["password"], "dbname": match["database"]}
-    options = {name: unquote(value or "") for name, value in named.items()}
-    options.update(host=match["host6"] or match["host"] or "", port=_port(match["port"]))
-    options.update(_settings(match["settings"] or ""))
-    spelt = f"{kind}://{location.partition('://')[2]}"
-    return Address(kind, spelt, {name: value for name, value in options.items() if value})
-
-
-def _port(text: str | None) -> str:
-    return str(int(text)) if text else ""
-
-
-def _settings(query: str) -> dict[str, str]:
-    """The last value of each; of several hosts, `host=a:1&host=b:2` or `host=a,b&port=1,2`, all as libpq wants them."""
-    pairs = parse_qsl(query)
-    settings = dict(pairs)
-    hosts = [value for name, value in pairs if name == "host"]
-    if len(hosts) > 1 or (hosts and "port" not in settings and _HOST_AND_PORT.fullmatch(hosts[0])):
-        if "port" in settings:
-            raise ValueError("ports both after the hosts and in a setting")
-        places = [host.partition(":") for host in hosts]
-        settings["host"] = ",".join(host for host, _, _ in places)
-        if any(port for _, _, port in places):
-            settings["port"] = ",".join(port for _, _, port in places)
-    return settings
-
 
 # Statements as plain SQL texts: names quoted, lists spelt out, parameters as each driver wants them.
 
@@ -147,6 +80,7 @@ class Connection(ABC):
 
     Attributes:
         driver: The driver's own connection.
+        file: Which file was opened, by device and inode; None for a server.
         error: The class of all errors of the driver.
         is_strict: Whether a value has to be of its column's type.
         blob: The name of the type for bytes.
@@ -156,8 +90,9 @@ class Connection(ABC):
     is_strict: ClassVar[bool]
     blob: ClassVar[str]
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, driver: Any, file: tuple[int, int] | None = None) -> None:
         self.driver = driver
+        self.file = file
 
     def rows(self, statement: str, values: Values = _NONE) -> list[tuple[Any, ...]]:
         """All rows that the statement gives."""
@@ -208,10 +143,6 @@ class Connection(ABC):
     @abstractmethod
     def is_idle(self) -> bool:
         """Whether it is in order and nothing that was begun on it is left open."""
-
-    def answers(self) -> bool:
-        """Whether the database is still there, after a time of not being asked."""
-        return True
 
     def close(self) -> None:
         """Close it; what was not committed is undone."""

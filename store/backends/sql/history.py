@@ -8,14 +8,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from team_console.store.backends.audit_log import NOT_BY_DESK, AuditReader, TrailLine
-from team_console.store.backends.sql.connection import Connection, Values
+from team_console.store.backends.audit_log import KEPT, NOT_BY_DESK, AuditReader, TrailLine
+from team_console.store.backends.sql.connection import Connection, Values, containing
 from team_console.store.backends.sql.rows import dump, is_storable, storable
 from team_console.store.backends.sql.schema import ARCHIVE, ATTACHMENTS, AUDIT
-from team_console.store.contract.team import AuditLine, LineSeal, Page, judged, seal
+from team_console.store.contract.team import AuditLine, LineSeal, Page, judged, key_name, seal
+from team_console.store.contract.transaction import Changes
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, from_record
+from team_console.store.model.recorded import ACCEPT_SETTINGS, CARRIED, RecordedFacts
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.relations import is_answer
+from team_console.store.protocol.verdicts import may_be_verdict
+from team_console.store.settings.team_config import TeamConfig
 
 _STEP = 2000
 _LINE = ("seq", "at", "actor", "action", "facts", "prev", "hash")
@@ -24,6 +30,11 @@ LINES = f"SELECT {', '.join(_LINE)} FROM {AUDIT}"
 _SEAL = re.compile(r',?"seal":"([0-9a-f-]{73})"\}\Z')
 RECORDED = "recorded"
 """Key of the facts of an audit line: `questions` lists message ids, `answers` whole records."""
+_LAST = 2**63 - 1
+_WORDS = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"')
+_SOUGHT = {f"sought_{number}": containing(word) for number, word in enumerate(_WORDS)} | {"confirmed": ACCEPT_SETTINGS}
+_MAY_TELL = " OR ".join(["action = :confirmed", *(f"facts LIKE :sought_{n} ESCAPE '/'" for n in range(len(_WORDS)))])
+"""The condition for lines that may tell of requests and answers, with its values."""
 
 
 def archived_row(agent: str, message: Message, *, n: int) -> dict[str, Any]:
@@ -141,38 +152,75 @@ def seal_of(line: Mapping[str, Any], key: bytes) -> LineSeal:
     return judged(key, _said(line["prev"], line, without), match[1] if match else None)
 
 
-class Chain:
-    """The audit trail for people: verified from its first line on; what was read once is not read again."""
+class Trail:
+    """Follows the audit trail of one database: each line is read once. Used from one thread at a time.
+
+    The facts come from the lines alone that may tell of any, which the database looks for: a trail may be long.
+    """
 
     def __init__(self) -> None:
+        self._whole = _Follower()
+        self._sought = _Follower(is_whole=False)
+
+    def lines(self, connection: Connection, *, limit: int, key: bytes) -> list[AuditLine]:
+        """The last lines, newest first, each with whether the chain and the seals hold up to it."""
+        return self._whole.read(connection, key, keeps=limit).shown(limit)
+
+    def facts(self, connection: Connection, key: bytes) -> RecordedFacts:
+        """What is on record of requests and answers at the moment the connection sees."""
+        return self._sought.read(connection, key).facts
+
+
+class _Follower:
+    def __init__(self, *, is_whole: bool = True) -> None:
         self._trail = AuditReader()
+        self._is_whole = is_whole
         self._begin()
 
     def _begin(self) -> None:
         self._seq = 0
         self._hash = ""
+        self._sealed_from: int | None = None
         self._is_odd = False
 
-    def lines(self, connection: Connection, *, limit: int, key: bytes) -> list[AuditLine]:
-        """Give the last lines, newest first, each with whether the chain and the seals hold up to it."""
-        last = connection.scalar(f"SELECT max(seq) FROM {AUDIT}") or 0
-        is_shorter = isinstance(last, int) and last < self._seq
-        if is_shorter or key != self._trail.key or limit > self._trail.keeps:
-            self._trail.restart(key=key, keeps=limit)
+    def read(self, connection: Connection, key: bytes, *, keeps: int = KEPT) -> AuditReader:
+        """Take the lines that were added since, all of them when the trail is another or is shorter than it was."""
+        last = connection.scalar(f"SELECT max(seq) FROM {AUDIT} WHERE seq <= {_LAST}") or 0
+        if last < self._seq or key != self._trail.key or keeps > self._trail.keeps:
+            self._trail.restart(key=key, keeps=keeps)
             self._begin()
-        while rows := connection.rows(f"{LINES} WHERE seq > :seq ORDER BY seq LIMIT {_STEP}", {"seq": self._seq}):
-            for row in rows:
-                line = line_of(row)
-                if line["seq"] <= self._seq:  # SQLite keeps any text as a number, and sorts it behind all numbers
-                    if not self._is_odd:
-                        self._trail.take(trail_line(line, key, follows=False))
-                    self._is_odd = True
-                    return self._trail.shown(limit)
-                is_next = line["seq"] == self._seq + 1 and line["prev"] == self._hash
-                follows = is_next and line["hash"] == chained(self._hash, line)
-                self._trail.take(trail_line(line, key, follows=follows))
-                self._seq, self._hash = line["seq"], line["hash"]
-        return self._trail.shown(limit)
+        if last > self._seq and not self._is_whole:
+            self._find_first_seal(connection)
+        wanted = LINES if self._is_whole else f"{LINES} WHERE ({_MAY_TELL}) AND seq <= {last}"
+        more = f"{wanted} {'AND' if 'WHERE' in wanted else 'WHERE'} seq > :seq ORDER BY seq LIMIT {_STEP}"
+        while last > self._seq or self._is_whole:
+            rows = connection.rows(more, {"seq": self._seq, **_SOUGHT})
+            if not rows or not all(self._take(line_of(row)) for row in rows):
+                break
+        if not self._is_whole:
+            self._seq = last
+        return self._trail
+
+    def _take(self, line: dict[str, Any]) -> bool:
+        """Take a line; False for one without a number: SQLite keeps any text there, and sorts it behind all numbers."""
+        seq, key = line["seq"], self._trail.key
+        if seq <= self._seq:
+            if not self._is_odd:
+                self._trail.take(trail_line(line, key, follows=False))
+            self._is_odd = True
+            return False
+        is_next = seq == self._seq + 1 and line["prev"] == self._hash and line["hash"] == chained(self._hash, line)
+        is_after_seal = self._sealed_from is not None and seq >= self._sealed_from
+        self._trail.take(trail_line(line, key, follows=is_next or not self._is_whole), is_after_seal=is_after_seal)
+        self._seq, self._hash = seq, line["hash"]
+        return True
+
+    def _find_first_seal(self, connection: Connection) -> None:
+        """A quote in a text of a line is escaped, so that no text looks like a seal."""
+        if self._trail.key and self._sealed_from is None:
+            sealed = {"sealed": containing(f'"seal":"{key_name(self._trail.key)}-')}
+            first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
+            self._sealed_from = first if isinstance(first, int) else None
 
 
 def trail_line(line: Mapping[str, Any], key: bytes, *, follows: bool = True) -> TrailLine:
@@ -200,6 +248,18 @@ def trail_line(line: Mapping[str, Any], key: bytes, *, follows: bool = True) -> 
 def as_list(value: object) -> list[Any]:
     """Give a list as it is, and an empty one for anything else."""
     return value if isinstance(value, list) else []
+
+
+def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[str, Any]]]:
+    """The lines for the audit trail; the first also says which requests, answers and words of humans on requests were
+    added: whoever is handed those asks whether team-console wrote them."""
+    (action, facts), *rest = changes.records
+    questions = [message.message_id for message in changes.added.values() if parse_message(message).opens is not None]
+    said = [message for message in changes.added.values() if is_answer(message) or may_be_verdict(config, message)]
+    answers = [dict(message.record) for message in said]
+    if not (questions or answers):
+        return changes.records
+    return [(action, {**facts, RECORDED: {"questions": questions, "answers": answers}}), *rest]
 
 
 def audit_rows(

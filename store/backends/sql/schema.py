@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -257,11 +256,11 @@ class Shape(Struct, frozen=True):
         """The statement that deletes that row."""
         return f"DELETE FROM {MESSAGES} WHERE {self.id} = :old_id"
 
-    def rows(self, condition: str = "", *, notes: bool = True) -> str:
-        """The select of all columns of `Row`, in no order; `notes` False: there are none."""
+    def rows(self, condition: str = "") -> str:
+        """The select of all columns of `Row`, in no order."""
         parts = [self._read(name) for name in COLUMNS]
         where = f" WHERE {condition}" if condition else ""
-        if not (self.has_ours and notes):
+        if not self.has_ours:
             return f"SELECT {', '.join(parts)}, NULL FROM {MESSAGES}{where}"
         joined = f"{MESSAGES} LEFT JOIN {NOTES} ON {NOTES}.message_id = {self.id}"
         return f"SELECT {', '.join(parts)}, {NOTES}.note FROM {joined}{where}"
@@ -354,8 +353,7 @@ def find_inbox(connection: Connection, agent: str) -> str | None:
 # What SQLite and PostgreSQL do differently; everything else in this package is one code path for both.
 
 Progress = Callable[[int, int], bool]
-LEFT_ALONE: list[Connection] = []
-"""Connections of the process that this one was forked from. They are its own: closed here, they would end there."""
+_CHUNK = 1000
 
 
 class Mode(Enum):
@@ -367,20 +365,17 @@ class Mode(Enum):
     WRITE = "write"
 
 
-class Fetched(Struct, frozen=True):
-    """Rows as texts.
+class Written(Struct, frozen=True):
+    """What a transaction leaves on record when it is done.
 
     Attributes:
-        rows: All rows in stored order, or those that may have changed since `watermark` of the fetch before.
-        complete: Which of the two.
-        count: How many rows there are.
-        watermark: To be handed in with the next fetch.
+        seq, hash: Its last line on the audit trail, which no other transaction writes.
+        ids: The messages that it adds.
     """
 
-    rows: Sequence[Any]
-    complete: bool
-    count: int
-    watermark: object | None = None
+    seq: int
+    hash: str
+    ids: Sequence[str] = ()
 
 
 class Dialect(ABC):
@@ -392,21 +387,10 @@ class Dialect(ABC):
     inbox_folder: Path
     """Where messages go whose agent's own inbox table takes none."""
     read_only: bool
-    generation: int
+    generation: int = 0
     """Grows when the location leads to another database than before."""
     error: type[Exception]
     """The class of all errors of the driver."""
-
-    def __init__(self, *, keeps: int = 2) -> None:
-        """So many connections stay open for the next who asks: one to write, one to look meanwhile."""
-        self.generation = 0
-        self._keeps = keeps
-        self._kept: list[Connection] = []
-        self._pid = os.getpid()
-
-    @abstractmethod
-    def open(self) -> Connection:
-        """A new connection that begins no transactions by itself."""
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -415,33 +399,23 @@ class Dialect(ABC):
         Raises:
             TeamError: Whatever the database says, in the words of `translate`.
         """
-        if self._pid != os.getpid():
-            LEFT_ALONE.extend(self._kept)
-            # guard: connection-per-process
-            self._kept, self._pid = [], os.getpid()
-        kept = self._kept
         try:
-            connection = self._take(kept)
+            connection = self.take()
             try:
                 yield connection
             finally:
                 self.roll_back(connection)
-                if kept is self._kept and len(kept) < self._keeps and connection.is_idle:
-                    kept.append(connection)
-                else:
-                    connection.close()
+                self.give_back(connection)
         except self.error as error:
             raise self.translate(error) from error
 
-    def _take(self, kept: list[Connection]) -> Connection:
-        while kept:
-            with suppress(IndexError):  # another thread was faster
-                connection = kept.pop()
-                # guard: dead-connection-replaced
-                if connection.answers():
-                    return connection
-                connection.close()
-        return self.open()
+    @abstractmethod
+    def take(self) -> Connection:
+        """A connection that begins no transactions by itself."""
+
+    @abstractmethod
+    def give_back(self, connection: Any) -> None:
+        """Close the connection, or keep it for the next who asks."""
 
     def roll_back(self, connection: Connection) -> None:
         """End whatever is open on the connection; one that is broken is not used again."""
@@ -450,10 +424,8 @@ class Dialect(ABC):
                 connection.run("ROLLBACK")
 
     def close(self) -> None:
-        """Close all connections; one that is in use closes when its user is done."""
-        kept, self._kept = self._kept, []
-        for connection in kept if self._pid == os.getpid() else ():
-            connection.close()
+        """Close what is kept; a connection that is in use closes when its user is done."""
+        return None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -462,7 +434,7 @@ class Dialect(ABC):
             self.begin(connection, Mode.READ, wait=0.0, label="")
             yield connection
 
-    def mark(self, connection: Connection) -> object | None:
+    def mark(self) -> object | None:
         """A value that is the same as long as nothing in the database changed; None when there is no such thing."""
         return None
 
@@ -479,33 +451,45 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def commit(self, connection: Connection) -> None:
+    def commit(self, connection: Connection, written: Written | None = None, *, wait: float = 0.0) -> None:
         """Make the transaction durable.
 
+        Args:
+            written: What tells whether it was done, should the answer be lost.
+            wait: So many seconds at most a server is asked for that.
+
         Raises:
-            TeamError: `STORE_FAILED`; the message says whether the outcome is known.
+            TeamError: `STORE_FAILED`: nothing was changed, or nobody can tell (`OUTCOME_UNKNOWN`, with the `ids`).
         """
 
-    @abstractmethod
-    def fetch(
-        self, connection: Connection, shape: Shape, *, since: object | None, progress: Progress | None
-    ) -> Fetched:
-        """The rows, or those changed since the watermark `since`."""
+    def fetch(self, connection: Connection, shape: Shape, progress: Progress | None) -> list[Any]:
+        """All rows in stored order, with the notes beside them.
+
+        Raises:
+            InterruptedError: `progress` said to stop.
+        """
+        total = connection.scalar(f"SELECT count(*) FROM {MESSAGES}") if progress else 0
+        rows: list[Any] = []
+        for chunk in connection.chunks(_CHUNK, shape.rows()):
+            rows += chunk
+            if progress is not None and not progress(len(rows), total):
+                raise InterruptedError
+        return rows
 
     @abstractmethod
     def by_age(self, moment: str) -> str:
         """What to order by for oldest first, `moment` being a column."""
 
-    @abstractmethod
     def keeping(self, table: str, *, skip: bool = False) -> str:
-        """The end of a select that keeps its rows of `table` for this transaction.
+        """The end of a select that keeps its rows of `table` for this transaction, where a writer has not all of them.
 
         It leaves out (`skip`) or awaits rows that others keep.
         """
+        return ""
 
-    @abstractmethod
     def announce(self, connection: Connection) -> None:
-        """Tell watchers about the change being committed."""
+        """Tell watchers about the change being committed, where they do not see the commit itself."""
+        return None
 
     @abstractmethod
     def holder(self) -> LockHolder | None:

@@ -71,6 +71,11 @@ class Settings:
         self._seen: bytes | None = None
         self.number = 0
 
+    @property
+    def last(self) -> TeamConfig:
+        """The settings as they were last seen."""
+        return self._known.config
+
     def stamp(self) -> Stamp:
         """Which version of the file beside the database is there, and of the key, and whose the database is."""
         key = self._known.config.key_path

@@ -12,13 +12,13 @@ from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import unquote
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.locations import absolute, redact, unseen
-from team_console.store.backends.sql.connection import Address, Connection, containing, parse_address
-from team_console.store.backends.sql.history import Chain, archived_messages, as_text, attachment, page
-from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
+from team_console.store.backends.sql.connection import Connection, containing
+from team_console.store.backends.sql.history import Trail, archived_messages, as_text, attachment, page
+from team_console.store.backends.sql.row_reader import RowReader, in_order
 from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.schema import (
     ARCHIVE,
@@ -29,7 +29,6 @@ from team_console.store.backends.sql.schema import (
     NO_RIGHT,
     Dialect,
     Mode,
-    Numbers,
     Progress,
     Shape,
     create_ours,
@@ -41,26 +40,19 @@ from team_console.store.backends.sql.schema import (
 )
 from team_console.store.backends.sql.settings import (
     FILE,
-    TABLE,
     Settings,
     put_back,
     stored_settings,
-    write_pointer,
     write_settings,
 )
 from team_console.store.backends.sql.transaction import (
     MAY_ADDRESS,
-    RecordedReader,
     SqlTransaction,
     Writer,
-    Written,
-    commit,
     restore,
     to_recipient,
 )
 from team_console.store.contract.team import (
-    LOG_LOST,
-    PROCESS_LOST,
     Addressed,
     Attendance,
     AuditLine,
@@ -78,7 +70,7 @@ from team_console.store.model.clock import Clock, from_text, to_text, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.settings.in_force import digest, on_record, refuse_misread, refuse_other
+from team_console.store.settings.in_force import digest, refuse_misread, refuse_other
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
@@ -86,153 +78,7 @@ _ASK_SECONDS = 2.0
 """How seldom it is asked who holds the lock: the kernel's list costs every process of the machine milliseconds."""
 
 
-class _Seen(Struct, frozen=True):
-    """What one look at the database gave.
-
-    Attributes:
-        mark: Equal as long as nothing changed, None when the database has no such thing.
-    """
-
-    state: RowsState
-    config: TeamConfig
-    changed_at: datetime | None
-    mark: object | None = None
-    problems: tuple[Problem, ...] = ()
-    missing: frozenset[str] = frozenset()
-    recorded: RecordedFacts | None = None
-
-
-class SnapshotView:
-    """Makes snapshots; safe to use from several threads."""
-
-    def __init__(self, dialect: Dialect, reader: RowReader, settings: Settings, clock: Clock) -> None:
-        self._dialect = dialect
-        self._reader = reader
-        self._settings = settings
-        self._clock = clock
-        self._shape: Shape | None = None
-        self._generation = 0
-        self._seen: _Seen | None = None
-        self._config = TeamConfig()
-        self._asked = -_ASK_SECONDS
-        self._holder: LockHolder | None = None
-        self._place: tuple[int, tuple[Problem, ...]] = (-1, ())
-        self._recorded = RecordedReader()
-        self._nothing_recorded = RecordedFacts()
-
-    def snapshot(self, progress: Progress | None) -> Snapshot:
-        """See `Team.snapshot`."""
-        try:
-            seen = self._look(progress)
-        except TeamError as error:
-            return self._unreadable(error)
-        condition = Condition.OK if seen.state.entries else Condition.EMPTY
-        return self._made(seen, condition, (*seen.problems, *seen.state.problems))
-
-    def shape(self, connection: Connection) -> Shape:
-        """The tables as this connection finds them; remembered once ours are among them.
-
-        Raises:
-            TeamError: `STORE_UNREADABLE` when there is no table of messages.
-        """
-        if self._shape is None or not self._shape.has_ours or self._generation != self._dialect.generation:
-            self._generation = self._dialect.generation
-            self._shape = find_shape(connection)
-        if self._shape is None:
-            raise self._missing(connection)
-        return self._shape
-
-    def forget(self) -> None:
-        """Look at the tables anew: they are not what they were."""
-        self._shape = None
-        self._seen = None
-        self._recorded = RecordedReader()
-        self._reader.forget()
-
-    def _look(self, progress: Progress | None) -> _Seen:
-        """One look; when the tables changed under us, a second one at what they are now."""
-        try:
-            return self._look_once(progress)
-        except TeamError:
-            if self._shape is None:
-                raise
-            self.forget()
-            return self._look_once(progress)
-
-    def _look_once(self, progress: Progress | None) -> _Seen:
-        with self._reader.guard, self._dialect.reading() as connection:
-            mark = self._dialect.mark(connection)
-            stamp = (mark, self._settings.stamp())
-            if self._seen is not None and mark is not None and self._seen.mark == stamp:
-                return self._seen
-            shape = self.shape(connection)
-            settings = self._settings.look(connection, shape)
-            self._config = settings.config
-            state = self._reader.state(connection, shape, progress=progress)
-            found = numbers(connection) if shape.has_ours else None
-            changed = self._changed_at(found, state)
-            lost = numbers_lost(connection, found) if shape.has_ours else None
-            recorded = self.recorded(connection, shape, settings.config.key)
-            same = None if mark is None else stamp
-            hidden = Problem("TABLES_HIDDEN", "warning", self._dialect.location, HIDDEN, GRANT)
-            problems = (*settings.problems, *([lost] if lost else []), *([hidden] if shape.hidden else []))
-            self._seen = _Seen(state, settings.config, changed, same, problems, self._reader.missing, recorded)
-            return self._seen
-
-    def recorded(self, connection: Connection, shape: Shape, key: bytes) -> RecordedFacts:
-        """What the audit trail knows of requests and answers; nothing where there is none yet."""
-        return self._recorded.read(connection, key) if shape.has_ours else self._nothing_recorded
-
-    def _changed_at(self, found: Numbers | None, state: RowsState) -> datetime | None:
-        at = as_text(found.changed_at) if found is not None else ""
-        moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
-        return max(moments, default=None)
-
-    def _unreadable(self, error: TeamError) -> Snapshot:
-        vanished = bool(error.facts.get("vanished"))
-        condition = Condition.VANISHED if vanished else Condition.UNREADABLE
-        code = LOG_LOST if error.facts.get(PROCESS_LOST) else "VANISHED" if vanished else "UNREADABLE"
-        problem = Problem(code, "error", self._dialect.location, error.message, error.hint)
-        return self._made(_Seen(RowsState(number=-1), self._config, None), condition, (problem,))
-
-    def _made(self, seen: _Seen, condition: Condition, problems: tuple[Problem, ...]) -> Snapshot:
-        if self._place[0] != self._dialect.generation:
-            self._place = self._dialect.generation, self._dialect.problems()
-        return Snapshot(
-            revision=f"{seen.state.number}/{self._settings.number}/{condition}",
-            taken_at=self._clock(),
-            changed_at=seen.changed_at,
-            config=seen.config,
-            messages=seen.state.messages,
-            problems=(*problems, *self._place[1]),
-            condition=condition,
-            missing=seen.missing,
-            recorded=seen.recorded,
-            holder=self._now_holding() if condition in (Condition.OK, Condition.EMPTY) else None,
-        )
-
-    def _now_holding(self) -> LockHolder | None:
-        """Who holds the lock; one that does not say since when counts from when it was first seen.
-
-        A holder is asked for at each look until it is gone: a write that is over must not pass for one that blocks.
-        """
-        now, before = time.monotonic(), self._holder
-        if before is None and now - self._asked < _ASK_SECONDS:
-            return None
-        self._asked, holder = now, self._dialect.holder()
-        if holder is not None and not holder.since:
-            is_same = before is not None and before.pid == holder.pid
-            holder = before if is_same else replace(holder, since=to_text(self._clock()))
-        self._holder = holder
-        return holder
-
-    def _missing(self, connection: Connection) -> TeamError:
-        existed = bool(our_tables(connection))
-        text = f"{self._dialect.location} has no table {MESSAGES}" + (" any more" if existed else "")
-        hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
-        return TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)
-
-
+_NOTHING_RECORDED = RecordedFacts()
 _WORDS_AT_ONCE = 50
 """So many words are looked for in one look through the archive."""
 
@@ -250,8 +96,13 @@ class SqlTeam(Team):
         self._dialect = dialect
         self._settings = Settings(dialect.root, dialect.location)
         self._reader = RowReader(dialect)
-        self._view = SnapshotView(dialect, self._reader, self._settings, clock)
-        self._chain = Chain()
+        self._trail = Trail()
+        self._shape: Shape | None = None
+        self._generation = 0
+        self._seen: tuple[object, Snapshot] | None = None
+        self._place: tuple[int, tuple[Problem, ...]] = (-1, ())
+        self._asked = -_ASK_SECONDS
+        self._holder: LockHolder | None = None
 
     @property
     def has_trail(self) -> bool:
@@ -261,7 +112,110 @@ class SqlTeam(Team):
 
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         """See `Team.snapshot`."""
-        return self._view.snapshot(progress)
+        try:
+            try:
+                seen = self._look(progress)
+            except TeamError:
+                if self._shape is None:
+                    raise
+                self._forget()  # the tables may have changed under us: a second look at what they are now
+                seen = self._look(progress)
+        except TeamError as error:
+            return self._unreadable(error)
+        return replace(seen, taken_at=self.clock(), holder=self._now_holding())
+
+    def _look(self, progress: Progress | None) -> Snapshot:
+        """What is there now; the same as before while nothing changed."""
+        with self._reader.guard:
+            mark, stamp = self._dialect.mark(), self._settings.stamp()
+            if self._seen is not None and mark is not None and self._seen[0] == (mark, stamp):
+                return self._seen[1]
+            with self._dialect.reading() as connection:
+                snapshot = self._read(connection, progress)
+            self._seen = (mark, stamp), snapshot
+            return snapshot
+
+    def _read(self, connection: Connection, progress: Progress | None) -> Snapshot:
+        shape = self._tables(connection)
+        settings = self._settings.look(connection, shape)
+        state = self._reader.state(connection, shape, progress=progress)
+        found = numbers(connection) if shape.has_ours else None
+        lost = numbers_lost(connection, found) if shape.has_ours else None
+        hidden = Problem("TABLES_HIDDEN", "warning", self.location, HIDDEN, GRANT) if shape.hidden else None
+        ours = [problem for problem in (lost, hidden) if problem is not None]
+        at = as_text(found.changed_at) if found is not None else ""
+        moments = [moment for text in (at, state.newest) if text and (moment := from_text(text)) is not None]
+        condition = Condition.OK if state.entries else Condition.EMPTY
+        return Snapshot(
+            revision=f"{state.number}/{self._settings.number}/{condition}",
+            taken_at=self.clock(),
+            changed_at=max(moments, default=None),
+            config=settings.config,
+            messages=state.messages,
+            problems=(*settings.problems, *ours, *state.problems, *self._odd_place()),
+            condition=condition,
+            missing=self._reader.missing,
+            recorded=self._recorded(connection, shape, settings.config.key),
+        )
+
+    def _unreadable(self, error: TeamError) -> Snapshot:
+        vanished = bool(error.facts.get("vanished"))
+        condition = Condition.VANISHED if vanished else Condition.UNREADABLE
+        problem = Problem("VANISHED" if vanished else "UNREADABLE", "error", self.location, error.message, error.hint)
+        return Snapshot(
+            revision=f"-1/{self._settings.number}/{condition}",
+            taken_at=self.clock(),
+            changed_at=None,
+            config=self._settings.last,
+            problems=(problem, *self._odd_place()),
+            condition=condition,
+        )
+
+    def _odd_place(self) -> tuple[Problem, ...]:
+        if self._place[0] != self._dialect.generation:
+            self._place = self._dialect.generation, self._dialect.problems()
+        return self._place[1]
+
+    def _recorded(self, connection: Connection, shape: Shape, key: bytes) -> RecordedFacts:
+        """What the audit trail knows of requests and answers; nothing where there is none yet."""
+        return self._trail.facts(connection, key) if shape.has_ours else _NOTHING_RECORDED
+
+    def _now_holding(self) -> LockHolder | None:
+        """Who holds the lock; one that does not say since when counts from when it was first seen.
+
+        A holder is asked for at each look until it is gone: a write that is over must not pass for one that blocks.
+        """
+        now, before = time.monotonic(), self._holder
+        if before is None and now - self._asked < _ASK_SECONDS:
+            return None
+        self._asked, holder = now, self._dialect.holder()
+        if holder is not None and not holder.since:
+            is_same = before is not None and before.pid == holder.pid
+            holder = before if is_same else replace(holder, since=to_text(self.clock()))
+        self._holder = holder
+        return holder
+
+    def _tables(self, connection: Connection) -> Shape:
+        """The tables as this connection finds them; remembered once ours are among them.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE` when there is no table of messages.
+        """
+        if self._shape is None or not self._shape.has_ours or self._generation != self._dialect.generation:
+            self._generation = self._dialect.generation
+            self._shape = find_shape(connection)
+        if self._shape is None:
+            existed = bool(our_tables(connection))
+            text = f"{self.location} has no table {MESSAGES}" + (" any more" if existed else "")
+            hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
+            raise TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)
+        return self._shape
+
+    def _forget(self) -> None:
+        """Look at the tables anew: they are not what they were."""
+        with self._reader.guard:
+            self._shape, self._seen, self._trail = None, None, Trail()
+            self._reader.forget()
 
     def obstacle(self) -> str:
         """See `Team.obstacle`: rights on a file are known beforehand, those on a server when they are refused."""
@@ -324,9 +278,9 @@ class SqlTeam(Team):
 
     def audit(self, *, limit: int = 200) -> list[AuditLine]:
         """See `Team.audit`."""
-        with self._reading() as (connection, shape):
+        with self._reader.guard, self._reading() as (connection, shape):
             key = self._settings.look(connection, shape).config.key
-            return self._chain.lines(connection, limit=limit, key=key) if shape.has_ours else []
+            return self._trail.lines(connection, limit=limit, key=key) if shape.has_ours else []
 
     def attachment(self, reference: str) -> bytes:
         """See `Team.attachment`."""
@@ -411,12 +365,11 @@ class SqlTeam(Team):
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:
         """A moment of the database with its tables; when those changed since, they are looked at anew."""
         try:
-            with self._dialect.connect() as connection:
-                self._dialect.begin(connection, Mode.READ, wait=0.0, label="")
-                yield connection, self._view.shape(connection)
+            with self._dialect.reading() as connection:
+                yield connection, self._tables(connection)
         except TeamError as error:
             if error.code is Code.STORE_UNREADABLE:
-                self._view.forget()
+                self._forget()
             raise
 
     @contextmanager
@@ -425,7 +378,7 @@ class SqlTeam(Team):
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self._dialect.connect() as connection:
-            tables = self._view.shape(connection)
+            tables = self._tables(connection)
             if not tables.has_ours:
                 mode = Mode.WRITE
             self._dialect.roll_back(connection)
@@ -436,7 +389,7 @@ class SqlTeam(Team):
 
             def recorded() -> RecordedFacts:
                 with self._reader.guard:
-                    return self._view.recorded(connection, shape, settings.config.key)
+                    return self._recorded(connection, shape, settings.config.key)
 
             tx = SqlTransaction(
                 connection,
@@ -449,12 +402,19 @@ class SqlTeam(Team):
                 settings=self._settings,
                 recorded=recorded,
             )
-            tx.to_record = settings.to_record
+            tx.to_record, tx.place = settings.to_record, settings.place
             if action == "heal":
                 self._restore_numbers(tx)
                 restore(tx, recorded())
             yield tx
-            self._finish(connection, tx, actor, place=settings.place, wait=wait)
+            # A transaction that wrote nothing is rolled back and leaves no trace.
+            if (changes := tx.finish()) is not None:
+                try:
+                    written = Writer(connection, tx).write(changes, actor=actor, at=to_text(self.clock()))
+                    self._dialect.announce(connection)
+                except connection.error as error:
+                    raise self._failed(error) from error
+                self._dialect.commit(connection, written, wait=wait)
 
     def _restore_numbers(self, tx: SqlTransaction) -> None:
         arrivals = (entry.arrival for entry in tx.state.entries.values() if entry.arrival is not None)
@@ -462,27 +422,6 @@ class SqlTeam(Team):
         if done is not None:
             tx.notices.append(done)
             tx.record("heal", numbers=done.message)
-
-    def _finish(self, connection: Connection, tx: SqlTransaction, actor: str, *, place: str, wait: float) -> None:
-        """Commit what was written; a transaction that wrote nothing is rolled back and leaves no trace."""
-        changes = tx.finish()
-        if changes is None:
-            return
-        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
-            tx.to_record, place = changes.settings.encode(), TABLE
-        if tx.to_record is not None:
-            action, facts = changes.records[0]
-            changes.records[0] = (action, {**facts, "settings": on_record(tx.to_record)})
-        try:
-            writer = Writer(connection, tx)
-            line = writer.write(changes, actor=actor, at=to_text(self.clock()))
-            if tx.to_record is not None:
-                write_pointer(connection, line, tx.to_record, place)
-            self._dialect.announce(connection)
-        except connection.error as error:
-            raise self._failed(error) from error
-        written = Written(*writer.last_line, ids=list(changes.added))
-        commit(self._dialect, connection, written, wait=wait)
 
     def _failed(self, error: Exception) -> TeamError:
         """Whoever came so far may write messages: what is refused now is a right on tables of ours, or to make them."""
@@ -495,7 +434,7 @@ class SqlTeam(Team):
 
     def _writable_shape(self, connection: Connection) -> Shape:
         """The tables, ours made now if this is the first write to a database of others."""
-        shape = self._view.shape(connection)
+        shape = self._tables(connection)
         if shape.has_ours:
             return shape
         if shape.hidden:
@@ -567,11 +506,11 @@ def create_database(location: str, settings: str) -> bool:
         dialect.close()
 
 
-def _dialect(place: Path | Address, *, read_only: bool) -> Dialect:
+def _dialect(place: Path | str, *, read_only: bool) -> Dialect:
     """With the driver of this kind of database, and no other.
 
     Raises:
-        TeamError: `TEAM_NOT_FOUND`, with what to install.
+        TeamError: `TEAM_NOT_FOUND`, with what to install, or for what is no address.
     """
     try:
         if isinstance(place, Path):
@@ -581,6 +520,8 @@ def _dialect(place: Path | Address, *, read_only: bool) -> Dialect:
         from team_console.store.backends.sql.postgres import Postgres
 
         return Postgres(place, read_only=read_only)
+    except ValueError as error:
+        raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
     except ImportError as error:
         kind, hint = "PostgreSQL", "Install it with: pip install 'team-console[postgresql]'"
         if isinstance(place, Path):
@@ -588,18 +529,18 @@ def _dialect(place: Path | Address, *, read_only: bool) -> Dialect:
         raise TeamError(Code.TEAM_NOT_FOUND, f"teams in {kind} need {error.name or error}", hint) from error
 
 
-def _place(location: str) -> Path | Address:
-    if "://" not in location:
+def _place(location: str) -> Path | str:
+    """The file, or the address as libpq knows it. A driver, as in `postgresql+psycopg`, says nothing: we have one."""
+    scheme, found, rest = location.partition("://")
+    if not found:
         return absolute(location)
-    try:
-        address = parse_address(location)
-    except ValueError as error:
-        raise TeamError(Code.TEAM_NOT_FOUND, "the location is not an address of a database", _FORMS) from error
-    if address.kind == "sqlite" and "dbname" in address.options:
-        return absolute(address.options["dbname"])
-    if address.kind == "postgresql":
-        return address
-    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {address.kind!r} are not teams", _FORMS)
+    kind = scheme.partition("+")[0]
+    path = unquote(rest.partition("?")[0].partition("/")[2])
+    if kind == "sqlite" and path:
+        return absolute(path)
+    if kind in ("postgresql", "postgres"):
+        return f"postgresql://{rest}"
+    raise TeamError(Code.TEAM_NOT_FOUND, f"databases of the kind {kind!r} are not teams", _FORMS)
 
 
 def _make_file(path: Path) -> None:

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-from team_console.store.backends.audit_log import AuditReader
-from team_console.store.backends.sql.connection import Connection, Values, containing, insert, listed
-from team_console.store.backends.sql.history import (
-    LINES,
-    RECORDED,
-    archived_messages,
-    archived_row,
-    as_text,
-    audit_rows,
-    line_of,
-    trail_line,
-)
+from team_console.store.backends.sql.connection import Connection, Values, insert, listed
+from team_console.store.backends.sql.history import archived_messages, archived_row, as_text, audit_rows, with_recorded
 from team_console.store.backends.sql.row_reader import RowReader, RowsState, in_order
 from team_console.store.backends.sql.rows import (
     RowEntry,
@@ -44,27 +32,20 @@ from team_console.store.backends.sql.schema import (
     NOTES,
     STATE,
     Dialect,
-    Mode,
     Shape,
+    Written,
     find_inbox,
     numbers,
 )
-from team_console.store.backends.sql.settings import Settings, write_settings
-from team_console.store.contract.team import OUTCOME_UNKNOWN, key_name
+from team_console.store.backends.sql.settings import TABLE, Settings, write_pointer, write_settings
 from team_console.store.contract.transaction import Changes, Enough, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, Message
 from team_console.store.model.names import ALL, check_name, spellings
-from team_console.store.model.recorded import (
-    ACCEPT_SETTINGS,
-    CARRIED,
-    RecordedFacts,
-    reworded,
-)
-from team_console.store.model.safe import first_of
-from team_console.store.protocol.parsing import carries, parse_message
+from team_console.store.model.recorded import RecordedFacts, reworded
+from team_console.store.protocol.parsing import carries
 from team_console.store.protocol.relations import is_answer
-from team_console.store.protocol.verdicts import may_be_verdict
+from team_console.store.settings.in_force import on_record
 from team_console.store.settings.team_config import TeamConfig
 
 MAY_ADDRESS = "(recipient IN (:recipient, :apart, :decomposed) OR recipient = :everybody OR recipient LIKE '%,%')"
@@ -80,11 +61,10 @@ def to_recipient(recipient: str) -> Values:
 _CREATED = f"{MESSAGES}.created_at"
 """With its table: alone it would also mean the column that a select gives, which is a text."""
 _TYPE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
-_OWNERS = f"SELECT message_id, agent FROM {ARCHIVE}"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 """An id that JSON has byte for byte, but for `\\u00..`; what is special in a pattern of LIKE only finds more."""
-_FEW, _MANY = 4, 200
-"""After so many single looks for ids in one transaction, those of its messages, or all there are, are read at once."""
+_MANY = 200
+"""After so many single looks for ids in one transaction all there are are read at once."""
 _CHUNK = 500
 _BESIDE = 20
 """So many more messages than are wanted are asked for at once: other workers may be just being given some."""
@@ -118,6 +98,8 @@ class SqlTransaction(Transaction):
         self.alone = alone
         self.to_record: bytes | None = None
         """Text of settings that this transaction is the first to put on the audit trail."""
+        self.place = TABLE
+        """Where that text stands."""
         self._state: RowsState | None = None
         self._entries: dict[str, RowEntry] = {}
         self._looks = 0
@@ -130,10 +112,11 @@ class SqlTransaction(Transaction):
         Raises:
             LookupError: This transaction read no such row.
         """
-        message_id = message.message_id
-        found = self._entries.get(message_id) or (self._state.entries.get(message_id) if self._state else None)
+        found = self._entries.get(message.message_id)
+        if found is None and self._state is not None:
+            found = self._state.entries.get(message.message_id)
         if found is None:
-            raise LookupError(message_id)
+            raise LookupError(message.message_id)
         return found
 
     @property
@@ -184,10 +167,10 @@ class SqlTransaction(Transaction):
     def _stored_message(self, message_id: str) -> Message | None:
         if message_id not in self._entries:
             if self.alone and (self._state is not None or self._often()):
-                return self.state.by_id.get(message_id)
-            if not is_storable(message_id):
-                return None
-            self._read(f"{self.shape.id} = :message_id", {"message_id": message_id})
+                known = self.state.entries.get(message_id)
+                return None if known is None else known.message
+            if is_storable(message_id):
+                self._read(f"{self.shape.id} = :message_id", {"message_id": message_id})
         found = self._entries.get(message_id)
         return None if found is None else found.message
 
@@ -274,170 +257,23 @@ class SqlTransaction(Transaction):
         return super().is_archived(message)
 
     def _owners(self, message_id: str) -> AbstractSet[str]:
-        """The agents with this message in their archive."""
-        if message_id not in self._archives and is_storable(message_id):
-            self._look_up(message_id)
+        """The agents with this message in their archive; those of all messages that were read are asked for at once."""
+        if message_id not in self._archives and not self._all_archives and is_storable(message_id):
+            live = self._entries.keys() | (self.state.entries.keys() if self._state is not None else set())
+            wanted = sorted(live - self._archives.keys()) if message_id in live else [message_id]
+            self._all_archives = self.alone and message_id not in live and self._often()
+            self._archives.update(dict.fromkeys(wanted, frozenset()))
+            owners = f"SELECT message_id, agent FROM {ARCHIVE}"
+            ask = f"{owners} WHERE message_id IN"
+            rows = self.connection.rows(owners) if self._all_archives else self.connection.rows_among(ask, wanted)
+            for owned, agent in rows:
+                self._archives[owned] = self._archives.get(owned, frozenset()) | {agent}
         return self._archives.get(message_id, frozenset())
-
-    def _look_up(self, message_id: str) -> None:
-        """Once messages of this transaction are asked for one after the other, all of them; at last all there are."""
-        if self._all_archives:
-            return
-        mine = self._entries.keys() | (self._state.by_id.keys() if self._state is not None and self.alone else set())
-        often = self._often()
-        if message_id in mine and self._looks > _FEW:
-            self._load(mine - self._archives.keys())
-        elif often and self.alone:
-            self._all_archives = True
-            self._note_archives(self.connection.rows(_OWNERS))
-        else:
-            self._load({message_id})
-
-    def _load(self, ids: AbstractSet[str]) -> None:
-        wanted = sorted(ids)
-        self._archives.update(dict.fromkeys(wanted, frozenset()))
-        self._note_archives(self.connection.rows_among(f"{_OWNERS} WHERE message_id IN", wanted))
-
-    def _note_archives(self, owners: Iterable[Sequence[str]]) -> None:
-        for message_id, agent in owners:
-            self._archives[message_id] = self._archives.get(message_id, frozenset()) | {agent}
 
     def _often(self) -> bool:
         """Whether reading everything is cheaper by now than one more look."""
         self._looks += 1
         return self._looks > _MANY
-
-
-# Commit whose answer may be lost: whether it was done is looked up on the audit trail, never guessed or repeated.
-
-_PAUSE = 0.1
-"""Seconds from one try to ask the server to the next."""
-_NAMED = 5
-
-
-class Written(Struct, frozen=True):
-    """What a transaction leaves on record when it is done.
-
-    Attributes:
-        seq, hash: Its last line on the audit trail, which no other transaction writes.
-        ids: The messages that it adds.
-    """
-
-    seq: int
-    hash: str
-    ids: Sequence[str] = ()
-
-
-def commit(dialect: Dialect, connection: Connection, written: Written, *, wait: float) -> None:
-    """Commit; if the connection to a server is lost over it, ask the server on another for at most `wait` seconds.
-
-    Raises:
-        TeamError: `STORE_FAILED`: nothing was changed, or nobody can tell (`OUTCOME_UNKNOWN`, with the `ids`).
-    """
-    try:
-        dialect.commit(connection)
-    except TeamError as error:
-        if not error.facts.get(OUTCOME_UNKNOWN) or dialect.root is not None:
-            raise
-        if not _is_done(dialect, written, error, wait):
-            text = f"{dialect.location}: the connection was lost before the commit; nothing was changed"
-            raise TeamError(Code.STORE_FAILED, text, "Try again.") from error
-
-
-def _is_done(dialect: Dialect, written: Written, error: TeamError, wait: float) -> bool:
-    end = time.monotonic() + wait
-    while True:
-        try:
-            return _is_on_record(dialect, written)
-        except TeamError:
-            if time.monotonic() >= end:
-                raise _with_ids(error, written.ids) from error.__cause__
-            time.sleep(_PAUSE)
-
-
-def _is_on_record(dialect: Dialect, written: Written) -> bool:
-    """The server may still be at it: whoever commits holds the row of the numbers, which is waited for."""
-    with dialect.connect() as connection:
-        dialect.begin(connection, Mode.CLAIM, wait=1.0, label="look for a commit")
-        # guard: pending-commit-awaited
-        numbers(connection, dialect.keeping(STATE))
-        found = connection.scalar(f"SELECT hash FROM {AUDIT} WHERE seq = :seq", {"seq": written.seq})
-        # guard: done-commit-not-failed
-        # guard: missing-commit-not-done
-        return bool(found == written.hash)
-
-
-def _with_ids(error: TeamError, ids: Sequence[str]) -> TeamError:
-    """The same error, with what was to be added."""
-    if not ids:
-        return error
-    facts = {**error.facts, "ids": list(ids)}
-    hint = f"Look for it once the server is back: team-console show {ids[0]}"
-    return TeamError(error.code, f"{error.message}; it was to write {first_of(ids, _NAMED)}", hint, **facts)
-
-
-# Requests and answers on the audit trail of a SQL team: put there with each write, read back by looks and healing.
-
-_SOUGHT = (f'"{RECORDED}"', f'"{CARRIED}"', '"by_desk"', '"request_id"', '"human"')
-
-
-def with_recorded(changes: Changes, config: TeamConfig) -> list[tuple[str, dict[str, Any]]]:
-    """The lines for the audit trail; the first also says which requests, answers and words of humans on requests were
-    added: whoever is handed those asks whether team-console wrote them."""
-    (action, facts), *rest = changes.records
-    questions = [message.message_id for message in changes.added.values() if parse_message(message).opens is not None]
-    said = [message for message in changes.added.values() if is_answer(message) or may_be_verdict(config, message)]
-    answers = [dict(message.record) for message in said]
-    if not (questions or answers):
-        return changes.records
-    return [(action, {**facts, RECORDED: {"questions": questions, "answers": answers}}), *rest]
-
-
-class RecordedReader:
-    """Follow what the audit trail of one database has of requests and answers; used from one thread at a time.
-
-    The database looks for the lines that may tell of any, so that a look does not read all of a long trail.
-    """
-
-    def __init__(self) -> None:
-        self._trail = AuditReader()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._reached = 0
-        self._sealed_from: int | None = None
-
-    def read(self, connection: Connection, key: bytes = b"") -> RecordedFacts:
-        """Give everything on record at the moment the connection sees. Our own tables must be there."""
-        last = connection.scalar(f"SELECT max(seq) FROM {AUDIT}") or 0
-        if not isinstance(last, int):
-            last = connection.scalar(f"SELECT max(CAST(seq AS BIGINT)) FROM {AUDIT}") or 0
-        if last < self._reached or key != self._trail.key:
-            self._trail.restart(key=key)
-            self._begin()
-        if last > self._reached:
-            self._find_first_seal(connection)
-            self._go_on(connection, last)
-        return self._trail.facts
-
-    def _go_on(self, connection: Connection, last: int) -> None:
-        patterns = {f"sought_{number}": containing(item) for number, item in enumerate(_SOUGHT)}
-        either = " OR ".join(f"facts LIKE :{name} ESCAPE '/'" for name in patterns)
-        either = f"{either} OR action = :confirmed"
-        wanted = f"{LINES} WHERE seq > :reached AND seq <= :last AND ({either}) ORDER BY seq"
-        values = {"reached": self._reached, "last": last, "confirmed": ACCEPT_SETTINGS, **patterns}
-        for row in connection.rows(wanted, values):
-            line = line_of(row)
-            is_after = self._sealed_from is not None and line["seq"] >= self._sealed_from
-            self._trail.take(trail_line(line, self._trail.key), is_after_seal=is_after)
-        self._reached = last
-
-    def _find_first_seal(self, connection: Connection) -> None:
-        """A quote in a text of a line is escaped, so that no text looks like a seal."""
-        if self._trail.key and self._sealed_from is None:
-            sealed = {"sealed": containing(f'"seal":"{key_name(self._trail.key)}-')}
-            first = connection.scalar(f"SELECT min(seq) FROM {AUDIT} WHERE facts LIKE :sealed ESCAPE '/'", sealed)
-            self._sealed_from = first if isinstance(first, int) else None
 
 
 def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
@@ -465,26 +301,26 @@ _NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
 
 
 class Writer:
-    """Writes one set of changes. The row of `team_console_state` is taken first and held until the commit.
-
-    Attributes:
-        last_line: Number and hash of the last line that `write` put on the audit trail.
-    """
+    """Writes one set of changes. The row of `team_console_state` is taken first and held until the commit."""
 
     def __init__(self, connection: Connection, tx: SqlTransaction) -> None:
         self._connection = connection
         self._tx = tx
         self._shape = tx.shape
         self._arrivals = 0
-        self.last_line = (0, "")
         self._inboxes: dict[str, str | None] = {}
 
-    def write(self, changes: Changes, *, actor: str, at: str) -> int:
-        """Write everything; the caller commits. Returns the number of the first line on the audit trail.
+    def write(self, changes: Changes, *, actor: str, at: str) -> Written:
+        """Write everything; the caller commits.
 
         Raises:
             TeamError: `STORE_FAILED` when a row is not what was read any more.
         """
+        if changes.settings is not None:  # the same line says that these are in force: otherwise they count as lost
+            self._tx.to_record, self._tx.place = changes.settings.encode(), TABLE
+        if self._tx.to_record is not None:
+            action, facts = changes.records[0]
+            changes.records[0] = (action, {**facts, "settings": on_record(self._tx.to_record)})
         known = numbers(self._connection, self._tx.dialect.keeping(STATE))
         if known is None:
             hint = "Put them back with: team-console check --heal"
@@ -499,14 +335,15 @@ class Writer:
             self._insert_once(ATTACHMENTS, {"reference": reference, "data": data}, "reference")
         if changes.settings is not None:
             write_settings(self._connection, changes.settings)
+        if self._tx.to_record is not None:
+            write_pointer(self._connection, known.seq + 1, self._tx.to_record, self._tx.place)
         records, key = with_recorded(changes, self._tx.config), self._tx.config.key
         lines = audit_rows(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
         self._insert(AUDIT, lines)
         end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}
-        self.last_line = (end["seq"], end["hash"])
         columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
         self._connection.change(f"UPDATE {STATE} SET {columns}", end)
-        return int(lines[0]["seq"])
+        return Written(end["seq"], end["hash"], list(changes.added))
 
     def _number(self) -> int:
         self._arrivals += 1

@@ -149,18 +149,12 @@ GUARDS: Mapping[str, Guard] = {
     "dead-connection-replaced": guard(
         always, "sql/test_connections.py::test_connections_to_a_server_that_was_started_again_are_replaced"
     ),
-    "lost-wal-index-refused": guard(
-        never,
-        "sql/test_outages.py::test_what_others_wrote_since_the_index_of_the_log_was_taken_away_is_not_written_over",
+    "lost-log-refused": guard(
+        giving(""),
+        "sql/test_outages.py::test_files_taken_away_while_they_are_used_are_said_and_nothing_is_written_over",
     ),
-    "lost-wal-not-of-others": guard(
-        never, "sql/test_outages.py::test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone"
-    ),
-    "lost-wal-refused": guard(
-        never, "sql/test_outages.py::test_a_log_that_is_taken_away_is_said_and_nothing_that_is_written_since_is_undone"
-    ),
-    "version-per-connection": guard(
-        without_element(1), "sql/test_closing.py::test_what_was_written_since_a_team_was_closed_is_seen"
+    "lost-log-not-of-others": guard(
+        never, "sql/test_outages.py::test_files_taken_away_while_they_are_used_are_said_and_nothing_is_written_over"
     ),
     "done-commit-not-failed": guard(
         giving(False), "sql/test_outages.py::test_a_send_whose_commit_nobody_answered_says_what_the_server_has[after]"
