@@ -18,6 +18,7 @@ from team_console.store.settings.team_config import (
     ASK_FOR,
     ASK_WORDS,
     OVERDUE_SECONDS,
+    QUEUE_PLACES,
     ConfigProblem,
     TeamConfig,
     key_bytes,
@@ -353,6 +354,7 @@ class SettingsReader:
             setting = known.get(word)
             if setting is None:
                 self._unknown(key, f"{place}{word}", word, known)
+                self._look_for_places(value, f"{place}{word}")
             elif not _is_empty(value):
                 self._put(values, setting, value, place)
         return values
@@ -406,6 +408,17 @@ class SettingsReader:
         hint = "Correct or remove it; 'team-console help settings' lists them all."
         text = f"unknown setting {path!r}{ask}"
         self.problems.append(ConfigProblem("CONFIG_WARNING", "warning", self.line(key), text, hint))
+
+    def _look_for_places(self, node: Any, path: str) -> None:
+        """Name a place of the queue below a key that is unknown: it is not used, and messages may wait there."""
+        if path.rpartition(".")[2] in QUEUE_PLACES:
+            self.misread.add(path.rpartition(".")[2])
+            hint = "Put it at the top of the settings, outside of any section; until then the usual place is used."
+            self.wrong(node, f"{path} stands where it is not read", hint)
+        elif node.id == "mapping":
+            self._nodes += len(node.value)  # aliases could make few lines a tree without an end
+            for key, value in node.value if self._nodes <= _NODES else ():
+                self._look_for_places(value, f"{path}.{key.value}")
 
     def _mapping(self, node: Any, place: str) -> bool:
         if node.id == "mapping":

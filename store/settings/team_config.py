@@ -194,7 +194,7 @@ class TeamConfig(Struct, frozen=True):
     @property
     def is_misplaced(self) -> bool:
         """Whether the settings name a queue that is not used, so that mail may wait in another."""
-        return not self.misread.isdisjoint(("queue_file", "queue_dir"))
+        return not self.misread.isdisjoint(QUEUE_PLACES)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -211,6 +211,8 @@ class TeamConfig(Struct, frozen=True):
         return self.ask_for if own is None else own
 
 
+QUEUE_PLACES = ("queue_dir", "queue_file")
+"""Settings that say where the queue is."""
 OVERDUE_SECONDS: Mapping[str, float] = {
     "default": 900.0,
     "plan": 900.0,

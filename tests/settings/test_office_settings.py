@@ -137,6 +137,30 @@ def test_a_link_out_of_the_project_is_no_place_for_the_queue(office: CommandLine
     assert "is not the one that is used" in office("roster", "--json").json["doubt"]
 
 
+@pytest.mark.parametrize("above", [("storage",), ("core", "messenger"), ("retention",)])
+def test_a_place_of_the_queue_where_it_is_not_read_is_told_by_every_verb(
+    elsewhere: CommandLine, above: tuple[str, ...]
+) -> None:
+    lines = [f"{'  ' * depth}{word}:" for depth, word in enumerate((*above, 'queue_file: "mail/q.yaml"'))]
+    text = "\n".join(["team: office", *lines]).replace('yaml":', 'yaml"')
+    (elsewhere.folder / "messenger-config.yaml").write_text(text + "\n")
+    errors = [one for one in elsewhere("check", "--json").json["findings"] if one["severity"] == "error"]
+    assert [(one["code"], ".".join((*above, "queue_file")) in one["message"]) for one in errors] == [
+        ("BAD_CONFIG", True)
+    ]
+    assert errors[0]["place"].endswith(f"messenger-config.yaml:{len(above) + 2}")
+    assert "is not the one that is used" in elsewhere("receive", "dev").err
+    assert "is not the one that is used" in elsewhere("roster", "--json").json["doubt"]
+
+
+def test_settings_that_unfold_without_an_end_are_read_to_their_end(elsewhere: CommandLine) -> None:
+    doubled = "\n".join(
+        f"x{depth}: &x{depth} {{{', '.join(f'k{n}: *x{depth - 1}' for n in range(9))}}}" for depth in range(1, 16)
+    )
+    (elsewhere.folder / "messenger-config.yaml").write_text(f"team: office\nx0: &x0 {{a: b}}\n{doubled}\n")
+    assert elsewhere("status", "--json").json["team"] == "office"
+
+
 @pytest.mark.parametrize("field", ["artifact_path", "context_summary", "next_actions"])
 def test_a_required_field_is_required(office: CommandLine, field: str) -> None:
     payload = yaml.safe_load(HANDOFF)
