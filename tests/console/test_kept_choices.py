@@ -27,12 +27,15 @@ def question(*options: str) -> dict[str, Any]:
     return {"question": "Which?", "header": "W", "options": [{"label": label} for label in options]}
 
 
-def change(team: MemoryTeam, **payload: Any) -> None:
-    """Another program changes what the one message says."""
+async def change(desk: Desk, team: MemoryTeam, **payload: Any) -> None:
+    """Another program changes what the one message says; the screen has it, and rests."""
+    before = desk.app.situation
     (asked,) = team._state.messages
     changed = from_record({**asked.record, "payload": {**asked.payload, **payload}})
     team._state.messages = (changed,)
     team._state.revision += 1
+    await desk.until(lambda: desk.app.main.panes.shown_in_front not in (None, before), "the change on the screen")
+    await desk.calm()
 
 
 async def chosen(desk: Desk) -> tuple[int, ...]:
@@ -49,9 +52,7 @@ async def test_always_is_kept_only_for_the_same_command(team: MemoryTeam, comman
     async with opened(team) as desk:
         assert await chosen(desk) == (0,)
         await desk.press("2", "escape")
-        change(team, suggestions=[rule(command)])
-        await desk.shows(command)
-        await desk.calm()
+        await change(desk, team, suggestions=[rule(command)])
         assert await chosen(desk) == (kept,)
 
 
@@ -63,7 +64,5 @@ async def test_an_option_is_kept_only_of_the_same_question(
     async with opened(team) as desk:
         assert await chosen(desk) == ()
         await desk.press("2", "escape")
-        change(team, questions=[question(*options)])
-        await desk.shows(options[0])
-        await desk.calm()
+        await change(desk, team, questions=[question(*options)])
         assert await chosen(desk) == kept
