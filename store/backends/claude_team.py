@@ -10,19 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import stat
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.store.backends.locked_files import SAFE
 from team_console.store.contract.team import (
     FOREIGN_TEAM,
     AuditLine,
@@ -56,21 +55,7 @@ _TYPES = (
     *("idle_notification", "task_assignment", "task_completed", "teammate_terminated"),
 )
 _WORDS = ("content", "message", "planContent", "plan", "reason", "feedback", "description", "subject", "summary")
-"""Fields that hold the words of a message, the one with most of them first."""
-_ENVELOPE = {
-    "type",
-    "from",
-    "sender",
-    "to",
-    "timestamp",
-    "text",
-    "content",
-    "summary",
-    "read",
-    "color",
-    "msgV",
-    "msg_id",
-}
+"""Fields that hold the words of a structured message, the one with most of them first."""
 
 
 class Form(Struct, frozen=True):
@@ -94,74 +79,58 @@ CLAUDE = Form("claude", "a team of Claude Code", "inboxes", ".json", "team-lead"
 LINES = Form("lines", "a team with a file of JSON lines for each inbox", "inbox", ".jsonl", "lead")
 
 
-class OtherTeam(Struct, frozen=True):
-    """A team of another program, as found.
-
-    Attributes:
-        location: What `-t` takes to open it.
-    """
-
-    location: str
-    folder: Path
-    form: Form
-
-
 def claude_teams() -> Path:
     """The folder in which Claude Code keeps its teams."""
-    root = os.environ.get("CLAUDE_CONFIG_DIR")
-    return Path(root).expanduser() / "teams" if root else Path(os.path.expanduser("~/.claude/teams"))
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser() / "teams"
 
 
-def team_in(folder: Path) -> OtherTeam | None:
+def team_in(folder: Path, clock: Clock = utc_now) -> ClaudeTeam | None:
     """The team of another program that is `folder` itself, or `.team` in it; None when there is none."""
-    if folder.parent == claude_teams() and _is_team_of_claude(folder):
-        return OtherTeam(f"claude:{folder.name}" if as_name(folder.name) else str(folder), folder, CLAUDE)
+    has_inboxes, has_settings = os.path.isdir(folder / CLAUDE.folder), os.path.isfile(folder / "config.json")
+    # A lone session of Claude Code has no inboxes yet, and some of its folders lost their roster.
+    if folder.parent == claude_teams() and (has_inboxes or has_settings):
+        location = f"claude:{folder.name}" if as_name(folder.name) else str(folder)
+        return ClaudeTeam(location, folder, CLAUDE, clock)
+    if has_inboxes and has_settings:
+        return ClaudeTeam(str(folder), folder, CLAUDE, clock)
     for place in (folder, folder / ".team"):
-        if os.path.isfile(place / "config.json"):
-            if os.path.isdir(place / CLAUDE.folder):
-                return OtherTeam(str(place), place, CLAUDE)
-            if os.path.isdir(place / LINES.folder) or place.name == ".team":
-                return OtherTeam(str(place), place, LINES)
+        if os.path.isfile(place / "config.json") and (os.path.isdir(place / LINES.folder) or place.name == ".team"):
+            return ClaudeTeam(str(place), place, LINES, clock)
     return None
 
 
-def _is_team_of_claude(folder: Path) -> bool:
-    """Whether one of its two parts is there: a lone session has no inboxes yet, and some folders lost their roster."""
-    return os.path.isfile(folder / "config.json") or os.path.isdir(folder / CLAUDE.folder)
-
-
-def teams_under(folder: Path) -> list[OtherTeam]:
+def teams_under(folder: Path) -> list[ClaudeTeam]:
     """The teams of Claude Code that lie side by side in `folder`; empty when it cannot be looked into."""
     try:
         children = sorted(child for child in folder.iterdir() if child.is_dir() and not child.is_symlink())
     except OSError:
         return []
-    found = [team_in(child) for child in children[:_MOST_FILES]]
-    return [seen for seen in found if seen is not None and seen.form is CLAUDE]
+    found = map(team_in, children[:_MOST_FILES])
+    return [team for team in found if team is not None and team.form is CLAUDE]
 
 
-def open_claude(name: str, *, clock: Clock = utc_now) -> ClaudeTeam:
+def open_claude(name: str, clock: Clock) -> ClaudeTeam:
     """Open the team of Claude Code with this name.
 
     Raises:
         TeamError: `TEAM_NOT_FOUND`, with the names that there are.
     """
     root = claude_teams()
-    seen = team_in(root / name) if as_name(name) else None
-    if seen is not None and os.path.isdir(seen.folder):
-        return ClaudeTeam(seen, clock=clock)
-    names = [other.folder.name for other in teams_under(root)]
+    team = team_in(root / name, clock) if as_name(name) else None
+    if team is not None:
+        return team
+    names = [other.root.name for other in teams_under(root)]
     there = f"There are: {safe_line(first_of(names, 8))}{did_you_mean(name, names)}." if names else "There are none."
     text = f"{safe_line(str(root))} has no team of Claude Code named {safe_line(name, 80)!r}"
     raise TeamError(Code.TEAM_NOT_FOUND, text, f"{there} CLAUDE_CONFIG_DIR names another folder than ~/.claude.")
 
 
 class _File(Struct):
-    """An inbox as it was read last: what the file was, its messages by id, and what is wrong in it."""
+    """A file as it was read last: what it was, what it holds, and what is wrong in it."""
 
-    mark: tuple[int, ...] | None = None
-    messages: Mapping[str, Message] = MappingProxyType({})
-    problems: tuple[Problem, ...] = ()
+    mark: tuple[int, ...] | None
+    value: Any
+    problem: Problem | None = None
 
 
 class ClaudeTeam(Team):
@@ -171,15 +140,16 @@ class ClaudeTeam(Team):
     decides anything here; with `taken_over` they have the kinds they name.
     """
 
-    def __init__(self, seen: OtherTeam, *, clock: Clock = utc_now, taken_over: bool = False) -> None:
-        self.location, self.root, self.clock = seen.location, seen.folder, clock
-        self.kind, self.read_only = seen.form.kind, True
-        self._form, self._folder, self._taken_over = seen.form, seen.folder, taken_over
-        self._files: dict[str, _File] = {}
+    root: Path
+
+    def __init__(self, location: str, folder: Path, form: Form, clock: Clock, *, taken_over: bool = False) -> None:
+        self.location, self.root, self.form, self.clock = location, folder, form, clock
+        self.kind, self.read_only, self._taken_over = form.kind, True, taken_over
+        self._settings, self._inboxes = folder / "config.json", folder / form.folder
+        self._roster = _File(None, self._members({}))
+        self._files: dict[Path, _File] = {}
         self._live: dict[str, Message] = {}
         self._passed: dict[str, Message] = {}
-        self._config = TeamConfig()
-        self._config_problems: tuple[Problem, ...] = ()
         self._lock = threading.Lock()
 
     def taken_over(self) -> ClaudeTeam:
@@ -188,53 +158,18 @@ class ClaudeTeam(Team):
         Raises:
             TeamError: `NOT_PERMITTED` for a team of Claude Code, which goes on writing where it is.
         """
-        if self._form is CLAUDE:
+        if self.form is CLAUDE:
             text = f"{self.location} is a team of Claude Code, which reads its own folder and no other"
             raise TeamError(Code.NOT_PERMITTED, text, "Let its agents join a team here: team-console join --help.")
-        return ClaudeTeam(OtherTeam(self.location, self._folder, self._form), clock=self.clock, taken_over=True)
+        return ClaudeTeam(self.location, self.root, self.form, self.clock, taken_over=True)
 
     def obstacle(self) -> str:
         """Say that nothing is ever written here."""
-        return f"{self._form.words}: what is said in it decides nothing here"
-
-    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
-        """Read what changed since the last look; see `Team.snapshot`."""
-        with self._lock:
-            if not os.path.isdir(self._folder):
-                return self._snapshot(Condition.VANISHED, (self._gone(),))
-            self._read_config()
-            self._read_inboxes()
-            problems = [Problem(FOREIGN_TEAM, "notice", self._form.kind, self.obstacle(), self._next_step())]
-            problems += self._config_problems
-            for file in self._files.values():
-                problems += file.problems
-            return self._snapshot(Condition.OK if self._live or self._passed else Condition.EMPTY, tuple(problems))
-
-    def _snapshot(self, condition: Condition, problems: tuple[Problem, ...]) -> Snapshot:
-        messages: tuple[Message, ...] = ()
-        if condition is Condition.OK:
-            every = (*self._passed.values(), *self._live.values())
-            messages = tuple(sorted(every, key=lambda message: message.created_at or EARLIEST))
-        marks = [file.mark for file in self._files.values() if file.mark is not None]
-        changed = max((mark[-1] for mark in marks), default=None)
-        said = repr((condition, self._config.name, sorted(self._files), marks, problems))
-        return Snapshot(
-            revision=hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest(),
-            taken_at=self.clock(),
-            changed_at=None if changed is None else from_file(changed),
-            config=self._config,
-            messages=messages,
-            problems=problems,
-            condition=condition,
-        )
-
-    def _gone(self) -> Problem:
-        text = f"{self._folder} is gone, as when the session that led it ended"
-        return Problem("VANISHED", "error", self._form.kind, text, "What passed before is not kept on disk.")
+        return f"{self.form.words}: what is said in it decides nothing here"
 
     def _next_step(self) -> str:
         own = "its agents can join a team here: team-console join"
-        if self._form is LINES:
+        if self.form is LINES:
             own = f"take it over: team-console migrate {self.location} FOLDER"
         return f"To answer here, {own}. Mail taken out before now is not shown."
 
@@ -258,205 +193,197 @@ class ClaudeTeam(Team):
         """
         raise TeamError(Code.INVALID_FIELD, f"{self.location} has no attachments")
 
+    def places(self) -> Mapping[str, str]:
+        """The folder of the inboxes stands for the queue."""
+        return {"queue": str(self._inboxes), "settings": str(self._settings)}
+
     async def watch(self) -> AsyncIterator[WatchHint]:
         """Compare the files five times a second: mail is taken out so quickly that an event may come too late."""
         import asyncio  # 30 ms, which no verb but a waiting one needs
 
-        seen = self._look()
-        yield self._hint()
+        seen: object = None
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            now = self._look()
+            now = [(path, _mark(path)) for path in (self.root, self._settings, *self._paths())]
             if now != seen:
                 seen = now
-                yield self._hint()
-
-    def _hint(self) -> WatchHint:
-        is_there = os.path.isdir(self._folder)
-        return WatchHint(WatchState.LIVE) if is_there else WatchHint(WatchState.STALLED, f"{self._folder} is gone")
+                gone = WatchHint(WatchState.STALLED, f"{self.root} is gone")
+                yield gone if _mark(self.root) is None else WatchHint(WatchState.LIVE)
+            await asyncio.sleep(LOOK_SECONDS)
 
     def config(self) -> TeamConfig:
         """The roster as it is now."""
         with self._lock:
-            self._read_config()
-            return self._config
+            self._roster = self._look(self._settings, self._members_of, self._roster)
+            config: TeamConfig = self._roster.value
+            return config
 
-    def places(self) -> Mapping[str, str]:
-        """The folder of the inboxes stands for the queue."""
-        return {"queue": str(self._folder / self._form.folder), "settings": str(self._folder / "config.json")}
+    def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
+        """Read what changed since the last look; see `Team.snapshot`."""
+        config = self.config()
+        with self._lock:
+            self._read_inboxes()
+            files = [self._roster, *self._files.values()]
+            notice = Problem(FOREIGN_TEAM, "notice", self.form.kind, self.obstacle(), self._next_step())
+            problems = (notice, *(file.problem for file in files if file.problem is not None))
+            every = [*self._passed.values(), *self._live.values()]
+            condition = Condition.OK if every else Condition.EMPTY
+            if not os.path.isdir(self.root):
+                text = f"{self.root} is gone, as when the session that led it ended"
+                gone = Problem("VANISHED", "error", self.form.kind, text, "What passed before is not kept on disk.")
+                condition, problems, every = Condition.VANISHED, (gone,), []
+            marks = [file.mark for file in files if file.mark]
+            said = repr((condition, config.name, sorted(self._files), marks, problems))
+            return Snapshot(
+                revision=hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest(),
+                taken_at=self.clock(),
+                changed_at=from_file(max(mark[-1] for mark in marks)) if marks else None,
+                config=config,
+                messages=tuple(sorted(every, key=lambda message: message.created_at or EARLIEST)),
+                problems=problems,
+                condition=condition,
+            )
 
     # Reading. Everything in these files may be of any type, size and length.
 
-    def _look(self) -> list[tuple[str, tuple[int, ...] | None]]:
-        return [(str(path), _mark(path)) for path in (self._folder / "config.json", *self._paths())]
-
     def _paths(self) -> list[Path]:
-        folder = self._folder / self._form.folder
         try:
-            names = sorted(name for name in os.listdir(folder) if name.endswith(self._form.suffix))
+            names = sorted(name for name in os.listdir(self._inboxes) if name.endswith(self.form.suffix))
         except OSError:
             return []
-        return [folder / name for name in names[:_MOST_FILES]]
-
-    def _read_config(self) -> None:
-        path = self._folder / "config.json"
-        mark = _mark(path)
-        try:
-            value = self._parsed(path, json.loads) if mark is not None else {}
-            if not isinstance(value, dict):
-                raise ValueError("holds no object")
-        except (OSError, ValueError, RecursionError) as error:
-            hint = "The members as they were read last are shown; it is read again when it changes."
-            self._config_problems = (Problem("CONFIG_WARNING", "warning", str(path), _why(error), hint),)
-            return
-        self._config, self._config_problems = self._understood(value, str(path))
-
-    def _understood(self, value: dict[str, Any], place: str) -> tuple[TeamConfig, tuple[Problem, ...]]:
-        """Take the name, the lead and the members from the settings; what has no usable name is named as a problem."""
-        agents: dict[str, Agent] = {}
-        nameless = 0
-        lead = self._form.lead
-        listed = value.get("members")
-        members = (
-            [{"name": name, **_object(item)} for name, item in listed.items()] if isinstance(listed, dict) else listed
-        )
-        for item in members if isinstance(members, list) else []:
-            member = {"name": item} if isinstance(item, str) else _object(item)
-            name = as_name(member.get("name"))
-            if name is None:
-                nameless += 1
-                continue
-            role = as_name(member.get("role", member.get("agentType")))
-            agents[name] = Agent(name, "member" if self._taken_over or role is None else role)
-            if member.get("agentId") is not None and member.get("agentId") == value.get("leadAgentId"):
-                lead = name
-        if self._taken_over and lead not in agents:
-            agents = {lead: Agent(lead, "master"), **agents}
-        kinds = {} if self._taken_over else {self._kind(word): KindRule(self._kind(word)) for word in _TYPES}
-        title = as_name(value.get("team_name", value.get("name"))) or as_name(self._folder.name.lstrip(".")) or "team"
-        config = TeamConfig(name=title, lead=lead, agents=agents, declared=self._taken_over, kinds=kinds)
-        text = f"{counted(nameless, 'member')} with a name that is none here left out"
-        problem = Problem("CONFIG_WARNING", "warning", place, text, "Their inboxes are shown if they have any.")
-        return config, (problem,) if nameless else ()
-
-    def _kind(self, word: str) -> str:
-        # guard: words-of-others-decide-nothing
-        return word if self._taken_over else f"{self._form.kind}:{word}"
+        return [self._inboxes / name for name in names[:_MOST_FILES]]
 
     def _read_inboxes(self) -> None:
-        known = self._files
-        live: dict[str, Message] = {}
-        self._files = {str(path): self._read_inbox(path, known.get(str(path), _File())) for path in self._paths()}
-        for file in self._files.values():
-            live.update(file.messages)
-        gone = {
-            key: message for key, message in self._live.items() if key not in live and message.status != Status.READ
+        self._files = {
+            path: self._look(path, self._messages_of, self._files.get(path, _File(None, {}))) for path in self._paths()
         }
+        live = {key: message for file in self._files.values() for key, message in file.value.items()}
         now = to_text(self.clock())
-        self._passed.update({key: message.with_changes(status="read", read_at=now) for key, message in gone.items()})
+        for key, message in self._live.items():
+            if key not in live and message.status != Status.READ:
+                self._passed[key] = message.with_changes(status="read", read_at=now)
         for key in [*live, *list(self._passed)[:-_MOST_PASSED]]:
             self._passed.pop(key, None)
         self._live = live
 
-    def _read_inbox(self, path: Path, known: _File) -> _File:
-        """The inbox as it is now; as it was, with the reason, when it cannot be read."""
+    def _look(self, path: Path, understand: Callable[[Path, str], tuple[Any, str]], known: _File) -> _File:
+        """The file as it is now; as it was, with the reason, when it cannot be read."""
         mark = _mark(path)
-        if mark == known.mark and mark is not None:
+        if mark == known.mark:
             return known
-        try:
-            values = self._parsed(path, _array if self._form is CLAUDE else _lines)
-        except (OSError, ValueError, RecursionError) as error:
-            problem = Problem("DAMAGED_ENTRY", "error", str(path), _why(error), "It is read again when it changes.")
-            return replace(known, mark=None, problems=(problem,))
-        entries = [value for value in values if isinstance(value, dict)]
-        left = len(values) - len(entries)
-        text = f"{counted(left, 'entry')} of this inbox cannot be read as a JSON object"
-        problem = Problem("DAMAGED_ENTRY", "error", str(path), text, "The program that keeps it drops them, too.")
-        messages = dict(self._messages(entries, path.name.removesuffix(self._form.suffix)))
-        same = {key: known.messages[key] for key in messages if known.messages.get(key) == messages[key]}
-        return _File(mark, {**messages, **same}, (problem,) if left else ())
-
-    def _parsed(self, path: Path, parse: Callable[[str], Any]) -> Any:
-        """Read a file that another program may be writing just now."""
+        is_roster = path == self._settings
+        code, severity = ("CONFIG_WARNING", "warning") if is_roster else ("DAMAGED_ENTRY", "error")
+        hint = "What it said before is shown; it is read again when it changes."
         for left in reversed(range(_TRIES)):
             try:
-                text = _text_of(path)
-                if text.strip() or self._form is LINES:
-                    return parse(text)
-                raise ValueError("is empty")
-            except ValueError:
-                if not left:
-                    raise
-                time.sleep(_PAUSE)
+                value, wrong = understand(path, _text_of(path))
+            except (OSError, ValueError, RecursionError) as error:
+                if left and isinstance(error, ValueError):  # it may be half written just now
+                    time.sleep(_PAUSE)
+                    continue
+                return replace(known, mark=(), problem=Problem(code, severity, str(path), _why(error), hint))
+            kept = {} if is_roster else {key: old for key, old in known.value.items() if value.get(key) == old}
+            problem = Problem(code, severity, str(path), wrong, "The program that keeps it drops them, too.")
+            return _File(mark, {**value, **kept} if kept else value, problem if wrong else None)
         raise AssertionError("unreachable")
 
-    def _messages(self, entries: list[dict[str, Any]], inbox: str) -> Iterator[tuple[str, Message]]:
-        to = as_name(inbox) or "unnamed"
-        times: Counter[str] = Counter()
-        for entry in entries:
-            said = _said(entry)
-            sender = as_name(said.pop("sender")) or "unnamed"
-            own = json.dumps(
-                [inbox, sender, said["created"], said["type"], said["content"], said["fields"]], default=str
-            )
-            digest = hashlib.sha256(own.encode()).hexdigest()[:16]
-            times[digest] += 1
-            key = f"{self._form.kind}-{digest}" + (f"-{times[digest]}" if times[digest] > 1 else "")
-            yield key, from_record(self._record(key, sender, to, said))
+    def _members_of(self, path: Path, text: str) -> tuple[TeamConfig, str]:
+        value = _parsed(text)
+        if not isinstance(value, dict):
+            raise ValueError("holds no object")
+        listed = value.get("members")
+        items = listed.items() if isinstance(listed, dict) else enumerate(listed if isinstance(listed, list) else [])
+        named = [(item.get("name", key) if isinstance(item, dict) else item, item) for key, item in items]
+        left = sum(as_name(name) is None for name, _ in named)
+        wrong = f"{counted(left, 'member')} with a name that is none here left out" if left else ""
+        return self._members(value, named), wrong
 
-    def _record(self, key: str, sender: str, to: str, said: Mapping[str, Any]) -> dict[str, Any]:
-        word, fields = said["type"], said["fields"]
-        payload: dict[str, Any] = {"content": said["content"]}
-        summary = said["summary"] or (said["content"].strip().partition("\n")[0][:80] if self._taken_over else "")
-        if summary:
+    def _members(self, settings: Mapping[str, Any], named: Iterable[tuple[Any, Any]] = ()) -> TeamConfig:
+        """Take the name, the lead and the members from the settings."""
+        agents: dict[str, Agent] = {}
+        lead = self.form.lead
+        for given, item in named:
+            name, member = as_name(given), item if isinstance(item, dict) else {}
+            if name is not None:
+                role = as_name(member.get("role", member.get("agentType")))
+                agents[name] = Agent(name, "member" if self._taken_over or role is None else role)
+                if member.get("agentId") is not None and member.get("agentId") == settings.get("leadAgentId"):
+                    lead = name
+        if self._taken_over:
+            agents = {lead: Agent(lead, "master"), **agents}
+        titles = (settings.get("team_name", settings.get("name")), self.root.name.lstrip("."), "team")
+        title = next(name for name in map(as_name, titles) if name is not None)
+        rules = {} if self._taken_over else {word: KindRule(word) for word in map(self._kind, _TYPES)}
+        return TeamConfig(name=title, lead=lead, agents=agents, declared=self._taken_over, kinds=rules)
+
+    def _kind(self, word: str) -> str:
+        # guard: words-of-others-decide-nothing
+        return word if self._taken_over else f"{self.form.kind}:{word}"
+
+    def _messages_of(self, path: Path, text: str) -> tuple[dict[str, Message], str]:
+        entries: Iterable[Any] = _array(text) if self.form is CLAUDE else _lines(text)
+        inbox = path.name.removesuffix(self.form.suffix)
+        messages: dict[str, Message] = {}
+        times: Counter[str] = Counter()
+        left = 0
+        for entry in entries:
+            if isinstance(entry, dict):
+                record = self._record(entry)
+                own = json.dumps([inbox, record["from"], record["created"], record["type"], record["payload"]])
+                digest = f"{self.form.kind}-{hashlib.sha256(own.encode()).hexdigest()[:16]}"
+                times[digest] += 1
+                key = f"{digest}-{times[digest]}" if times[digest] > 1 else digest
+                messages[key] = from_record({"message_id": key, "to": as_name(inbox) or "unnamed", **record})
+            else:
+                left += 1
+        return messages, f"{counted(left, 'entry')} of this inbox cannot be read as a JSON object" if left else ""
+
+    def _record(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """What an entry says, whichever of the field names in use it has, as a record that lacks its id and reader."""
+        rest = dict(entry)
+        text, when, sender, word = (
+            *(_take(rest, "text", "content", "message"), _take(rest, "timestamp", "ts", "created_at")),
+            *(_take(rest, "from", "sender"), _take(rest, "type", "msg_type")),
+        )
+        summary, is_read = _take(rest, "summary"), _take(rest, "read") is True
+        _take(rest, "to", "color", "msgV", "msg_id")
+        text = text if isinstance(text, str) else ""
+        inner = _structured(text)
+        if inner is not None:
+            rest, word = inner, _take(inner, "type")
+            _take(rest, "from", "timestamp", "to")
+            text = _take(rest, next((key for key in _WORDS if isinstance(rest.get(key), str) and rest[key]), "")) or ""
+        if word == "plan_approval_response" and "plan" in rest and rest.keys().isdisjoint(("approve", "approved")):
+            word = "plan_approval_request"  # the form of `.team` has no type of its own for handing in a plan
+        moment = from_text(str(when)) if isinstance(when, (int, float)) else None
+        fields = {key: value if isinstance(value, (str, int)) else json.dumps(value) for key, value in rest.items()}
+        payload: dict[str, Any] = {"content": text}
+        if isinstance(summary, str) and summary:
             payload["summary"] = summary
+        elif self._taken_over and text.strip():
+            payload["summary"] = text.strip().partition("\n")[0][:80]
         if self._taken_over:
             payload = {**fields, **payload}
         elif fields:
             payload["fields"] = fields
         return {
-            "message_id": key,
             "type": self._kind(word if word in _TYPES else "message"),
-            "from": sender,
-            "to": to,
+            "from": as_name(sender) or "unnamed",
             "priority": "medium",
-            "created": said["created"],
-            "status": "read" if said["read"] else "pending",
+            "created": to_text(moment) if moment is not None else when if isinstance(when, str) else "",
+            "status": "read" if is_read else "pending",
             "payload": payload,
         }
 
 
-def _said(entry: dict[str, Any]) -> dict[str, Any]:
-    """What an entry says, whichever of the field names in use it has."""
-    text = next((value for key in ("text", "content", "message") if isinstance(value := entry.get(key), str)), "")
-    inner = _structured(text)
-    body = inner or entry
-    word = str(body.get("type", body.get("msg_type", "message")))
-    if word == "plan_approval_response" and "approve" not in body and "approved" not in body and "plan" in body:
-        word = "plan_approval_request"  # the form of `.team` has no type of its own for handing in a plan
-    spoken = next((key for key in _WORDS if isinstance(body.get(key), str) and body[key]), "") if inner else ""
-    if inner is not None:
-        text = inner.get(spoken, "")
-    when = entry.get("timestamp", entry.get("ts", entry.get("created_at", "")))
-    moment = from_text(str(when)) if isinstance(when, (int, float)) and not isinstance(when, bool) else None
-    summary = entry.get("summary")
-    return {
-        "type": word,
-        "sender": entry.get("from", entry.get("sender")),
-        "created": to_text(moment) if moment is not None else _plain(when if isinstance(when, str) else ""),
-        "content": _plain(text),
-        "summary": _plain(summary) if isinstance(summary, str) else "",
-        "read": entry.get("read") is True,
-        "fields": {_plain(key): _value(item) for key, item in body.items() if key not in {*_ENVELOPE, spoken}},
-    }
+def _take(fields: dict[str, Any], *names: str) -> Any:
+    """Take all fields of these names out; the first one that was there, None when there was none."""
+    return next(iter([fields.pop(name) for name in names if name in fields]), None)
 
 
 def _structured(text: str) -> dict[str, Any] | None:
     """The structured message that rides as JSON in a text; None for prose, and for an object of two types."""
-    if not text.lstrip().startswith("{"):
-        return None
     try:
-        value = json.loads(text, object_pairs_hook=_once)
+        value = _parsed(text, _once) if text.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
@@ -468,50 +395,35 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _value(value: object) -> Any:
-    """A further field: short values as they are, all else as JSON text."""
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    return _plain(value if isinstance(value, str) else json.dumps(value, default=str))
-
-
-_LONE = re.compile("[\ud800-\udfff]")
-
-
-def _plain(text: str) -> str:
-    """JSON may spell half a character, which no other file can hold."""
-    return _LONE.sub("\ufffd", text)
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _parsed(text: str, build: Callable[[list[tuple[str, Any]]], dict[str, Any]] = dict) -> Any:
+    """The value of a JSON text. It may spell half a character, which no other file can hold: `?` stands for it."""
+    if not text.strip():
+        raise ValueError("is empty")
+    value = json.loads(text, object_pairs_hook=build)
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _array(text: str) -> list[Any]:
-    value = json.loads(text)
+    value = _parsed(text)
     if not isinstance(value, list):
         raise ValueError("holds no array")
     return value
 
 
-def _lines(text: str) -> list[Any]:
+def _lines(text: str) -> Iterator[Any]:
     """The value of each line, None for one that is no JSON; the last may still be on its way."""
-    values: list[Any] = []
-    for line in text.split("\n"):
-        if line.strip():
-            try:
-                values.append(json.loads(line))
-            except (ValueError, RecursionError):
-                values.append(None)
-    return values
+    for line in filter(str.strip, text.split("\n")):
+        try:
+            yield _parsed(line)
+        except (ValueError, RecursionError):
+            yield None
 
 
 def _text_of(path: Path) -> str:
     """The text of a regular file; a pipe would block, and a link may lead anywhere."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as stream:
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | SAFE), "rb") as stream:
         # guard: only-plain-files-of-others
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError("is no plain file")
         data = stream.read(_LARGEST + 1)
     if len(data) > _LARGEST:
@@ -532,4 +444,4 @@ def _why(error: Exception) -> str:
         return "is nested too deeply"
     if isinstance(error, json.JSONDecodeError):
         return f"is no JSON that can be read (line {error.lineno}, column {error.colno})"
-    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    return getattr(error, "strerror", None) or str(error)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from team_console.store.backends.claude_team import (
     ClaudeTeam,
-    OtherTeam,
     claude_teams,
     open_claude,
     team_in,
@@ -49,7 +48,7 @@ def open_team(
         raise TeamError(Code.TEAM_NOT_FOUND, "the location of the team is empty", _HINT)
     given = location or os.environ.get("TEAM_CONSOLE_TEAM") or ""
     if given.startswith("claude:"):
-        return open_claude(given.removeprefix("claude:"), clock=clock)
+        return open_claude(given.removeprefix("claude:"), clock)
     if "://" in given or given.endswith(DATABASE_SUFFIXES):
         from team_console.store.backends.sql.team import open_database
 
@@ -101,9 +100,9 @@ def _open_folder(folder: Path, *, read_only: bool, clock: Clock) -> Team:
         raise _not_found(folder, unseen(folder), "is not a folder")
     folder = _project_of(folder) or folder
     if not is_team(folder):
-        other = team_in(folder)
+        other = team_in(folder, clock)
         if other is not None:
-            return ClaudeTeam(other, clock=clock)
+            return other
         raise _not_found(folder, unseen(*_marks(folder)), f"holds no {QUEUE_NAME} and no {CONFIG_NAME}")
     from team_console.store.backends.yaml.team import YamlTeam
     from team_console.store.settings.settings_file import places as configured_places
@@ -138,7 +137,7 @@ def _not_found(folder: Path, why: str | None, seen: str = "") -> TeamError:
     return TeamError(Code.TEAM_NOT_FOUND, f"no team of ours in {place} or above it; seen: {safe_line(found)}", hint)
 
 
-def other_teams(start: Path) -> list[OtherTeam]:
+def other_teams(start: Path) -> list[ClaudeTeam]:
     """Teams of other programs: in `start` or above it, side by side in it, and the running ones of Claude Code."""
     here = next((seen for folder in (start, *start.parents) if (seen := team_in(folder)) is not None), None)
     found = [*([here] if here else []), *teams_under(start), *teams_under(claude_teams())]
