@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.backends.yaml.commit import Commit
 from team_console.store.contract.team import Condition
 from team_console.store.model.errors import TeamError
 
 from tests.store.yaml_folder import (
     QUEUE,
+    STEPS,
     audit_lines,
     make_message,
+    meanwhile,
     notices,
     open_yaml,
     put,
@@ -120,31 +121,13 @@ def test_a_queue_cut_at_the_end_of_a_line_is_noticed_and_filled_up_again(tmp_pat
     assert sorted(states(team)) == ["01", "02", "03", "04", "05"]
 
 
-@pytest.mark.parametrize("step", ["write_new", "exchange"])
-def test_a_write_that_slips_in_during_ours_is_merged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+@pytest.mark.parametrize("step", STEPS)
+def test_a_write_that_slips_in_during_ours_is_merged(tmp_path: Path, step: str) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1))
     theirs = queue_of(make_message(1), make_message(7))
-    swap, stage = Commit._swap, Commit._stage
-    if step == "exchange":
-
-        def slip(self: Commit) -> Path | None:
-            monkeypatch.undo()
-            replace_by_rename(tmp_path / QUEUE, theirs)
-            return swap(self)
-
-        monkeypatch.setattr(Commit, "_swap", slip)
-    else:
-
-        def slip_early(self: Commit, *arguments: object) -> object:
-            monkeypatch.undo()
-            replace_by_rename(tmp_path / QUEUE, theirs)
-            return stage(self, *arguments)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(Commit, "_stage", slip_early)
-    put(team, make_message(2))
+    with meanwhile(step, lambda: replace_by_rename(tmp_path / QUEUE, theirs)):
+        put(team, make_message(2))
     assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending", "07": "pending"}
     assert all(line.intact for line in team.audit())
 
@@ -159,23 +142,17 @@ def test_a_writer_that_had_the_old_queue_open_is_merged_at_the_next_turn(tmp_pat
     assert states(team) == {"01": "pending", "02": "pending", "07": "pending", "03": "pending"}
 
 
-def test_writes_before_and_after_the_swap_of_a_repair_are_both_merged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writes_before_and_after_the_swap_of_a_repair_are_both_merged(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1))
     replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7)))
-    swap = Commit._swap
+    later = iter([8, 9])
 
-    def slip(self: Commit) -> Path | None:
-        monkeypatch.undo()
-        replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7), make_message(8)))
-        displaced = swap(self)
-        replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7), make_message(9)))
-        return displaced
+    def slip() -> None:
+        replace_by_rename(tmp_path / QUEUE, queue_of(make_message(1), make_message(7), make_message(next(later))))
 
-    monkeypatch.setattr(Commit, "_swap", slip)
-    put(team, make_message(2))
+    with meanwhile("swap", slip, times=2):
+        put(team, make_message(2))
     expected = dict.fromkeys(("01", "02", "07", "08", "09"), "pending")
     assert states(open_yaml(tmp_path)) == expected
 

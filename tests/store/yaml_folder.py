@@ -210,3 +210,42 @@ __all__ = [
     "until",
     "wait_for",
 ]
+
+
+STEPS = ("stage", "check", "swap")
+"""Moments of a write: the new queue is about to be staged, looked at for the last time, put in its place."""
+
+
+@contextlib.contextmanager
+def meanwhile(step: str, act: Callable[[], object], *, times: int = 1) -> Iterator[None]:
+    """Let somebody else act just before this step of our writes, so often."""
+    left, staged = times, set[int]()
+    open_new, sync, exchange = Disk.open_new, Disk.sync, Disk.exchange
+
+    def reach(name: str) -> None:
+        nonlocal left
+        if name == step and left:
+            left -= 1
+            act()
+
+    def staging(disk: Disk, path: Path, mode: int, group: int = -1) -> int:
+        reach("stage")
+        found = open_new(disk, path, mode, group)
+        staged.add(found)
+        return found
+
+    def syncing(disk: Disk, fd: int) -> None:
+        sync(disk, fd)
+        if fd in staged:
+            staged.discard(fd)
+            reach("check")
+
+    def swapping(disk: Disk, path: Path, other: Path) -> bool:
+        reach("swap")
+        return exchange(disk, path, other)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Disk, "open_new", staging)
+        patch.setattr(Disk, "sync", syncing)
+        patch.setattr(Disk, "exchange", swapping)
+        yield

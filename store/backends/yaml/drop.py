@@ -11,13 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER
 from team_console.store.backends.yaml.audit_log import Line
-from team_console.store.backends.yaml.commit import make_folder
+from team_console.store.backends.yaml.commit import LockedTeam, make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk
 from team_console.store.backends.yaml.layout import leads_out
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import messages_named
-from team_console.store.backends.yaml.queue_file import Generation
-from team_console.store.backends.yaml.queue_state import LockedTeam
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import DROP_UNREADABLE
 from team_console.store.model.clock import from_file, to_text
@@ -51,12 +49,12 @@ class DropFolder:
     """The drop folder of a team whose lock is held.
 
     `write` makes a line durable, recovering where somebody wrote the queue meanwhile; what is dropped is compared with
-    the queue of `generation` and with the archives.
+    the queue as it was found and with the archives.
     """
 
-    def __init__(self, team: LockedTeam, generation: Generation, write: Callable[[Line], None]) -> None:
+    def __init__(self, team: LockedTeam, write: Callable[[Line], None]) -> None:
         self._team, self._disk, self._layout = team, team.disk, team.layout
-        self._generation = generation
+        self._queue = team.queue
         self._write = write
         self._taken: dict[str, Message] = {}
         self._left = 0
@@ -108,7 +106,7 @@ class DropFolder:
 
     def _against_known(self, offers: Iterable[Offer]) -> list[Offer]:
         """The offers without what is in the queue or an archive already, and with what only shares an id with that."""
-        taken = self._taken  # of earlier parts, too: `generation` does not have what they wrote
+        taken = self._taken  # of earlier parts, too: the queue as found does not have what they wrote
         judged: list[Offer] = []
         for offer in offers:
             fresh: list[Message] = []
@@ -126,7 +124,7 @@ class DropFolder:
         return judged
 
     def _known(self, message_id: str) -> list[Message]:
-        live = messages_named(self._generation.text, message_id)
+        live = messages_named(self._queue.text, message_id)
         archived = self._team.archives.find(message_id) if not live else None
         return live if archived is None else [archived]
 
@@ -157,7 +155,7 @@ class DropFolder:
     def _reject(self, path: Path, why: str, first: str = "Correct it and") -> None:
         target = self._layout.rejected / path.name
         try:
-            make_folder(self._team, self._layout.rejected, mode=self._generation.mode_beside)
+            make_folder(self._team, self._layout.rejected, mode=self._queue.mode_beside)
             if self._disk.stat(target) is not None:
                 target = target.with_name(f"{path.stem}-{self._team.stamp()}{path.suffix}")
             self._disk.rename(path, target)

@@ -22,13 +22,13 @@ from team_console.store.backends.yaml.archives import HEADER, closed_ids, unclos
 from team_console.store.backends.yaml.audit_log import Line, Record, Tip
 from team_console.store.backends.yaml.commit import (
     KEPT,
+    LockedTeam,
     clear_file,
-    clear_oversized,
     inbox_line,
     keep_as_previous,
     move_aside,
 )
-from team_console.store.backends.yaml.disk import Stat, cut, set_aside
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Stat, cut, set_aside
 from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
@@ -52,7 +52,6 @@ from team_console.store.backends.yaml.queue_edit import (
     piece_name,
 )
 from team_console.store.backends.yaml.queue_file import Generation, load
-from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -166,26 +165,26 @@ def _has_swapped(line: Line) -> bool:
 # Inspection: the first thing a lock holder does. It clears away what nobody alive owns, and reads the queue.
 
 
-def inspect(team: LockedTeam, before: QueueState) -> tuple[QueueState, Found | None]:
-    """Load the queue and tell how things stand and what was found; None where no ledger is that it could differ from.
+def inspect(team: LockedTeam) -> Found | None:
+    """Load the queue and tell what was found; None where no ledger is that it could differ from.
 
     Raises:
         TeamError: `STORE_UNREADABLE` or `STORE_FAILED`; nothing was written into the queue then.
     """
-    left, tip = before.left, _clear_the_way(team)
-    before = _with_loss(team, before, tip)
-    is_ours = left is not None and left.seq == tip.seq and not tip.torn
+    tip = _clear_the_way(team)
+    _note_loss(team, tip)
+    is_ours = team.left is not None and team.left.seq == tip.seq and not tip.torn
     if tip.torn:
         tip = _set_aside_torn_line(team, tip)
     swapped = _clear(team, tip.line, _strays(team))
-    generation = _with_one_name(team, load(team.disk, team.layout.queue, before.known))
-    _refuse_without_account(team, generation, tip)
-    now = before.found(tip, generation)
+    queue = _with_one_name(team, load(team.disk, team.layout.queue, team.known))
+    _refuse_without_account(team, queue, tip)
+    team.tip, team.queue, team.agrees = tip, queue, False
     if tip.line is None:
-        return now, None
-    prev, is_reached = team.disk.stat(team.layout.prev), before.reached == tip.seq
-    left = left if is_ours and not swapped else None
-    return now, Found(tip.line, generation, prev, left, has_arrived=swapped or is_reached)
+        return None
+    left = team.left if is_ours and not swapped else None
+    has_arrived = swapped or team.reached == tip.seq
+    return Found(tip.line, queue, team.disk.stat(team.layout.prev), left, has_arrived=has_arrived)
 
 
 def _clear_the_way(team: LockedTeam) -> Tip:
@@ -202,8 +201,7 @@ def _clear_the_way(team: LockedTeam) -> Tip:
         move_aside(team, team.layout.audit, "no ledger")
         tip = team.ledger.tip()
     if tip.line is not None:
-        clear_file(team, team.layout.queue)
-        clear_oversized(team, team.layout.queue)
+        clear_file(team, team.layout.queue, most=LARGEST_FILE)
     return tip
 
 
@@ -275,23 +273,23 @@ def _refuse_without_account(team: LockedTeam, queue: Generation, tip: Tip) -> No
         )
 
 
-def _with_loss(team: LockedTeam, before: QueueState, tip: Tip) -> QueueState:
-    """How things stand, with what the ledger lost: else the first write would make it forgotten, and with it which
-    settings and keys were known.
+def _note_loss(team: LockedTeam, tip: Tip) -> None:
+    """Know what the ledger lost: else the first write would make it forgotten, and with it which settings and keys were
+    known.
     """
-    seq = before.left.seq if before.left is not None else 0
-    if before.lost is not None or (tip.seq >= seq and (tip.seq or not was_written(team.disk, team.layout))):
-        return before
+    seq = team.left.seq if team.left is not None else 0
+    if team.lost is not None or (tip.seq >= seq and (tip.seq or not was_written(team.disk, team.layout))):
+        return
     name = team.layout.audit.name
     what = f"line {seq} was written" if seq > tip.seq else "others were written"
     text = f"{name} ended at line {tip.seq}, and {what}: what it said is lost, and it begins anew"
     hint = "Keep a copy of it; archives were not checked against it."
     team.notices.append(Problem(AUDIT_LOST, "warning", name, text, hint))
-    return replace(before, lost=(tip.seq, seq))
+    team.lost = tip.seq, seq
 
 
-def recover(team: LockedTeam, before: QueueState, *, thorough: bool) -> tuple[QueueState, Line | None]:
-    """Clear away what was left and load the queue: how things stand, and which line makes all agree; None when it does.
+def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
+    """Clear away what was left and load the queue; which line makes all agree, None when it does.
 
     Args:
         thorough: Whether pieces that were torn long ago are held against all of the ledger, too, and not only new ones.
@@ -299,33 +297,35 @@ def recover(team: LockedTeam, before: QueueState, *, thorough: bool) -> tuple[Qu
     Raises:
         TeamError: `STORE_UNREADABLE`; nothing was written then.
     """
-    now, found = inspect(team, before)
+    found = inspect(team)
     plan = plan_of(found) if found is not None else None
-    remedy = _carry_out(team, now, found, plan) if found is not None and plan is not None else None
+    remedy = _carry_out(team, found, plan) if found is not None and plan is not None else None
     # A program that does not lock may have torn the copy of a message that left the queue long ago.
     if thorough or (plan is not None and plan.heals):
         going = remedy.torn if remedy is not None else ()
-        remedy = in_sequence(_old_pieces(team, now.generation.text, going), remedy)
-    return now, remedy
+        remedy = in_sequence(_old_pieces(team, team.queue.text, going), remedy)
+    return remedy
 
 
-def _carry_out(team: LockedTeam, now: QueueState, found: Found, plan: Plan) -> Line | None:
-    line = found.line
-    account = _account(team, now, found, plan) if plan.heals else None
+def _carry_out(team: LockedTeam, found: Found, plan: Plan) -> Line | None:
+    line, text, account = found.line, found.queue.text, None
+    if plan.heals:
+        trusted = found.left.queue if found.left else None
+        account = ExpectedQueue(team.disk, team.layout, team.known, line, trusted=trusted, without=plan.is_cut_short)
     held = account.expected() if account is not None else {}
     if plan.is_cut_short:
-        _cut_archives(team, line, now.generation.text, held)
+        _cut_archives(team, line, text, held)
     healed = None
     if account is not None:
-        healed = _healing(team, now, account, held)
-        line = _without_others(line, held, now.generation.text)
+        healed = _healing(team, account, held)
+        line = _without_others(line, held, text)
     match plan.ending:
         case Ending.UNDO:
             return in_sequence(healed, _undoing(team, line))
         case Ending.COMPLETE:
             return in_sequence(healed, _completion(team, line))
         case Ending.MERGE:
-            return in_sequence(healed, _merging(team, now.generation.text, healed))
+            return in_sequence(healed, _merging(team, text, healed))
     return healed
 
 
@@ -342,17 +342,12 @@ def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | N
     return merging.line(merged=True)
 
 
-def _account(team: LockedTeam, now: QueueState, found: Found, plan: Plan) -> ExpectedQueue:
-    trusted = found.left.queue if found.left else None
-    return ExpectedQueue(team.disk, team.layout, now.known, found.line, trusted=trusted, without=plan.is_cut_short)
-
-
 # guard: rolled-back-status-healed
-def _healing(team: LockedTeam, now: QueueState, account: ExpectedQueue, held: Held) -> Line | None:
+def _healing(team: LockedTeam, account: ExpectedQueue, held: Held) -> Line | None:
     """What a program that does not lock lost or added since."""
-    vanished = now.generation.stat is None
+    vanished = team.queue.stat is None
     archived = (lambda _: False) if vanished else team.archives.keeps
-    healing = reconcile(held, now.generation.text, archived=archived, taken_out=account.was_taken_out)
+    healing = reconcile(held, team.queue.text, archived=archived, taken_out=account.was_taken_out)
     if vanished:
         text = f"the queue was gone; put back from the ledger: {counted(len(healing.adds), 'message')}"
         healing.problems = [Problem("REBUILT", "warning", team.layout.queue.name, text)]

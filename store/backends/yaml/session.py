@@ -12,12 +12,14 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import Ledger, Line
 from team_console.store.backends.yaml.commit import (
-    Commit,
     ConcurrentWriteError,
+    LockedTeam,
     OutcomeUnknownError,
     failure,
     outcome_unknown,
+    record,
     replaced_settings,
+    write,
 )
 from team_console.store.backends.yaml.disk import Disk, Mark, shared_mode
 from team_console.store.backends.yaml.drop import DropFolder
@@ -33,7 +35,6 @@ from team_console.store.backends.yaml.lock import (
 )
 from team_console.store.backends.yaml.queue_edit import line_of, messages_named
 from team_console.store.backends.yaml.queue_file import Generation
-from team_console.store.backends.yaml.queue_state import LockedTeam, QueueState
 from team_console.store.backends.yaml.queue_text import QueueText, is_written_plainly
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.backends.yaml.settings import ReadSettings
@@ -56,10 +57,10 @@ _MAY_BE_NUMBER = re.compile(r"[-+.:0-9eTZ]+").fullmatch
 class YamlTransaction(Transaction):
     """Buffered changes over the queue's text and the archives."""
 
-    def __init__(self, team: LockedTeam, text: QueueText) -> None:
+    def __init__(self, team: LockedTeam) -> None:
         super().__init__(now=team.clock(), config=team.settings.config, recorded=team.recorded)
         self._team = team
-        self._text = text
+        self._text = team.queue.text
         self._archives = team.archives
         self._named: dict[str, list[Message]] = {}
         self._distinct: dict[str, Sequence[Message]] = {}
@@ -160,22 +161,16 @@ displaced, so that a busy writer cannot keep us from ever finishing."""
 
 
 class LockedSession:
-    """Work on the queue while its lock is held. `state` changes here alone, to what a step gave back."""
+    """Work on the queue while its lock is held."""
 
-    def __init__(self, team: LockedTeam, state: QueueState) -> None:
+    def __init__(self, team: LockedTeam) -> None:
         self.team = team
-        self.state = state
-
-    @property
-    def generation(self) -> Generation:
-        """Give the queue as last read or written."""
-        return self.state.generation
 
     def enter(self, *, thorough: bool) -> None:
         """Recover what was left and take in `drop/`, before anything is asked."""
         self._agree_and(None, thorough=thorough)
         try:
-            DropFolder(self.team, self.generation, self.write).take_in()
+            DropFolder(self.team, self.write).take_in()
         except OSError as error:
             raise failure(self.team.layout.queue, error) from error
 
@@ -189,7 +184,7 @@ class LockedSession:
         team, owner = self.team, os.getpid()
         if team.settings.error is not None:
             raise team.settings.error
-        tx = YamlTransaction(team, self.generation.text)
+        tx = YamlTransaction(team)
         yield tx
         changes = tx.finish()
         if changes is None:
@@ -202,7 +197,7 @@ class LockedSession:
         elif in_force is None:
             in_force = team.settings.to_record
         with replaced_settings(team, changes.settings):
-            line = line_of(changes, self.generation.text, actor=actor)
+            line = line_of(changes, team.queue.text, actor=actor)
             self.write(line, changes.attachments, settings=in_force, rests_on=tx.expected)
 
     def write(
@@ -225,8 +220,8 @@ class LockedSession:
 
         def commit(patient: bool) -> None:
             # guard: foreign-write-before-verdict
-            _refuse_changed(self.generation.text, rests_on)
-            self._commit(line, attachments or {}, patient=patient, settings=settings)
+            _refuse_changed(self.team.queue.text, rests_on)
+            write(self.team, line, attachments or {}, patient=patient, settings=settings)
 
         self._agree_and(commit)
         with contextlib.suppress(TeamError):  # Ours is done; what is left of theirs is for the next session.
@@ -236,42 +231,30 @@ class LockedSession:
         """Recover, then do `step`; both again as often as a program that does not lock writes meanwhile.
 
         Raises:
-            TeamError: As `recover` and `Commit.write` do; `STORE_FAILED` when it never ends.
+            TeamError: As `recover` and `write` do; `STORE_FAILED` when it never ends.
         """
+        team = self.team
         for number in range(_TRIES):
             patient = number < _PATIENCE
             try:
-                if not self.state.agrees:
-                    self._recover(patient, thorough=thorough)
-                if self.state.agrees:
-                    return step(patient) if step is not None else None
+                remedy = None if team.agrees else recover(team, thorough=thorough)
+                if remedy is not None and remedy.is_note:
+                    record(team, remedy)
+                elif remedy is not None:
+                    write(team, remedy, {}, patient=patient)
+                    if not team.agrees:
+                        continue
+                team.agree()
+                return step(patient) if step is not None else None
             except ConcurrentWriteError:
-                self.state = self.state.doubted()
+                team.agrees = False
             except OutcomeUnknownError as error:
-                raise outcome_unknown(self.team.layout.queue, error) from error
+                raise outcome_unknown(team.layout.queue, error) from error
             except OSError as error:
-                raise failure(self.team.layout.queue, error) from error
-        raise _too_busy(self.team.layout)
-
-    def _recover(self, patient: bool, *, thorough: bool) -> None:
-        self.state, remedy = recover(self.team, self.state, thorough=thorough)
-        if remedy is None:
-            self.state = self.state.agreed()
-        elif remedy.is_note:
-            commit = Commit(self.team, self.state, patient=patient)
-            commit.record(remedy)
-            self.state = commit.state.agreed()
-        else:
-            self._commit(remedy, {}, patient=patient)
-
-    def _commit(
-        self, line: Line, attachments: Mapping[str, bytes], *, patient: bool, settings: bytes | None = None
-    ) -> None:
-        commit = Commit(self.team, self.state, patient=patient, settings=settings)
-        try:
-            commit.write(line, attachments)
-        finally:
-            self.state = commit.state
+                raise failure(team.layout.queue, error) from error
+        text = f"{team.layout.queue} was rewritten {_TRIES} times by a program that does not lock"
+        hint = "Nothing was changed. Stop that program, or let it write through 'team-console' or 'drop/'."
+        raise TeamError(Code.STORE_FAILED, text, hint)
 
 
 @contextmanager
@@ -307,20 +290,19 @@ def open_session(
         read = settings()
         archives.forget()
         ledger = Ledger(disk, layout.audit, read.config.key)
-        team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, [], recorded)
-        session = LockedSession(team, QueueState(seen, seen, left))
+        team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, recorded, seen, seen, left)
+        session = LockedSession(team)
         begun: Mark | None = None
         try:
             session.enter(thorough=action == HEAL)
-            begun = session.generation.mark
+            begun = team.queue.mark
             yield session
         finally:
             # Whoever comes after a session that was given up must not take us for a holder that died in it.
             text = left_text(before)
-            state = session.state
             # guard: lost-trail-kept-without-write
-            if state.agrees and state.left is not None and state.lost is None:
-                text = released_text(replace(state.left, damaged=_count_damaged(state.generation, left, begun)))
+            if team.agrees and team.left is not None and team.lost is None:
+                text = released_text(replace(team.left, damaged=_count_damaged(team.queue, left, begun)))
             with contextlib.suppress(OSError):
                 lock.write(text)
 
@@ -339,11 +321,3 @@ def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
         now, digest = messages_named(text, message.message_id), digest_of(message)
         if not any(digest_of(other) == digest for other in now):
             raise ChangedError(parse_message(message).request_id or message.message_id, next(iter(now), None))
-
-
-def _too_busy(layout: Layout) -> TeamError:
-    return TeamError(
-        Code.STORE_FAILED,
-        f"{layout.queue} was rewritten {_TRIES} times by a program that does not lock",
-        "Nothing was changed. Stop that program, or let it write through 'team-console' or 'drop/'.",
-    )

@@ -149,7 +149,7 @@ class YamlTeam(Team):
             try:
                 yield queue
             finally:
-                reader.left(queue.generation)
+                reader.left(queue.team.queue)
 
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
@@ -210,23 +210,23 @@ class YamlTeam(Team):
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
+        from team_console.store.backends.yaml.commit import plan_shortening, shorten
         from team_console.store.backends.yaml.integrity import DELETED
-        from team_console.store.backends.yaml.retention import carry_out, plan
 
         with self._session(DELETED, wait) as session:
-            live = {message.message_id for message in session.generation.text.messages()}
-            shortenings = plan(session.team, before=before, keep=live)
-            ids = frozenset[str]().union(*(shortening.ids for shortening in shortenings))
+            live = {message.message_id for message in session.team.queue.text.messages()}
+            found = plan_shortening(session.team, before=before, keep=live)
+            ids = frozenset[str]().union(*(item.ids for item in found))
             if ids:
                 with session.transaction(actor=actor) as tx:
-                    left = {shortening.path.name: len(shortening.data or b"") for shortening in shortenings}
+                    left = {item.path.name: len(item.data or b"") for item in found}
                     tx.record(DELETED, count=len(ids), before=to_text(before), left=left)
-                carry_out(session.team, shortenings, mode=session.generation.mode_beside)
+                shorten(session.team, found)
         return len(ids)
 
     def restore_settings(self, *, actor: str, wait: float) -> Problem | None:
         """See `Team.restore_settings`."""
-        from team_console.store.backends.yaml.commit import put_back
+        from team_console.store.backends.yaml.commit import write_settings
 
         if not self._settings.look().config.lost:
             return None
@@ -234,7 +234,7 @@ class YamlTeam(Team):
             lost = session.team.settings
             if not lost.config.lost or lost.in_force is None:
                 return None
-            kept = put_back(session.team, lost.in_force, mode=session.generation.mode)
+            kept = write_settings(session.team, lost.in_force, keep=True)
             with session.transaction(actor=actor, in_force=lost.in_force) as tx:
                 tx.record("restore_settings", sha256=digest(lost.in_force), kept=kept)
         text = "the settings were put back from the ledger" + (f"; what was there is kept as {kept}" if kept else "")

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-from team_console.store.backends.yaml.commit import Commit
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
@@ -23,9 +21,10 @@ from team_console.store.service import requests
 from team_console.store.service.caller import Caller
 
 from tests.store.contract import FACTORIES, FakeClock
+from tests.store.yaml_folder import meanwhile
 
 STORES = ("yaml", "sqlite", "postgresql")
-STEPS = {"in the transaction": "_stage", "at the last check": "_check_unchanged", "at the swap": "_swap"}
+STEPS = {"in the transaction": "stage", "at the last check": "check", "at the swap": "swap"}
 """Moments within a write of ours, each with the step it comes before; where every writer needs the database's lock,
 another program that writes at the same time stands for them."""
 MOMENTS = ("after the look", *STEPS, "all the time", "never")
@@ -199,17 +198,7 @@ class Races:
     @contextmanager
     def _within(self, step: str, mark: str, *, times: int) -> Iterator[None]:
         """A rewriting at one step of our own write, so often; then the plan rests and may be approved."""
-        real, left = getattr(Commit, step), times
-
-        def beaten(write: Commit, *arguments: Any) -> Any:
-            nonlocal left
-            if left:
-                left -= 1
-                self._rewriter.change(mark)
-            return real(write, *arguments)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Commit, step, beaten)
+        with meanwhile(step, lambda: self._rewriter.change(mark), times=times):
             yield
 
 
