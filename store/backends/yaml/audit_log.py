@@ -11,9 +11,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -207,25 +205,13 @@ class Ledger:
 
     def settings(self) -> bytes | None:
         """The text of the settings that were in force at the last line; None when nothing is on record."""
-        tip = self.tip()
-        if tip.line is None:
-            return None
-        place = tip.line.settings.get("at")
-        kept: Any = tip.line.settings
-        if isinstance(place, int) and 0 <= place < tip.size:
-            kept = self._line_at(place).get("settings")
-        same = isinstance(kept, dict) and kept.get("sha256") == tip.line.settings.get("sha256")
-        return loss.from_record(kept) if same and kept else None
-
-    def _line_at(self, place: int) -> Record:
-        """The line that begins at byte `place`; empty when none does."""
-        length = _WINDOW
-        while True:
-            data = self._disk.read(self._path, max(0, place), length)[0]
-            end = data.find(b"\n")
-            if end >= 0 or len(data) < length:
-                return _decode(data[: end + 1]) or {}
-            length *= 8
+        kept = wanted = self.tip().settings
+        place = wanted.get("at")
+        if isinstance(place, int) and place >= 0:
+            line = next(self.lines(place, block=_WINDOW), None)
+            kept = line.settings if line is not None else {}
+        same = kept.get("sha256") == wanted.get("sha256")
+        return loss.from_record(kept) if same else None
 
     def take_back(self, tip: Tip) -> None:
         """Cut the file back to `tip`."""
@@ -234,39 +220,33 @@ class Ledger:
     def last(self, count: int = 0, *, window: int = _WINDOW) -> list[Line]:
         """Up to `count` whole lines (0: all) of the last `window` bytes, oldest first. Not checked for the chain."""
         found = self._disk.stat(self._path)
-        if found is None:
-            return []
-        start = max(0, found.size - window)
-        rows = self._disk.read(self._path, start, found.size - start)[0].split(b"\n")
-        understood = _recent_line if count else line_of_bytes
-        whole = [row + b"\n" for row in rows[1 if start else 0 : -1]]
-        last: Sequence[Line | None] = [understood(row) for row in whole[-count:]]
-        if None in last and len(last) < len(whole):  # what is no line does not count
-            last = list(islice((line for line in map(understood, reversed(whole)) if line is not None), count))[::-1]
-        return [line for line in last if line is not None]
+        start = max(0, found.size - window) if found is not None else 0
+        rows = self._disk.read(self._path, start)[0].split(b"\n")[1 if start else 0 : -1] if found is not None else []
+        lines = [line_of_bytes(row + b"\n") for row in rows[-count:]]
+        return [line for line in lines if line is not None]
 
-    def lines(self, start: int = 0) -> Iterator[Line]:
+    def lines(self, start: int = 0, *, block: int = _BLOCK) -> Iterator[Line]:
         """Give all whole lines from byte `start` on; what is no line is left out, and nothing is said of the chain."""
-        for block in whole_lines(self._disk, self._path, start):
-            for row in block.split(b"\n")[:-1]:
+        for data in whole_lines(self._disk, self._path, start, block=block):
+            for row in data.split(b"\n")[:-1]:
                 line = line_of_bytes(row + b"\n")
                 if line is not None:
                     yield line
 
 
-def whole_lines(disk: Disk, path: Path, start: int) -> Iterator[bytes]:
-    """The whole lines of a ledger from byte `start` on, as blocks of at best a few megabytes.
+def whole_lines(disk: Disk, path: Path, start: int, *, block: int = _BLOCK) -> Iterator[bytes]:
+    """The whole lines of a ledger from byte `start` on, in pieces of at best `block` bytes.
 
     Ends before what is no line within the bytes that can be read at once: a torn end, or something else's content.
     """
-    found, size = disk.stat(path), _BLOCK
+    found, size = disk.stat(path), block
     end = found.size if found is not None else 0
     while start < end:
-        block = disk.read(path, start, min(size, end - start))[0]
-        stop = block.rfind(b"\n") + 1
+        data = disk.read(path, start, min(size, end - start))[0]
+        stop = data.rfind(b"\n") + 1
         if stop:
-            yield block[:stop]
-            start, size = start + stop, _BLOCK
+            yield data[:stop]
+            start, size = start + stop, block
         elif start + size >= end or size >= LARGEST_FILE:
             return
         else:
@@ -288,24 +268,29 @@ def _last_line(data: bytes, start: int) -> Tip | None:
         begin = data.rfind(b"\n", 0, stop) + 1
         if begin == 0 and start > 0:
             return None
-        facts = _decode(data[begin : stop + 1])
-        if facts is not None:
+        line = line_of_bytes(data[begin : stop + 1])
+        if line is not None:
             digest = hashlib.sha256(data[begin : stop + 1]).hexdigest()
-            return Tip(_line(facts), digest, start + stop + 1, data[stop + 1 :], start + begin)
+            return Tip(line, digest, start + stop + 1, data[stop + 1 :], start + begin)
         end = stop
     return None
 
 
 def line_of_bytes(raw: bytes) -> Line | None:
-    """A stored line, newline included, as a transaction; None for what is none."""
+    """A stored line, newline included, as a transaction; None for what is none, or of another shape than ours."""
     facts = _decode(raw)
-    return None if facts is None else _line(facts)
-
-
-@lru_cache(maxsize=64)
-def _recent_line(raw: bytes) -> Line | None:
-    """A line near the end, remembered by its bytes: after each write all but one of the last lines are known."""
-    return line_of_bytes(raw)
+    if facts is None:
+        return None
+    try:
+        changes = [(_handle([key, *letter]), keys) for key, keys, *letter in facts.get("changes", ())]
+        parts = {
+            "changes": [{"handle": handle, "keys": keys} for handle, keys in changes],
+            "removed": [_handle(item) for item in facts.get("removed", ())],
+            "archived": [[*item, None][:3] for item in facts.get("archived", ())],
+        }
+        return msgspec.convert({"actor": "", "action": "", **facts, **parts}, Line)
+    except (TypeError, ValueError):  # a ValidationError is a ValueError
+        return None
 
 
 def _decode(raw: bytes) -> Record | None:
@@ -318,77 +303,17 @@ def _decode(raw: bytes) -> Record | None:
     return facts if isinstance(facts, dict) and isinstance(facts.get("seq"), int) else None
 
 
-def _line(facts: Record) -> Line:
-    """Understand a stored line; parts of another shape than ours count as absent."""
-    parts: Record = {name: understand(facts[name]) for name, understand in _PARTS.items() if name in facts}
-    return Line(**{"actor": "", "action": "", **parts}, seq=facts["seq"])
-
-
-def _mapping(value: object) -> Record:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(str, _list(value)))
-
-
-def _records(value: object) -> tuple[Record, ...]:
-    return tuple(item for item in _list(value) if isinstance(item, dict))
-
-
-def _pairs(value: object) -> tuple[tuple[str, Record], ...]:
-    pairs = [item for item in _list(value) if isinstance(item, list) and len(item) == 2]
-    return tuple((str(name), _mapping(record)) for name, record in pairs)
-
-
-def _patches(value: object) -> tuple[RecordPatch, ...]:
-    items = [item for item in _list(value) if isinstance(item, list) and len(item) in (2, 3)]
-    return tuple(RecordPatch(_handle([item[0], *item[2:]]), _mapping(item[1])) for item in items)
-
-
-def _handles(value: object) -> tuple[Handle, ...]:
-    return tuple(map(_handle, _list(value)))
-
-
-def _handle(item: object) -> Handle:
+def _handle(item: Any) -> list[Any]:
     """An id, or an id and the digest of the record that is meant."""
-    parts = item if isinstance(item, list) else [item]
-    return str(parts[0]) if parts else "", str(parts[1]) if len(parts) > 1 else ""
-
-
-def _archived(value: object) -> tuple[tuple[str, str, Record | None], ...]:
-    items = [item for item in _list(value) if isinstance(item, list)]
-    whole = [(item[0], item[1], item[2]) for item in items if len(item) == 3 and isinstance(item[2], dict)]
-    short = [(item[0], item[1], None) for item in items if len(item) == 2]
-    return tuple((str(agent), str(message_id), record) for agent, message_id, record in [*whole, *short])
-
-
-def _sizes(value: object) -> dict[str, int]:
-    return {name: size for name, size in _mapping(value).items() if isinstance(size, int)}
+    return [*item, ""][:2] if isinstance(item, list) else [item, ""]
 
 
 def mark_of(value: object) -> Mark | None:
     """The mark of a file as it stands in JSON; None for anything else."""
-    if isinstance(value, list) and len(value) == 3 and all(isinstance(item, int) for item in value):
-        return value[0], value[1], value[2]
-    return None
-
-
-_PARTS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("at", "actor", "action", "staged"), str),
-    **dict.fromkeys(("facts", "settings"), _mapping),
-    **dict.fromkeys(("also", "pushed"), _pairs),
-    **dict.fromkeys(("writes", "noted"), _records),
-    **dict.fromkeys(("removed", "merged"), _handles),
-    **dict.fromkeys(("base", "queue"), mark_of),
-    **{"changes": _patches, "archived": _archived, "torn": _texts, "sizes": _sizes},
-    "void": lambda value: value if isinstance(value, int) else 0,
-}
-"""How each part of a stored line is understood."""
+    try:
+        return msgspec.convert(value, Mark)
+    except msgspec.ValidationError:
+        return None
 
 
 class _Stored(Struct):
@@ -468,11 +393,11 @@ class FileReader:
         try:
             line = _STORED.decode(row)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            known = line_of_bytes(row)
+            known = _decode(row)
             if known is None:
                 return None
-            facts = msgspec.Raw(json.dumps(known.facts).encode())
-            line = _Stored(known.seq, known.at, known.actor, known.action, facts)
+            at, actor, action = (str(known.get(name, "")) for name in ("at", "actor", "action"))
+            line = _Stored(known["seq"], at, actor, action, msgspec.Raw(json.dumps(known.get("facts")).encode()))
         return TrailLine(
             *(line.seq, line.at, line.actor, line.action, bytes(line.facts), bytes(line.also)),
             tuple(map(bytes, line.writes)),
