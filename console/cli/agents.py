@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import shlex
-from argparse import ArgumentParser
+from functools import partial
+from typing import Any
 
 from team_console.console.agents.instructions import instructions_for
 from team_console.console.agents.start import run_hook
-from team_console.console.cli.arguments import add_completed
-from team_console.console.cli.call import Call
+from team_console.console.cli.call import Call, json_documents, read
 from team_console.console.cli.printing import ASK_HELP, finish_joined, parse_rules, refuse_password
+from team_console.console.cli.registry import arg, flag, verb
 from team_console.store.backends.locations import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_text
+from team_console.store.service.sendmessage import read_form, submit
 from team_console.store.service.writing import refuse_unknown_reader
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
@@ -22,35 +24,29 @@ from team_console.store.settings.team_config import Agent
 _CLIENTS = ("claude", "codex", "mcp", "shell")
 
 
-def add_join_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Make NAME a member, if it is none, and write what its client needs, beside what others put there: hooks, the\n"
-        "MCP server and the rule that allows it (claude, codex), the MCP server alone (mcp), or a block in AGENTS.md\n"
-        "(shell). Every change is shown. Again, it changes nothing; 'team-console leave NAME' takes it out."
-    )
-    add_completed(parser, "agents", "name", metavar="NAME", help="the member the agent is to be")
-    parser.add_argument("--for", dest="client", choices=_CLIENTS, required=True, help="what the agent runs in")
-    scope = parser.add_mutually_exclusive_group()
-    scope.add_argument(
-        "--project", dest="scope", action="store_const", const="project", help="in the project: the default"
-    )
-    scope.add_argument(
-        "--local", dest="scope", action="store_const", const="local", help="in the project, for this machine alone"
-    )
-    scope.add_argument("--user", dest="scope", action="store_const", const="user", help="in all of your projects")
-    add_completed(
-        parser, "files", "--in", dest="folder", metavar="DIR", help="the project (default: the current folder)"
-    )
-    parser.add_argument("--print", dest="show", action="store_true", help="show what would change; write nothing")
-    parser.add_argument("--plugin", action="store_true", help="print the command that starts claude with our plugin")
-    parser.add_argument("--role", choices=[role for role in ROLES if role != "master"], help="of a new member")
-    parser.add_argument("--plan", action="store_true", help="a new member hands in plans and works only after approval")
-    parser.add_argument("--ask-for", metavar="RULE|none|team", action="append", help=ASK_HELP)
+FOLDER = arg("--in", "the project (default: the current folder)", dest="folder", metavar="DIR", source="files")
+SHOW = flag("--print", "show what would change; write nothing", dest="show")
 
 
+@verb(
+    arg("name", "the member the agent is to be", metavar="NAME", source="agents"),
+    arg("--for", "what the agent runs in", dest="client", choices=_CLIENTS, required=True),
+    (
+        arg("--project", "in the project: the default", dest="scope", action="store_const", const="project"),
+        arg("--local", "in the project, for this machine alone", dest="scope", action="store_const", const="local"),
+        arg("--user", "in all of your projects", dest="scope", action="store_const", const="user"),
+    ),
+    FOLDER,
+    SHOW,
+    flag("--plugin", "print the command that starts claude with our plugin"),
+    arg("--role", "of a new member", choices=[role for role in ROLES if role != "master"]),
+    flag("--plan", "a new member hands in plans and works only after approval"),
+    arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
+)
 def do_join(call: Call) -> int:
-    """Join, and show what changed."""
+    """Make NAME a member, if it is none, and write what its client needs, beside what others put there: hooks, the
+    MCP server and the rule that allows it (claude, codex), the MCP server alone (mcp), or a block in AGENTS.md
+    (shell). Every change is shown. Again, it changes nothing; 'team-console leave NAME' takes it out."""
     from team_console.console.agents.join import Client, Scope, join
 
     options = call.options
@@ -85,21 +81,14 @@ def _plugin(call: Call) -> int:
 # `leave`: takes out of the settings of clients, and of the team, what `join` put there.
 
 
-def add_leave_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Take out what 'team-console join NAME' put into the settings of clients, in the project and in your own, and\n"
-        "the member if a join added it. What others put there stays as it is; messages and archives stay, too."
-    )
-    add_completed(parser, "agents", "name", metavar="NAME", help="the member that joined")
-    add_completed(
-        parser, "files", "--in", dest="folder", metavar="DIR", help="the project (default: the current folder)"
-    )
-    parser.add_argument("--print", dest="show", action="store_true", help="show what would change; write nothing")
-
-
+@verb(
+    arg("name", "the member that joined", metavar="NAME", source="agents"),
+    FOLDER,
+    SHOW,
+)
 def do_leave(call: Call) -> int:
-    """Leave, and show what changed."""
+    """Take out what 'team-console join NAME' put into the settings of clients, in the project and in your own, and
+    the member if a join added it. What others put there stays as it is; messages and archives stay, too."""
     from team_console.console.agents.join import leave
 
     options = call.options
@@ -111,18 +100,13 @@ def do_leave(call: Call) -> int:
 # `instructions`: what the model of an agent must know to be a member of the team.
 
 
-def add_instructions_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Print what the model of an agent must know to be NAME: who it is, and the commands it needs, as they stand.\n"
-        "A client that has joined is told by itself; give it to any other."
-    )
-    add_completed(parser, "agents", "name", metavar="NAME", help="the member the agent is")
-    parser.add_argument("--hooks", action="store_true", help="for a client whose hooks bring the mail by themselves")
-
-
+@verb(
+    arg("name", "the member the agent is", metavar="NAME", source="agents"),
+    flag("--hooks", "for a client whose hooks bring the mail by themselves"),
+)
 def do_instructions(call: Call) -> int:
-    """Print the instructions; a name that nobody has gets none, as none of their commands would work."""
+    """Print what the model of an agent must know to be NAME: who it is, and the commands it needs, as they stand.
+    A client that has joined is told by itself; give it to any other."""
     name = check_name(call.options.name, field="name")
     snapshot = call.team.snapshot()
     if snapshot.is_known:
@@ -138,22 +122,17 @@ def do_instructions(call: Call) -> int:
 # `hook`: one event of a client in, its answer or nothing out.
 
 
-def add_hook_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Take one event of Claude Code or Codex as JSON on standard input; print the client's answer, or nothing.\n"
-        "What it wants permission for, its plans and questions wait for the human at the console; without a verdict\n"
-        "nothing is printed and the client's own dialog decides. The exit status is 0 whatever happens, but 2 with\n"
-        "--wake when mail came. 'team-console join' puts it into a client's settings; --as NAME or TEAM_CONSOLE_AS\n"
-        "says whose session it is, and without it nothing is done."
-    )
-    parser.add_argument("--client", choices=("claude-code", "codex"), help="without it the event tells")
-    parser.add_argument("--timeout", metavar="S", help="seconds for which the client waits for its hook")
-    parser.add_argument("--wake", action="store_true", help="wait for mail beside an idle session, and wake it")
-
-
+@verb(
+    arg("--client", "without it the event tells", choices=("claude-code", "codex")),
+    arg("--timeout", "seconds for which the client waits for its hook", metavar="S"),
+    flag("--wake", "wait for mail beside an idle session, and wake it"),
+)
 def do_hook(call: Call) -> int:
-    """Answer the event."""
+    """Take one event of Claude Code or Codex as JSON on standard input; print the client's answer, or nothing.
+    What it wants permission for, its plans and questions wait for the human at the console; without a verdict
+    nothing is printed and the client's own dialog decides. The exit status is 0 whatever happens, but 2 with
+    --wake when mail came. 'team-console join' puts it into a client's settings; --as NAME or TEAM_CONSOLE_AS
+    says whose session it is, and without it nothing is done."""
     options = call.options
     given = {"-t": options.team, "--as": options.actor, "--client": options.client, "--timeout": options.timeout}
     words = [word for option, value in given.items() if value for word in (option, value)]
@@ -163,21 +142,11 @@ def do_hook(call: Call) -> int:
 # `mcp`: serve the team's tools to an MCP client, for the agent that the environment names.
 
 
-def add_mcp_arguments(parser: ArgumentParser) -> None:
-    """Describe what it needs; it takes no arguments of its own."""
-    parser.description = (
-        "Serve whoami, inbox, send, hand_in_plan, ask_human, verdict, answer_shutdown, report_done and roster to an\n"
-        "MCP client, on standard input and output. Who acts comes from TEAM_CONSOLE_AS, the team from\n"
-        "TEAM_CONSOLE_TEAM or the current folder; no tool takes a name. It needs: pip install 'team-console[mcp]'."
-    )
-
-
+@verb()
 def do_mcp(call: Call) -> int:
-    """Serve until the client closes standard input.
-
-    Raises:
-        TeamError: `USAGE` without a name, a client or the packages; `INVALID_NAME`, `TEAM_NOT_FOUND`.
-    """
+    """Serve whoami, inbox, send, hand_in_plan, ask_human, verdict, answer_shutdown, report_done and roster to an
+    MCP client, on standard input and output. Who acts comes from TEAM_CONSOLE_AS, the team from
+    TEAM_CONSOLE_TEAM or the current folder; no tool takes a name. It needs: pip install 'team-console[mcp]'."""
     name = call.given_actor
     if name is None:
         text = "an agent that takes part by MCP needs a name"
@@ -192,3 +161,66 @@ def do_mcp(call: Call) -> int:
     from team_console.console.mcp.server import serve
 
     return serve(name, call.options.team)
+
+
+# `sendmessage`: SendMessage JSON (seed 001) on standard input, its reply on standard output.
+
+_WANTED = 'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or several such objects.'
+
+
+_DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
+"""Types of documents that decide something, so that whoever does must be known."""
+
+
+@verb()
+def do_sendmessage(call: Call) -> int:
+    """Reads JSON objects with the fields of SendMessage (type, recipient, content, summary, request_id, approve,
+    and in_reply_to for a message), one or several over any number of lines, with // comments, and acts as --as
+    NAME. With a message_id of your own a repetition writes nothing twice. The reply to each is JSON, one line
+    each where there are several: success, message, routing, and the ids it made. A refused object does not stop
+    the others; the exit status is that of the first refusal."""
+    call.out.as_json = True
+    documents = json_documents(read("the document"), hint=_WANTED)
+    if len(documents) == 1:
+        call.out.json(_submit(call, documents[0]))
+        return 0
+    statuses = [_submit_line(call, document) for document in documents]
+    return next((status for status in statuses if status), 0)
+
+
+def _submit_line(call: Call, document: Any) -> int:
+    try:
+        call.out.json(_submit(call, document), one_line=True)
+    except TeamError as error:
+        call.out.json(error.as_json(), one_line=True)
+        return error.exit_code
+    return 0
+
+
+def _submit(call: Call, document: Any) -> dict[str, Any]:
+
+    if isinstance(document, TeamError):
+        raise document
+    decides = read_form(document).type in _DECIDING
+    return submit(call.decider if decides else call.caller, document)
+
+
+# `route`: one orchestrator JSON document (seed 003) on standard input, its answer on standard output.
+
+
+@verb()
+def do_route(call: Call) -> int:
+    """Reads {"ACTION": ...} or invoke_command("route-inter-agent-messages", {"ACTION": ...}). ACTION is
+    poll, deliver, deliver_all, send, clear or clear_old. The answer is always JSON."""
+    from team_console.store.service.orchestrator import read_document, route
+
+    call.out.as_json = True
+    try:
+        document = read_document(read("the document"))
+        answer, status = route(call.caller, document, check_sender=partial(call.refuse_to_rise, field="SENDER")), 0
+    except TeamError as error:
+        if error.code is not Code.DELIVERY_TIMEOUT:
+            raise
+        answer, status = {key: item for key, item in error.as_json().items() if key != "hint"}, error.exit_code
+    call.out.json(answer)
+    return status

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from team_console.console.cli.registry import BY_NAME, VERBS, Verb
+from team_console.console.cli.registry import BY_NAME, VERBS, Arg, Verb, arg, flag
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import nearest
 
@@ -92,44 +91,46 @@ def find_verb(name: str) -> Verb:
 
 def parser_for(verb: Verb | None) -> Parser:
     """A parser that knows the global flags and, with a verb, its own options."""
+    command = verb.command if verb is not None else None
     parser = Parser(
         prog=f"{PROGRAM} {verb.name}" if verb else PROGRAM,
-        description=verb.help[0].upper() + verb.help[1:] + "." if verb else None,
+        description=command.description if command else None,
+        epilog=command.epilog if command else None,
         allow_abbrev=False,
         formatter_class=HelpFormatter,
     )
-    if verb is not None:
-        verb.add_arguments(parser)
-    add_global_flags(parser)
+    for item in command.arguments if command else ():
+        group = parser.add_mutually_exclusive_group() if isinstance(item, tuple) else parser
+        for one in item if isinstance(item, tuple) else (item,):
+            _add(group, one)
+    everywhere = parser.add_argument_group("everywhere")
+    for one in EVERYWHERE:
+        _add(everywhere, one)
     return parser
 
 
-def add_global_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags every verb takes."""
-    group = parser.add_argument_group("everywhere")
-    add_completed(group, "files", "-t", "--team", metavar="LOCATION", help="the team (or TEAM_CONSOLE_TEAM)")
-    add_completed(
-        group,
-        "agents",
-        "--as",
-        dest="actor",
-        metavar="NAME",
-        help="who acts (or TEAM_CONSOLE_AS; else the team's lead)",
-    )
-    group.add_argument("--json", dest="as_json", action="store_true", help="print one JSON object")
-    group.add_argument("--read-only", action="store_true", help="lock, create and write nothing")
-    group.add_argument("--version", action="store_true", help="print the version and leave")
+def _add(group: argparse._ActionsContainer, one: Arg) -> None:
+    action = group.add_argument(*one.names.split(), help=one.help, **one.options)
+    action.complete_from = one.source  # type: ignore[attr-defined]
 
 
-def add_completed(parser: argparse._ActionsContainer, source: str, *names: str, **options: Any) -> None:
-    """An argument that a shell completes from `source`: `files`, or what `_complete` can list (`agents`, ...)."""
-    parser.add_argument(*names, **options).complete_from = source  # type: ignore[attr-defined]
+EVERYWHERE = (
+    arg("-t --team", "the team (or TEAM_CONSOLE_TEAM)", metavar="LOCATION", source="files"),
+    arg("--as", "who acts (or TEAM_CONSOLE_AS; else the team's lead)", dest="actor", metavar="NAME", source="agents"),
+    flag("--json", "print one JSON object", dest="as_json"),
+    flag("--read-only", "lock, create and write nothing"),
+    flag("--version", "print the version and leave"),
+)
+"""The flags that every verb takes."""
+REQUEST = arg("request", "the request id", metavar="REQUEST", source="requests")
 
 
-def add_agent(parser: argparse.ArgumentParser, *, help: str) -> None:
+def agent(help: str) -> tuple[Arg, Arg]:
     """Let an agent be named as `NAME` or `--agent NAME`; `Call.agent` has it."""
-    add_completed(parser, "agents", "named", nargs="?", metavar="NAME", help=help)
-    add_completed(parser, "agents", "--agent", metavar="NAME", help="the same")
+    return (
+        arg("named", help, nargs="?", metavar="NAME", source="agents"),
+        arg("--agent", "the same", metavar="NAME", source="agents"),
+    )
 
 
 _MORE = """\
@@ -181,7 +182,7 @@ def meant_verb(name: str) -> str | None:
     return SAME.get(name.lower()) or nearest(name, [verb.name for verb in VERBS if verb.group])
 
 
-def meant_option(parser: ArgumentParser, message: str, given: Sequence[str]) -> str | None:
+def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | None:
     """What to type instead, where argparse refused `given` with `message`; None where nothing comes near."""
     options = [name for action in parser._actions for name in action.option_strings]
     if "expected one argument" in message:
@@ -196,7 +197,7 @@ def meant_option(parser: ArgumentParser, message: str, given: Sequence[str]) -> 
     return _instead_of(parser, word, options) if word.startswith("--") else None
 
 
-def _instead_of(parser: ArgumentParser, word: str, options: Sequence[str]) -> str | None:
+def _instead_of(parser: Parser, word: str, options: Sequence[str]) -> str | None:
     alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)
     if alone is not None:
         return f"{alone} is given without {word}: {parser.prog} {alone}"

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from team_console.console.cli.output import is_terminal
-from team_console.console.cli.unheard_names import is_in_settings, unheard_actor
 from team_console.store.backends.open import open_team
-from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, parse_json_sequence, without_comments
 from team_console.store.model.message import Message
-from team_console.store.model.names import canonical, check_name, nearest
+from team_console.store.model.names import USER, canonical, check_name, did_you_mean
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.client_requests import Question
-from team_console.store.protocol.verdicts import Face, Seen, digest_of, is_human, seen_of
+from team_console.store.protocol.kinds import KINDS
+from team_console.store.protocol.membership import known
+from team_console.store.protocol.verdicts import is_human
 from team_console.store.service.caller import Caller
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from team_console.store.contract.team import Snapshot, Team
     from team_console.store.model.errors import Problem
     from team_console.store.service.caller import Caller, Receipt
+    from team_console.store.settings.team_config import TeamConfig
     from team_console.store.views.rows import View
 
 
@@ -234,140 +233,6 @@ def split_names(values: list[str] | None) -> list[str]:
     return [canonical(name.strip()) for value in values or () for name in value.split(",") if name.strip()]
 
 
-# Options chosen on the command line: `LABEL`, a number, or `HEADER=LABEL` where several questions were asked.
-
-Answers = dict[str, str | list[str]]
-
-
-def answers_from(questions: Sequence[Question], options: Iterable[str], texts: Iterable[str]) -> Answers:
-    """Question text -> what was chosen or said.
-
-    Args:
-        options: Labels or numbers of options; of the n-th question, or the one with that header, as `n=LABEL` or
-            `HEADER=LABEL`.
-        texts: Own words, named in the same way where there are several questions.
-
-    Raises:
-        TeamError: `INVALID_FIELD` for an option nobody offered, with the nearest; `USAGE` where it does not say
-            which question it answers.
-    """
-    chosen: dict[str, list[str]] = {}
-    for word in options:
-        question, label = _option(questions, word)
-        chosen.setdefault(question.text, []).append(label)
-    for word in texts:
-        question, said = _said(questions, word)
-        chosen.setdefault(question.text, []).append(said)
-    several = {question.text for question in questions if question.several}
-    return {text: words if text in several or len(words) > 1 else words[0] for text, words in chosen.items()}
-
-
-def _option(questions: Sequence[Question], word: str) -> tuple[Question, str]:
-    """The question an option belongs to and its label; a label that holds a `=` itself comes first."""
-    offering = [question for question in questions if _label(question, word) is not None]
-    if len(offering) == 1:
-        return offering[0], _label(offering[0], word) or word
-    named = _named(questions, word)
-    if named is not None:
-        question, rest = named
-        label = _label(question, rest) or _numbered(question, rest)
-        if label is None:
-            raise _no_such_option((question,), rest)
-        return question, label
-    if len(offering) > 1:
-        raise _which(questions, word)
-    label = _numbered(questions[0], word) if len(questions) == 1 else None
-    if label is None:
-        raise _no_such_option(questions, word)
-    return questions[0], label
-
-
-def _said(questions: Sequence[Question], word: str) -> tuple[Question, str]:
-    if len(questions) == 1:
-        return questions[0], word
-    named = _named(questions, word)
-    if named is None:
-        raise _which(questions, word)
-    return named
-
-
-def _named(questions: Sequence[Question], word: str) -> tuple[Question, str] | None:
-    """What `HEADER=REST` or `2=REST` names."""
-    key, sign, rest = word.partition("=")
-    key = key.strip().casefold()
-    if not sign or not key:
-        return None
-    for number, question in enumerate(questions, start=1):
-        if key in (str(number), question.header.strip().casefold()):
-            return question, rest.strip()
-    return None
-
-
-def _label(question: Question, word: str) -> str | None:
-    """The label as the asker wrote it, however the word's letters are cased."""
-    labels = [option.label for option in question.options]
-    if word in labels:
-        return word
-    alike = [label for label in labels if label.casefold() == word.strip().casefold()]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _numbered(question: Question, word: str) -> str | None:
-    number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
-    return question.options[number - 1].label if 0 < number <= len(question.options) else None
-
-
-def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
-    labels = [option.label for question in questions for option in question.options]
-    meant = nearest(word, labels)
-    offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
-    guess = f"Did you mean {meant}? " if meant else ""
-    return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", f"{guess}{offered} Own words: --text WORDS.")
-
-
-def _which(questions: Sequence[Question], word: str) -> TeamError:
-    names = ", ".join(f"{question.header or number}=..." for number, question in enumerate(questions, start=1))
-    return TeamError(Code.USAGE, f"which question does {word:.80} answer?", f"Name it: {names}")
-
-
-# What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.
-
-_WORD = re.compile(r"[0-9a-f]{64}")
-
-
-def add_seen(parser: ArgumentParser) -> None:
-    """Declare the option."""
-    text = "answer only what show REQUEST printed with this word; without it the verdict says that nothing was shown"
-    parser.add_argument("--seen", metavar="WORD", help=text)
-
-
-def seen_by(call: Call, question: Message | None = None) -> Seen:
-    """What was shown to whoever answers, for the record of the verdict.
-
-    Args:
-        question: The request as it was read already, which the answer is to be on in any case.
-
-    Raises:
-        ChangedError: The request is not what `show` printed with this word.
-        TeamError: `INVALID_FIELD` for a word that `show` never prints.
-    """
-    from team_console.store.service.requests import live_question
-
-    word = call.options.seen
-    if word is None:
-        return Seen(digest_of(question) if question is not None else "", face=Face.NAMED)
-    if not _WORD.fullmatch(word):
-        hint = f"team-console show {call.options.request} prints it."
-        raise TeamError(Code.INVALID_FIELD, "--seen takes the whole word that show prints, 64 hexadecimal digits", hint)
-    question = question or live_question(call.snapshot(), call.options.request, word)
-    if question is None:
-        return Seen(word, face=Face.PRINTED)
-    # guard: answered-what-show-printed
-    if digest_of(question) != word:
-        raise ChangedError(call.options.request, question)
-    return seen_of(question, face=Face.PRINTED)
-
-
 # Reads a content handed in on standard input: whole, as UTF-8, and not without end.
 
 _MAX_BYTES = 64 * 1024 * 1024
@@ -478,3 +343,45 @@ def watched(team: Team) -> Snapshot:
         time.sleep(_PAUSE)
         snapshot = team.snapshot()
     return snapshot
+
+
+# Words for names that nobody has and kinds that are none: a slip of the keyboard must not look like an empty list.
+
+
+def unheard_actor(snapshot: Snapshot, name: str) -> list[str]:
+    """A warning when whoever acts or looks is no member of the team, where its settings name the members."""
+    if not snapshot.config.declared or _is_known(snapshot, name):
+        return []
+    return [f"no member of team {snapshot.config.name} is called {name}{did_you_mean(name, _names(snapshot))}"]
+
+
+def unheard_agent(snapshot: Snapshot, name: str | None, ever: Callable[[], Sequence[Message]]) -> list[str]:
+    """A warning when nobody is or was called `name`, for whom nothing was found; `ever` reads all there is of it."""
+    if name is None or _is_known(snapshot, name) or ever():
+        return []
+    text = f"nobody called {name} is known in team {snapshot.config.name}, and nobody in its archives"
+    return [f"{text}{did_you_mean(name, _names(snapshot))}"]
+
+
+def unheard_kind(config: TeamConfig, kind: str | None) -> list[str]:
+    """A warning when there is no kind of message `kind`, of which nothing was found."""
+    if kind is None or kind in KINDS or kind in config.kinds:
+        return []
+    return [f"no kind of message is called {kind}{did_you_mean(kind, [*KINDS, *config.kinds])}"]
+
+
+def is_in_settings(config: TeamConfig, name: str) -> bool:
+    """Whether the settings alone tell that somebody is called `name`."""
+    return name in config.agents or name in config.humans or name in (USER, config.lead)
+
+
+def _is_known(snapshot: Snapshot, name: str) -> bool:
+    if is_in_settings(snapshot.config, name):
+        return True
+    if any(name == message.sender or name in message.recipients for message in snapshot.messages):
+        return True
+    return name in _names(snapshot)
+
+
+def _names(snapshot: Snapshot) -> Iterable[str]:
+    return known(snapshot.config, snapshot.messages)

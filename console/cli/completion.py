@@ -1,235 +1,124 @@
-"""Completion scripts for bash, zsh and fish, made from the argument parsers so that they cannot go stale."""
+"""Completion of a command line: the scripts for bash, zsh and fish, which ask `_complete`, and its answer.
+
+A script hands over the words up to the cursor and gets a line for each word that fits: the word, a tab, its meaning.
+An exit status of 1 says that the name of a file belongs there.
+"""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 
-from msgspec import Struct
-from team_console.console.cli.arguments import PROGRAM, parser_for
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.arguments import parser_for, split
+from team_console.console.cli.call import Call
+from team_console.console.cli.reference import TOPICS
+from team_console.console.cli.registry import BY_NAME, VERBS
+from team_console.store.model.names import ALL, is_name
+from team_console.store.protocol.kinds import KINDS
 
-
-class Argument(Struct, frozen=True):
-    """One option or positional of a verb.
-
-    Attributes:
-        flags: `--to`, `-t`; empty for a positional.
-        value: Name of its value, empty for a switch.
-        choices: Words it accepts, when there is a fixed list.
-        source: What `_complete` lists for it, or `files`, or empty.
-    """
-
-    flags: tuple[str, ...]
-    help: str
-    value: str
-    choices: tuple[str, ...]
-    source: str
-
-
-def arguments_of(verb_name: str) -> list[Argument]:
-    """What the verb takes, global flags included."""
-    verb = next(verb for verb in VERBS if verb.name == verb_name)
-    return [_argument(action) for action in parser_for(verb)._actions]
-
-
-def _argument(action: argparse.Action) -> Argument:
-    takes_value = action.nargs != 0
-    choices = tuple(str(choice) for choice in action.choices) if action.choices else ()
-    source = getattr(action, "complete_from", "")
-    metavar = action.metavar if isinstance(action.metavar, str) else action.dest
-    return Argument(tuple(action.option_strings), action.help or "", metavar if takes_value else "", choices, source)
-
-
-def script(shell: str) -> str:
-    """The script for `bash`, `zsh` or `fish`."""
-    verbs = [(verb.name, verb.help) for verb in VERBS if verb.group]
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](verbs)
-
-
-def _bash(verbs: Sequence[tuple[str, str]]) -> str:
-    cases = []
-    for name, _ in verbs:
-        arguments = arguments_of(name)
-        flags = " ".join(flag for argument in arguments for flag in argument.flags)
-        words = [word for argument in arguments if not argument.flags for word in argument.choices]
-        source = next((argument.source for argument in arguments if not argument.flags and argument.source), "")
-        cases.append(f"    {name}) flags='{flags}' words='{' '.join(words)}' source='{source}' ;;")
-    values = {}
-    for name, _ in verbs:
-        for item in arguments_of(name):
-            for flag in item.flags if item.value else ():
-                answer = f"words='{' '.join(item.choices)}'" if item.choices else f"source='{item.source}'"
-                values[f"{name}:{flag}"] = f"    {name}:{flag}) {answer} ;;"
-    return _BASH.format(
-        verbs=" ".join(name for name, _ in verbs), cases="\n".join(cases), values="\n".join(values.values())
-    )
-
-
-_BASH = r"""# bash completion for team-console
-_team_console() {{
-  local line=${{COMP_LINE:0:COMP_POINT}} verb='' previous='' current='' word
-  local flags='-t --team --as --json --read-only --version --help' words='{verbs}' source=''
-  local -a typed given=()
+SCRIPTS = {
+    "bash": r"""# bash completion for team-console
+_team_console() {
+  local line=${COMP_LINE:0:COMP_POINT} found
+  local -a typed
   read -r -a typed <<<"$line"
   if [[ $line == *[[:space:]] ]]; then typed+=(''); fi
-  current=${{typed[${{#typed[@]}}-1]}}
-  local position=1 last=$((${{#typed[@]}} - 1))
-  while ((position < last)); do
-    word=${{typed[position]}}
-    case $word in
-      -t | --team | --as)
-        if ((position + 1 < last)); then
-          given+=("$word" "${{typed[position + 1]}}")
-          ((position++))
-        fi ;;
-      --team=* | --as=*) given+=("$word") ;;
-      -*) ;;
-      *) [[ -n $verb ]] || verb=$word ;;
-    esac
-    ((position++))
-  done
-  ((last > 0)) && previous=${{typed[last - 1]}}
-  case $verb in
-{cases}
-  esac
-  local wants_value=yes
-  case $verb:$previous in
-    :-t | :--team) words='' source=files ;;
-    :--as) words='' source=agents ;;
-{values}
-    *) wants_value='' ;;
-  esac
-  [[ -z $wants_value && $current == -* ]] && {{ words=$flags; source=''; }}
-  if [[ $source == files ]]; then
-    compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")
-    return
-  fi
-  if [[ -n $source ]]; then
-    words=$(team-console _complete "$source" "${{given[@]}}" 2>/dev/null)
-  fi
-  local head=''
-  if [[ $source == agents && $current == *,* ]]; then head=${{current%,*}},; fi
-  mapfile -t COMPREPLY < <(compgen -P "$head" -W "$words" -- "${{current#"$head"}}")
+  found=$(team-console _complete -- "${typed[@]:1}" 2>/dev/null) || compopt -o default 2>/dev/null
+  COMPREPLY=()
+  [[ -z $found ]] || mapfile -t COMPREPLY <<<"$found"
   # readline replaces only what follows the last word break, so the part before it must not come twice
-  local breaks=${{COMP_WORDBREAKS//[[:space:]]/}} kept=$current
-  while [[ -n $kept && $breaks != *"${{kept: -1}}"* ]]; do kept=${{kept%?}}; done
-  COMPREPLY=("${{COMPREPLY[@]#"$kept"}}")
-}}
-complete -F _team_console team-console
-"""
-
-
-def _zsh(verbs: Sequence[tuple[str, str]]) -> str:
-    listed = "\n".join(f"    {_quote(name + ':' + text)}" for name, text in verbs)
-    cases = "\n".join(f"        {name})\n          _arguments {' '.join(_zsh_arguments(name))} ;;" for name, _ in verbs)
-    everywhere = " ".join(_zsh_arguments(None))
-    return _ZSH.format(listed=listed, cases=cases, everywhere=everywhere)
-
-
-def _zsh_arguments(verb_name: str | None) -> Iterator[str]:
-    found = arguments_of(verb_name) if verb_name else [_argument(action) for action in parser_for(None)._actions]
-    positionals = [argument for argument in found if not argument.flags]
-    for argument in found:
-        help_text = argument.help.replace("[", "(").replace("]", ")").replace(":", " -").replace("%%", "%")
-        action = f"({' '.join(argument.choices)})" if argument.choices else _ZSH_ACTIONS.get(argument.source, "")
-        value = f":{argument.value.replace(':', ' ')}:{action}" if argument.value else ""
-        if not argument.flags:
-            rest = "*" if argument is positionals[-1] else ""  # zsh takes no second one for all the rest
-            yield _quote(f"{rest}{value or ':word:'}")
-        for flag in argument.flags:
-            yield _quote(f"*{flag}[{help_text}]{value}")
-
-
-_ZSH_ACTIONS = {
-    "files": "_files",
-    **{item: f" _team_console_words {item}" for item in ("agents", "requests", "messages", "held", "kinds", "topics")},
+  local breaks=${COMP_WORDBREAKS//[[:space:]]/} kept=${typed[${#typed[@]}-1]}
+  while [[ -n $kept && $breaks != *"${kept: -1}"* ]]; do kept=${kept%?}; done
+  COMPREPLY=("${COMPREPLY[@]%%$'\t'*}")
+  COMPREPLY=("${COMPREPLY[@]#"$kept"}")
 }
-
-_ZSH = r"""#compdef team-console
-_team_console_words() {{
-  local -a found
-  found=(${{(f)"$(team-console _complete $1 $given 2>/dev/null)"}})
-  ((${{#found}})) || return 1
-  if [[ ${{words[CURRENT-1]}} == --to ]]; then _values -s , agent $found; else compadd -a found; fi
-}}
-_team_console() {{
-  local context state state_descr line
-  local -A opt_args
-  local -a given
-  local -i number
-  for ((number = 2; number < CURRENT; number++)); do
-    case $words[number] in
-      -t | --team | --as) given+=($words[number] ${{(Q)words[number + 1]}}) ;;
-      --team=* | --as=*) given+=(${{(Q)words[number]}}) ;;
-    esac
-  done
-  local -a verbs
-  verbs=(
-{listed}
-  )
-  _arguments -C {everywhere} '1: :->verb' '*:: :->rest'
-  case $state in
-    verb) _describe verb verbs ;;
-    rest)
-      case $words[1] in
-{cases}
-      esac ;;
-  esac
-}}
+complete -F _team_console team-console
+""",
+    "zsh": r"""#compdef team-console
+_team_console() {
+  local found
+  found=$(team-console _complete -- "${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null) || { _files; return }
+  [[ -n $found ]] || return 1
+  local -a lines=("${(@f)found}") given
+  given=("${(@)lines%%$'\t'*}")
+  lines=("${(@)lines/$'\t'/  }")
+  compadd -l -d lines -a given
+}
 if [[ $funcstack[1] == _team-console ]]; then _team_console "$@"; else compdef _team_console team-console; fi
-"""
+""",
+    "fish": r"""# fish completion for team-console
+function __team_console_complete
+    set -l before (commandline -opc)
+    set -l current (commandline -ct)
+    team-console _complete -- $before[2..] "$current" 2>/dev/null
+    or __fish_complete_path "$current"
+end
+complete -c team-console -f -a '(__team_console_complete)'
+""",
+}
+_PLAIN = re.compile(r"[\w@.+:-]+")
+"""Words a shell takes as they are; bash expands what a completion script is given."""
 
 
-def _fish(verbs: Sequence[tuple[str, str]]) -> str:
-    names = " ".join(name for name, _ in verbs)
-    lines = [_FISH.format(names=names)]
-    for item in [_argument(action) for action in parser_for(None)._actions]:
-        lines.append(_fish_option("", item))
-    for name, text in verbs:
-        lines.append(f"complete -c {PROGRAM} -n __team_console_no_verb -f -a {name} -d {_quote(text)}")
-        condition = f" -n '__fish_seen_subcommand_from {name}'"
-        own = [
-            argument
-            for argument in arguments_of(name)
-            if not {"-h", "--team", "--as", "--json", "--read-only"} & {*argument.flags}
-        ]
-        lines += [_fish_option(condition, argument) for argument in own if "--version" not in argument.flags]
-    return "\n".join(line for line in lines if line) + "\n"
+def completions(call: Call, words: list[str]) -> Iterator[tuple[str, str]] | None:
+    """Words that may stand in place of the last one, each with what it means; None where files do.
+
+    Raises:
+        TeamError: When the team cannot be read.
+    """
+    before, current = [word for word in words[:-1] if word], words[-1] if words else ""
+    name, _ = split(before)
+    verb = BY_NAME.get(name or "")
+    actions = parser_for(verb)._actions
+    for flags, value in pairwise(before):  # the team and the actor that the line names
+        for action in actions:
+            if flags in action.option_strings and action.dest in ("team", "actor"):
+                setattr(call.options, action.dest, value)
+    asked = [item for item in actions if before and before[-1] in item.option_strings and item.nargs != 0]
+    if not asked and current.startswith("-"):
+        return _fitting(current, ((flag, item.help or "") for item in actions for flag in item.option_strings))
+    if not asked and verb is None:
+        return _fitting(current, ((verb.name, verb.help) for verb in VERBS if verb.group)) if name is None else iter(())
+    places = asked or [item for item in actions if not item.option_strings]
+    sources = dict.fromkeys(getattr(item, "complete_from", "") for item in places)
+    if "files" in sources:
+        return None
+    choices = [(str(choice), "") for item in places for choice in item.choices or ()]
+    there = chain(choices, *(_listed(call, source) for source in sources))
+    head, comma, last = current.rpartition(",")
+    if comma and "agents" in sources:
+        return ((f"{head},{word}", meaning) for word, meaning in _fitting(last, there))
+    return _fitting(current, there)
 
 
-def _fish_option(condition: str, argument: Argument) -> str:
-    words = " ".join(argument.choices) or (
-        f"(__team_console_words {argument.source})" if argument.source not in ("", "files") else ""
+def _fitting(current: str, words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    return (
+        (word, " ".join(meaning.replace("%%", "%").split()))
+        for word, meaning in words
+        if word.startswith(current) and (_PLAIN.fullmatch(word) or is_name(word))
     )
-    answers = f" -a {_quote(words)}" if words else ""
-    if not argument.flags:
-        return f"complete -c {PROGRAM}{condition} -f{answers}" if words else ""
-    flags = "".join(f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}" for flag in argument.flags)
-    kind = (" -r" if argument.source == "files" else " -x") if argument.value else " -f"
-    return f"complete -c {PROGRAM}{condition}{flags}{kind}{answers} -d {_quote(argument.help)}"
 
 
-_FISH = r"""# fish completion for team-console
-function __team_console_words
-    set -l words (commandline -opc)
-    set -l given
-    for number in (seq 2 (count $words))
-        switch $words[$number]
-            case -t --team --as
-                test $number -lt (count $words); and set -a given $words[$number] $words[(math $number + 1)]
-            case '--team=*' '--as=*'
-                set -a given $words[$number]
-        end
-    end
-    team-console _complete $argv[1] $given 2>/dev/null
-end
-function __team_console_no_verb
-    not __fish_seen_subcommand_from {names}
-end
-complete -c team-console -f"""
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+def _listed(call: Call, source: str) -> Iterator[tuple[str, str]]:
+    """What the team has of a kind, such as its agents."""
+    match source:
+        case "topics":
+            yield from ((verb.name, verb.help) for verb in VERBS if verb.group)
+            yield from ((topic, "") for topic in TOPICS)
+        case "agents":
+            config = call.team.config()
+            yield from ((agent.name, agent.role) for agent in config.agents.values())
+            senders = () if config.declared else (message.sender for message in call.snapshot().messages)
+            yield from ((name, "") for name in dict.fromkeys((config.lead, ALL, *senders)) if name not in config.agents)
+        case "kinds":
+            yield from ((kind, "") for kind in dict.fromkeys((*KINDS, *call.team.config().kinds)))
+        case "requests":
+            yield from ((row.request_id, row.title) for row in call.view().requests if row.is_open)
+        case "messages":
+            messages = call.snapshot().messages
+            yield from ((message.message_id, message.summary) for message in messages if message.status != "read")
+        case "held":
+            for message in call.snapshot().messages:
+                if message.status in ("delivered", "claimed") and message.is_addressed_to(call.actor):
+                    yield message.message_id, message.summary

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from team_console.console.cli.arguments import add_completed
-from team_console.console.cli.call import Answers, Call, add_seen, answers_from, content, file_text, seen_by
+from team_console.console.cli.arguments import REQUEST
+from team_console.console.cli.call import Call, content, file_text
 from team_console.console.cli.printing import describe, whole_content
-from team_console.console.cli.waits import (
-    EXIT_STATUSES,
-    add_wait,
-    finish_asking,
-    finish_outcome,
-    look_or_wait,
-    seconds_of,
-)
+from team_console.console.cli.registry import arg, flag, verb
+from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
-from team_console.store.model.names import USER, canonical
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER, canonical, nearest
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.client_requests import questions_of
+from team_console.store.protocol.client_requests import Question, questions_of
+from team_console.store.protocol.grants import grants_among, scope_in
 from team_console.store.protocol.membership import left_out, members
 from team_console.store.protocol.relations import silent
 from team_console.store.protocol.remarks import Remark, remark_on
+from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
 from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
+from team_console.store.service.grants import recall_grant, refuse_contradiction, start_grant, trial_of
 from team_console.store.service.requests import (
     answer,
     approve,
+    ask_back,
     foresee,
     live_question,
     reject,
@@ -39,28 +39,219 @@ from team_console.store.service.requests import (
     submit_plan,
 )
 from team_console.store.service.sending import left_out_words
+from team_console.store.views.proposals import lines_to_remark
 
 if TYPE_CHECKING:
     from team_console.store.views.verdicts import Outcome
 
 
-def add_plan_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Hand in the plan of --as NAME to the team's lead. The request id is printed; the verdict comes to NAME's\n"
-        "inbox as plan_approval_response. A later plan of the same author supersedes an open one.\n"
-        "With --wait it waits, and prints the verdict.\n" + EXIT_STATUSES
-    )
-    parser.add_argument("--content", required=True, metavar="C|-", help="the plan; - reads standard input")
-    parser.add_argument("--summary", help="5-10 words; the plan's first line when left out")
-    add_wait(parser)
+EXIT_STATUSES = """
+It leaves with 0 for yes or an answer, 10 for no, 11 while nothing was said, and 12
+when the request was withdrawn, timed out, or a later one took its place."""
 
 
-def do_plan(call: Call) -> int:
-    """Submit, and print the request id alone so that a script can keep it, or with a wait the verdict."""
+WAIT = (
+    arg(
+        "--wait",
+        "wait for the verdict, at most this long (without a number: until there is one), and print it",
+        nargs="?",
+        type=float,
+        const=math.inf,
+        metavar="SECONDS",
+    ),
+    arg("--timeout", "the same as --wait SECONDS", type=float, metavar="SECONDS"),
+)
+
+
+REMARK = arg(
+    "--remark",
+    "words on one line of it, as show --lines numbers them; repeat it",
+    action="append",
+    default=[],
+    metavar="LINE:TEXT",
+)
+SEVERAL = (
+    REQUEST,
+    arg(
+        "more",
+        "further requests with the same verdict: each is answered on its own, none that is not named",
+        nargs="*",
+        metavar="REQUEST",
+        source="requests",
+    ),
+    arg(
+        "--seen",
+        "answer only what show REQUEST printed with this word; of several requests one word each, in their order",
+        action="append",
+        metavar="WORD",
+    ),
+)
+"""One request, or several that get the same verdict."""
+
+
+def _finish_asking(call: Call, ask: Callable[[], Receipt]) -> int:
+    """Ask, and print what was asked, or with a wait what was answered; the exit status.
+
+    Without a wait the request id stands alone on standard output, with one the answer does, so that a script can
+    keep either; the id is then said on standard error.
+    """
+    if call.options.wait is None and call.options.timeout is None:
+        receipt = ask()
+        return call.finish(receipt, [safe_line(receipt.request_id)])
+    from team_console.console.cli.waits import finish_wait, seconds_of  # asyncio: 20 ms, which a wait alone needs
+
     seconds_of(call)
-    receipt = submit_plan(call.caller, content=content(call.options.content) or "", summary=call.options.summary)
-    return finish_asking(call, receipt)
+    return finish_wait(call, ask())
+
+
+# Options chosen on the command line: `LABEL`, a number, or `HEADER=LABEL` where several questions were asked.
+
+Answers = dict[str, str | list[str]]
+
+
+def answers_from(questions: Sequence[Question], options: Iterable[str], texts: Iterable[str]) -> Answers:
+    """Question text -> what was chosen or said.
+
+    Args:
+        options: Labels or numbers of options; of the n-th question, or the one with that header, as `n=LABEL` or
+            `HEADER=LABEL`.
+        texts: Own words, named in the same way where there are several questions.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for an option nobody offered, with the nearest; `USAGE` where it does not say
+            which question it answers.
+    """
+    chosen: dict[str, list[str]] = {}
+    for word in options:
+        question, label = _option(questions, word)
+        chosen.setdefault(question.text, []).append(label)
+    for word in texts:
+        question, said = _said(questions, word)
+        chosen.setdefault(question.text, []).append(said)
+    several = {question.text for question in questions if question.several}
+    return {text: words if text in several or len(words) > 1 else words[0] for text, words in chosen.items()}
+
+
+def _option(questions: Sequence[Question], word: str) -> tuple[Question, str]:
+    """The question an option belongs to and its label; a label that holds a `=` itself comes first."""
+    offering = [question for question in questions if _label(question, word) is not None]
+    if len(offering) == 1:
+        return offering[0], _label(offering[0], word) or word
+    named = _named(questions, word)
+    if named is not None:
+        question, rest = named
+        label = _label(question, rest) or _numbered(question, rest)
+        if label is None:
+            raise _no_such_option((question,), rest)
+        return question, label
+    if len(offering) > 1:
+        raise _which(questions, word)
+    label = _numbered(questions[0], word) if len(questions) == 1 else None
+    if label is None:
+        raise _no_such_option(questions, word)
+    return questions[0], label
+
+
+def _said(questions: Sequence[Question], word: str) -> tuple[Question, str]:
+    if len(questions) == 1:
+        return questions[0], word
+    named = _named(questions, word)
+    if named is None:
+        raise _which(questions, word)
+    return named
+
+
+def _named(questions: Sequence[Question], word: str) -> tuple[Question, str] | None:
+    """What `HEADER=REST` or `2=REST` names."""
+    key, sign, rest = word.partition("=")
+    key = key.strip().casefold()
+    if not sign or not key:
+        return None
+    for number, question in enumerate(questions, start=1):
+        if key in (str(number), question.header.strip().casefold()):
+            return question, rest.strip()
+    return None
+
+
+def _label(question: Question, word: str) -> str | None:
+    """The label as the asker wrote it, however the word's letters are cased."""
+    labels = [option.label for option in question.options]
+    if word in labels:
+        return word
+    alike = [label for label in labels if label.casefold() == word.strip().casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _numbered(question: Question, word: str) -> str | None:
+    number = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
+    return question.options[number - 1].label if 0 < number <= len(question.options) else None
+
+
+def _no_such_option(questions: Sequence[Question], word: str) -> TeamError:
+    labels = [option.label for question in questions for option in question.options]
+    meant = nearest(word, labels)
+    offered = f"Offered: {', '.join(labels):.300}." if labels else "It offers no options."
+    guess = f"Did you mean {meant}? " if meant else ""
+    return TeamError(Code.INVALID_FIELD, f"there is no option {word:.80}", f"{guess}{offered} Own words: --text WORDS.")
+
+
+def _which(questions: Sequence[Question], word: str) -> TeamError:
+    names = ", ".join(f"{question.header or number}=..." for number, question in enumerate(questions, start=1))
+    return TeamError(Code.USAGE, f"which question does {word:.80} answer?", f"Name it: {names}")
+
+
+# What the command line showed of a request before it is answered: `show` names it, `--seen` quotes it.
+
+_WORD = re.compile(r"[0-9a-f]{64}")
+
+
+SEEN = arg(
+    "--seen",
+    "answer only what show REQUEST printed with this word; without it the verdict says that nothing was shown",
+    metavar="WORD",
+)
+
+
+def seen_by(call: Call, question: Message | None = None) -> Seen:
+    """What was shown to whoever answers, for the record of the verdict.
+
+    Args:
+        question: The request as it was read already, which the answer is to be on in any case.
+
+    Raises:
+        ChangedError: The request is not what `show` printed with this word.
+        TeamError: `INVALID_FIELD` for a word that `show` never prints.
+    """
+    word = call.options.seen
+    if word is None:
+        return Seen(digest_of(question) if question is not None else "", face=Face.NAMED)
+    if not _WORD.fullmatch(word):
+        hint = f"team-console show {call.options.request} prints it."
+        raise TeamError(Code.INVALID_FIELD, "--seen takes the whole word that show prints, 64 hexadecimal digits", hint)
+    question = question or live_question(call.snapshot(), call.options.request, word)
+    if question is None:
+        return Seen(word, face=Face.PRINTED)
+    # guard: answered-what-show-printed
+    if digest_of(question) != word:
+        raise ChangedError(call.options.request, question)
+    return seen_of(question, face=Face.PRINTED)
+
+
+# `plan`: an agent hands in a plan.
+
+
+@verb(
+    arg("--content", "the plan; - reads standard input", required=True, metavar="C|-"),
+    arg("--summary", "5-10 words; the plan's first line when left out"),
+    *WAIT,
+    more=EXIT_STATUSES,
+)
+def do_plan(call: Call) -> int:
+    """Hand in the plan of --as NAME to the team's lead. The request id is printed; the verdict comes to NAME's
+    inbox as plan_approval_response. A later plan of the same author supersedes an open one.
+    With --wait it waits, and prints the verdict."""
+    plan, summary = content(call.options.content) or "", call.options.summary
+    return _finish_asking(call, lambda: submit_plan(call.caller, content=plan, summary=summary))
 
 
 # `ask`: an agent puts a question to the human; the request id comes back, or with a wait the answer.
@@ -68,44 +259,35 @@ def do_plan(call: Call) -> int:
 _LONGEST = 31_536_000.0
 
 
-def add_ask_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Put a question of --as NAME to the team's lead. Any number may be open. The request id is printed; with\n"
-        "--wait it waits, and prints the answer alone: the label that was chosen, or the human's own words.\n"
-        + EXIT_STATUSES
-    )
-    parser.add_argument("question", nargs="?", metavar="QUESTION", help="the question")
-    parser.add_argument("--option", action="append", metavar="LABEL", help="what may be chosen; repeat it")
-    parser.add_argument("--header", default="", metavar="H", help="a word or two that name the question")
-    parser.add_argument("--several", action="store_true", help="more than one option may be chosen")
-    parser.add_argument(
-        *("--questions",),
-        metavar="JSON|-",
-        help="questions as a list of {question, header, options: [{label, description}], multiSelect}; - reads "
+@verb(
+    arg("question", "the question", nargs="?", metavar="QUESTION"),
+    arg("--option", "what may be chosen; repeat it", action="append", metavar="LABEL"),
+    arg("--header", "a word or two that name the question", default="", metavar="H"),
+    flag("--several", "more than one option may be chosen"),
+    arg(
+        "--questions",
+        "questions as a list of {question, header, options: [{label, description}], multiSelect}; - reads "
         "standard input",
-    )
-    parser.add_argument("--summary", help="one line for the human's list; made from the question when left out")
-    parser.add_argument("--expires", type=float, metavar="SECONDS", help="withdraw it as timed out after so long")
-    add_wait(parser)
-
-
+        metavar="JSON|-",
+    ),
+    arg("--summary", "one line for the human's list; made from the question when left out"),
+    arg("--expires", "withdraw it as timed out after so long", type=float, metavar="SECONDS"),
+    *WAIT,
+    more=EXIT_STATUSES,
+)
 def do_ask(call: Call) -> int:
-    """Ask, wait when asked to, and print."""
+    """Put a question of --as NAME to the team's lead. Any number may be open. The request id is printed; with
+    --wait it waits, and prints the answer alone: the label that was chosen, or the human's own words."""
     options = call.options
-    seconds_of(call)
     questions = _questions(call)
     _refuse_blank(questions)
     seconds = options.expires
     if seconds is not None and not 0 < seconds <= _LONGEST:
         raise TeamError(Code.USAGE, f"--expires {seconds:g} is not a number of seconds", "For example --expires 600.")
-    receipt = ask_question(
-        call.caller,
-        questions=questions,
-        expires=call.team.clock() + timedelta(seconds=seconds) if seconds is not None else None,
-        summary=options.summary,
+    expires = call.team.clock() + timedelta(seconds=seconds) if seconds is not None else None
+    return _finish_asking(
+        call, lambda: ask_question(call.caller, questions=questions, expires=expires, summary=options.summary)
     )
-    return finish_asking(call, receipt)
 
 
 def _questions(call: Call) -> list[dict[str, Any]]:
@@ -161,24 +343,13 @@ def _listed(text: str) -> list[dict[str, Any]]:
 # `verdict`: how one request stands, at once or as soon as it is decided.
 
 
-def add_verdict_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Say how one request stands, at once or with --wait as soon as it is decided. What is printed for --as NAME,\n"
-        "whom the answer is to, is marked as read.\n" + EXIT_STATUSES
-    )
-    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
-    add_wait(parser)
-
-
+@verb(REQUEST, *WAIT, more=EXIT_STATUSES)
 def do_verdict(call: Call) -> int:
-    """Look or wait, and print."""
-    outcome = look_or_wait(call, call.options.request)
-    if call.out.as_json:
-        from team_console.store.views.verdicts import outcome_json
+    """Say how one request stands, at once or with --wait as soon as it is decided. What is printed for --as
+    NAME, whom the answer is to, is marked as read."""
+    from team_console.console.cli.waits import look_or_wait  # asyncio: 20 ms, which handing in a plan has no use for
 
-        call.out.json(outcome_json(outcome))
-    return finish_outcome(call, outcome)
+    return look_or_wait(call, call.options.request)
 
 
 # `approve`: answers an open request with yes.
@@ -187,34 +358,30 @@ _ONLY = object()
 """`--always` without a number, which any number could be taken for."""
 
 
-def add_approve_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    _add_several(parser)
-    parser.add_argument("--note", help="a word to the asker")
-    parser.add_argument(
-        "--agent-name", metavar="N", help="the name of the agent to be created (else made from its type)"
-    )
-    parser.add_argument(
-        *("--always",),
+@verb(
+    *SEVERAL,
+    arg("--note", "a word to the asker"),
+    arg("--agent-name", "the name of the agent to be created (else made from its type)", metavar="N"),
+    arg(
+        "--always",
+        "for a permission: allow the client's suggestion N from now on (without a number: its only one)",
         nargs="?",
         type=int,
         const=_ONLY,
         metavar="N",
-        help="for a permission: allow the client's suggestion N from now on (without a number: its only one)",
-    )
-    parser.add_argument("--mode", metavar="M", help="for a plan: the mode to go on in, one of those it offers")
-    parser.add_argument(
-        "--edited", metavar="FILE|-", help="approve this text in place of the plan, the command or the file's content"
-    )
-    _add_remarks(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say what it would do, and who will be told")
-
-
+    ),
+    arg("--mode", "for a plan: the mode to go on in, one of those it offers", metavar="M"),
+    arg("--edited", "approve this text in place of the plan, the command or the file's content", metavar="FILE|-"),
+    REMARK,
+    flag("--dry-run", "only say what it would do, and who will be told"),
+)
 def do_approve(call: Call) -> int:
-    """Approve, and say what was decided on whose request."""
+    """Answer an open request with yes: once, always, or edited."""
+    return _each(call, _approve)
+
+
+def _approve(call: Call) -> int:
     options = call.options
-    if options.more or isinstance(options.seen, list):
-        return _each(call, do_approve)
     if options.dry_run:
         return _show(call, foresee(call.snapshot(), request_id=options.request, agent_name=options.agent_name))
     receipt: Receipt = approve(
@@ -245,19 +412,19 @@ def _show(call: Call, foreseen: tuple[str, ...]) -> int:
 # `reject`: answers an open request with no, with the reason.
 
 
-def add_reject_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    _add_several(parser)
-    parser.add_argument("--reason", default="", help="why not; the asker reads it")
-    parser.add_argument("--suggest", metavar="S", help="what would be accepted instead")
-    _add_remarks(parser)
-
-
+@verb(
+    *SEVERAL,
+    arg("--reason", "why not; the asker reads it", default=""),
+    arg("--suggest", "what would be accepted instead", metavar="S"),
+    REMARK,
+)
 def do_reject(call: Call) -> int:
-    """Reject, and say what was decided on whose request."""
+    """Answer an open request with no, and say why."""
+    return _each(call, _reject)
+
+
+def _reject(call: Call) -> int:
     options = call.options
-    if options.more or isinstance(options.seen, list):
-        return _each(call, do_reject)
     receipt = reject(
         call.decider,
         request_id=options.request,
@@ -267,15 +434,6 @@ def do_reject(call: Call) -> int:
         remarks=_remarks(call),
     )
     return call.finish(receipt, describe("rejected", receipt))
-
-
-def _add_several(parser: ArgumentParser) -> None:
-    """One request, or several that get the same verdict."""
-    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
-    text = "further requests with the same verdict: each is answered on its own, none that is not named"
-    add_completed(parser, "requests", "more", nargs="*", metavar="REQUEST", help=text)
-    text = "answer only what show REQUEST printed with this word; of several requests one word each, in their order"
-    parser.add_argument("--seen", action="append", metavar="WORD", help=text)
 
 
 def _each(call: Call, decide: Callable[[Call], int]) -> int:
@@ -308,22 +466,15 @@ def _each(call: Call, decide: Callable[[Call], int]) -> int:
 # `askback`: asks the asker something; the request stays open.
 
 
-def add_askback_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Ask the asker something about an open request, without a no: it stays open with its id and age, and what\n"
-        "waits for the verdict goes on waiting. The asker answers with: team-console answer REQUEST --content TEXT"
-    )
-    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
-    parser.add_argument("question", nargs="?", default="", metavar="QUESTION", help="what the asker is to answer")
-    _add_remarks(parser)
-    add_seen(parser)
-
-
+@verb(
+    REQUEST,
+    arg("question", "what the asker is to answer", nargs="?", default="", metavar="QUESTION"),
+    REMARK,
+    SEEN,
+)
 def do_askback(call: Call) -> int:
-    """Ask back, and say how it reaches the asker."""
-    from team_console.store.service.requests import ask_back
-
+    """Ask the asker something about an open request, without a no: it stays open with its id and age, and what
+    waits for the verdict goes on waiting. The asker answers with: team-console answer REQUEST --content TEXT"""
     options = call.options
     receipt = ask_back(
         call.decider,
@@ -335,16 +486,6 @@ def do_askback(call: Call) -> int:
     return call.finish(receipt, describe("asked back about", receipt))
 
 
-def _add_remarks(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        *("--remark",),
-        action="append",
-        default=[],
-        metavar="LINE:TEXT",
-        help="words on one line of it, as show --lines numbers them; repeat it",
-    )
-
-
 def _remarks(call: Call) -> tuple[Remark, ...]:
     """The remarks, each with what stands in its line.
 
@@ -353,9 +494,6 @@ def _remarks(call: Call) -> tuple[Remark, ...]:
     """
     if not call.options.remark:
         return ()
-    from team_console.store.service.requests import live_question
-    from team_console.store.views.proposals import lines_to_remark
-
     request = call.options.request
     question = live_question(call.snapshot(), request, call.options.seen or "")
     if question is None:
@@ -377,23 +515,16 @@ def _remarks(call: Call) -> tuple[Remark, ...]:
 # `grant`, `grants`: a decision that holds for the same again, until an end.
 
 
-def add_grant_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Let the same be answered again as you decided it: exactly the inputs of these approved permissions, for\n"
-        "their agent, tool and folder, until an end. Without --yes it is only shown, and tried on your own decisions.\n"
-        "It never starts where it contradicts a rejection of yours. List and recall: team-console grants"
-    )
-    add_completed(parser, "requests", "requests", nargs="+", metavar="REQUEST", help="permissions that you approved")
-    parser.add_argument("--for", dest="lasts", metavar="AGE", help="how long it holds: 30m, 12h, 7d")
-    parser.add_argument("--uses", type=int, metavar="N", help="how many it answers at most")
-    parser.add_argument("--yes", action="store_true", help="put it in force; without it nothing is written")
-
-
+@verb(
+    arg("requests", "permissions that you approved", nargs="+", metavar="REQUEST", source="requests"),
+    arg("--for", "how long it holds: 30m, 12h, 7d", dest="lasts", metavar="AGE"),
+    arg("--uses", "how many it answers at most", type=int, metavar="N"),
+    flag("--yes", "put it in force; without it nothing is written"),
+)
 def do_grant(call: Call) -> int:
-    """Show the grant and what it would have done; put it in force with --yes."""
-    from team_console.store.service.grants import refuse_contradiction, start_grant, trial_of
-
+    """Let the same be answered again as you decided it: exactly the inputs of these approved permissions, for
+    their agent, tool and folder, until an end. Without --yes it is only shown, and tried on your own decisions.
+    It never starts where it contradicts a rejection of yours. List and recall: team-console grants"""
     options = call.options
     trial = trial_of(call.decider, options.requests)
     facts = {"scope": trial.scope.as_recorded, "would_have_answered": trial.would, "differed": list(trial.rejected)}
@@ -431,17 +562,12 @@ def _age(given: str | None) -> timedelta | None:
     return timedelta(**{unit: int(given[:-1])})
 
 
-def add_grants_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("what", nargs="?", choices=["recall"], help="end one now; what it answered stands")
-    parser.add_argument("id", nargs="?", metavar="ID", help="the id of the grant")
-
-
+@verb(
+    arg("what", "end one now; what it answered stands", nargs="?", choices=["recall"]),
+    arg("id", "the id of the grant", nargs="?", metavar="ID"),
+)
 def do_grants(call: Call) -> int:
-    """List the grants, or recall one."""
-    from team_console.store.protocol.grants import grants_among, scope_in
-    from team_console.store.service.grants import recall_grant
-
+    """List the grants; recall one."""
     options = call.options
     if (options.what is None) is not (options.id is None):
         raise TeamError(Code.USAGE, "recall needs the id of a grant", "team-console grants recall ID")
@@ -471,27 +597,18 @@ def do_grants(call: Call) -> int:
 # `answer`: chooses options of a question, or answers a clarification or an escalation in words.
 
 
-def add_answer_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Answer an open question: choose its options by label or number, or use own words. Of several questions each\n"
-        "is named by its header or its number: --option DB=PostgreSQL --option 2=A --text 3='neither of them'.\n"
-        "A clarification or an escalation is answered in words, with --content; so is what was asked back about a\n"
-        "request of one's own."
-    )
-    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="[HEADER=]LABEL", help="what is chosen; repeat it"
-    )
-    parser.add_argument(
-        "--text", action="append", default=[], metavar="[HEADER=]WORDS", help="own words in place of it"
-    )
-    parser.add_argument("--content", metavar="C|-", help="words to the asker; - reads standard input")
-    add_seen(parser)
-
-
+@verb(
+    REQUEST,
+    arg("--option", "what is chosen; repeat it", action="append", default=[], metavar="[HEADER=]LABEL"),
+    arg("--text", "own words in place of it", action="append", default=[], metavar="[HEADER=]WORDS"),
+    arg("--content", "words to the asker; - reads standard input", metavar="C|-"),
+    SEEN,
+)
 def do_answer(call: Call) -> int:
-    """Answer, and say what was answered on whose request."""
+    """Answer an open question: choose its options by label or number, or use own words. Of several questions each
+    is named by its header or its number: --option DB=PostgreSQL --option 2=A --text 3='neither of them'.
+    A clarification or an escalation is answered in words, with --content; so is what was asked back about a
+    request of one's own."""
     options = call.options
     question = live_question(call.snapshot(), options.request, options.seen or "")
     questions = questions_of(question.payload) if question is not None else ()
@@ -512,18 +629,13 @@ def do_answer(call: Call) -> int:
 # `withdraw`: an asker takes back an open request of its own.
 
 
-def add_withdraw_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Take back an open request of --as NAME: it needs no answer any more, and none decides it from now on. Where\n"
-        "nobody has got it yet it is recalled, too."
-    )
-    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
-    parser.add_argument("--reason", default="", metavar="R", help="why it needs no answer any more")
-
-
+@verb(
+    REQUEST,
+    arg("--reason", "why it needs no answer any more", default="", metavar="R"),
+)
 def do_withdraw(call: Call) -> int:
-    """Withdraw it, and say so."""
+    """Take back an open request of --as NAME: it needs no answer any more, and none decides it from now on. Where
+    nobody has got it yet it is recalled, too."""
     receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
     word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"
     return call.finish(receipt, [safe_line(f"{word} {receipt.request_id}")])
@@ -532,20 +644,6 @@ def do_withdraw(call: Call) -> int:
 # `shutdown`: asks agents to stop; with `--all` one after the other, each answer awaited.
 
 _ORDER = ("temp", "slave", "member", "resident")
-
-
-def add_shutdown_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Ask agents to stop. An agent agrees or refuses with a reason; nothing is ended by force. --all asks every\n"
-        "listening member in turn (temps and slaves first), waits for each answer and leaves with 1 unless all agreed."
-    )
-    add_completed(parser, "agents", "agents", nargs="*", metavar="AGENT", help="whom to ask")
-    parser.add_argument("--all", action="store_true", dest="everyone", help="everybody, one after the other")
-    parser.add_argument("--reason", metavar="R", help="why, and what to do before stopping")
-    parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="wait this long for each answer (with --all: 15)"
-    )
 
 
 class Asked(Struct, frozen=True):
@@ -568,8 +666,15 @@ class Asked(Struct, frozen=True):
         return self.outcome is not None and self.outcome.state == "approved"
 
 
+@verb(
+    arg("agents", "whom to ask", nargs="*", metavar="AGENT", source="agents"),
+    flag("--all", "everybody, one after the other", dest="everyone"),
+    arg("--reason", "why, and what to do before stopping", metavar="R"),
+    arg("--timeout", "wait this long for each answer (with --all: 15)", type=float, metavar="SECONDS"),
+)
 def do_shutdown(call: Call) -> int:
-    """Ask, wait where an answer is wanted, and report."""
+    """Ask agents to stop. An agent agrees or refuses with a reason; nothing is ended by force. --all asks every
+    listening member in turn (temps and slaves first), waits for each answer and leaves with 1 unless all agreed."""
     options = call.options
     if bool(options.agents) == options.everyone:
         raise TeamError(Code.USAGE, "name the agents to ask, or give --all", "team-console shutdown AGENT...")
@@ -621,7 +726,7 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
         call.out.warn(receipt.warnings)
     if timeout is None or receipt.request_id is None:
         return Asked(agent, receipt)
-    from team_console.store.views.verdicts import await_verdict
+    from team_console.store.views.verdicts import await_verdict  # asyncio: 20 ms, which a wait alone needs
 
     # Judged like everything else: what decides on the screen decides here.
     outcome = await_verdict(call.team, receipt.request_id, timeout=timeout, me=call.actor)

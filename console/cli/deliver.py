@@ -5,17 +5,14 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from argparse import ArgumentParser
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-from team_console.console.cli.arguments import add_completed
-from team_console.console.cli.call import Call, read, split_names
+from team_console.console.cli.call import Call, split_names
 from team_console.console.cli.output import is_terminal
 from team_console.console.cli.printing import age_since, print_table
-from team_console.console.cli.talk import confirmed
+from team_console.console.cli.registry import Arg, Command, arg, flag, verb
+from team_console.console.cli.talk import confirmed, delivery
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -29,25 +26,19 @@ if TYPE_CHECKING:
     from team_console.store.service.maintenance import Cleared
 
 
-def add_deliver_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Push every due message to its agent: to the command in its settings, else into its inbox. What fails is\n"
-        "tried again after 30, 60 and 120 seconds, then kept as failed. Nothing is pushed to the human or the lead,\n"
-        "unless they have a command. Agents that use 'receive' need no router.\n\n"
-        "Any number of routers may run: each message goes out once. A command is the exception: when a router is\n"
-        "killed while one runs, nobody knows what it did, and the record comes again once its time limit is over,\n"
-        "with the same message_id and a higher 'attempts'."
-    )
-    parser.add_argument("--loop", action="store_true", help="go on until interrupted")
-    add_completed(parser, "agents", "--to", action="append", metavar="A[,B]", help="serve only these agents (one pass)")
-    parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="time every command gets, instead of its own limit"
-    )
-
-
+@verb(
+    flag("--loop", "go on until interrupted"),
+    arg("--to", "serve only these agents (one pass)", action="append", metavar="A[,B]", source="agents"),
+    arg("--timeout", "time every command gets, instead of its own limit", type=float, metavar="SECONDS"),
+)
 def do_deliver(call: Call) -> int:
-    """One pass and its result, or passes until a signal comes."""
+    """Push every due message to its agent: to the command in its settings, else into its inbox. What fails is
+    tried again after 30, 60 and 120 seconds, then kept as failed. Nothing is pushed to the human or the lead,
+    unless they have a command. Agents that use 'receive' need no router.
+
+    Any number of routers may run: each message goes out once. A command is the exception: when a router is
+    killed while one runs, nobody knows what it did, and the record comes again once its time limit is over,
+    with the same message_id and a higher 'attempts'."""
     from team_console.store.service.router import deliver
 
     options = call.options
@@ -157,17 +148,10 @@ def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
 _TROUBLED = ("failed", "expired", "retry")
 
 
-def add_failures_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "List messages that are failed, expired or put off for another try. Then: team-console retry, redirect,\n"
-        "discard or recall."
-    )
-    parser.add_argument("--failed", action="store_true", help="only dead letters: no more tries will be made")
-
-
+@verb(flag("--failed", "only dead letters: no more tries will be made"))
 def do_failures(call: Call) -> int:
-    """Dead letters first, the oldest on top."""
+    """List messages that are failed, expired or put off for another try. Then: team-console retry, redirect,
+    discard or recall."""
     snapshot = call.snapshot()
     words = _TROUBLED[:2] if call.options.failed else _TROUBLED
     messages = [message for message in snapshot.messages if message.status in words or _is_put_off(message)]
@@ -227,80 +211,60 @@ def _cells(message: Message, now: datetime) -> tuple[str, ...]:
 # `retry`, `redirect`, `discard`, `recall`: what is done about messages that did not arrive, or should not.
 
 
-class RemedyVerb(Struct, frozen=True):
-    """One of the four verbs.
+def _remedy(action: Remedy, word: str, description: str, *arguments: Arg) -> Command:
+    """The command that does `action` to messages, and says `word` of each; it wants `arguments` besides their ids."""
 
-    Attributes:
-        action: The action of the desk.
-        word: What is said of each message it was done to.
-        option: What the action wants besides ids: its name, placeholder and meaning.
-    """
+    def run(call: Call) -> int:
+        names = [one.names.strip("-") for one in arguments]
+        receipt = REMEDIES[action](call.caller, ids=call.options.ids, **{n: getattr(call.options, n) for n in names})
+        return call.finish(receipt, [safe_line(f"{word} {delivery(message)}") for message in receipt.messages])
 
-    action: str
-    description: str
-    word: str
-    option: tuple[str, str, str] | None = None
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
-        parser.description = self.description
-        text = "message ids; those that the action does not fit are named and left alone"
-        add_completed(parser, "messages", "ids", nargs="+", metavar="ID", help=text)
-        if self.option is not None:
-            name, placeholder, meaning = self.option
-            source = "agents" if name == "to" else ""
-            add_completed(parser, source, f"--{name}", required=True, metavar=placeholder, help=meaning)
-
-    def run(self, call: Call) -> int:
-        """Do it and print what was done to which message."""
-
-        wanted = {self.option[0]: getattr(call.options, self.option[0])} if self.option is not None else {}
-        receipt = REMEDIES[Remedy(self.action)](call.caller, ids=call.options.ids, **wanted)
-        lines = [
-            f"{self.word} {message.message_id} {message.sender} -> {', '.join(message.recipients)}"
-            for message in receipt.messages
-        ]
-        return call.finish(receipt, [safe_line(line) for line in lines])
+    run.__doc__ = description
+    return verb(_IDS, *arguments)(run)
 
 
-_RETRY = RemedyVerb(
-    "retry", "Failed, expired or put off messages become pending, with all their tries again.", "pending again:"
+_IDS = arg(
+    *("ids", "message ids; those that the action does not fit are named and left alone"),
+    nargs="+",
+    metavar="ID",
+    source="messages",
 )
-_REDIRECT = RemedyVerb(
-    "redirect",
-    "Give messages that nobody has got yet to another agent. Id, sender and content stay.",
+do_retry = _remedy(
+    Remedy.RETRY,
+    "pending again:",
+    "Failed, expired or put off messages become pending, with all their tries again.",
+)
+do_redirect = _remedy(
+    Remedy.REDIRECT,
     "redirected:",
-    ("to", "A", "the agent to take them"),
+    "Give messages that nobody has got yet to another agent. Id, sender and content stay.",
+    arg("--to", "the agent to take them", required=True, metavar="A", source="agents"),
 )
-_DISCARD = RemedyVerb(
-    "discard",
-    "Take dead letters out of the queue. They stay readable in the history of their agent.",
+do_discard = _remedy(
+    Remedy.DISCARD,
     "discarded:",
-    ("reason", "R", "why; goes on the audit trail"),
+    "Take dead letters out of the queue. They stay readable in the history of their agent.",
+    arg("--reason", "why; goes on the audit trail", required=True, metavar="R"),
 )
-_RECALL = RemedyVerb(
-    "recall", "Take back messages that nobody has got yet; what was delivered or read stays so.", "recalled:"
+do_recall = _remedy(
+    Remedy.RECALL,
+    "recalled:",
+    "Take back messages that nobody has got yet; what was delivered or read stays so.",
 )
 
 
 # `clear`: what ended long ago leaves the queue, archived first.
 
 
-def add_clear_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Archive and remove messages that were delivered, read, failed, expired or recalled more than N days ago.\n"
-        "What still waits, and what an open request rests on, stays."
-    )
-    parser.add_argument("--older-than-days", type=float, default=7.0, metavar="N", help="age in days (default: 7)")
-    text = "also delete archived messages beyond the team's delete_archived_after_days, for good"
-    parser.add_argument("--archives", action="store_true", help=text)
-    parser.add_argument("--yes", action="store_true", help="do not ask before archives are deleted")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would leave")
-
-
+@verb(
+    arg("--older-than-days", "age in days (default: 7)", type=float, default=7.0, metavar="N"),
+    flag("--archives", "also delete archived messages beyond the team's delete_archived_after_days, for good"),
+    flag("--yes", "do not ask before archives are deleted"),
+    flag("--dry-run", "only say what would leave"),
+)
 def do_clear(call: Call) -> int:
-    """Say what would leave, or do it; deleting archives is asked about where there is somebody to ask."""
+    """Archive and remove messages that were delivered, read, failed, expired or recalled more than N days ago.
+    What still waits, and what an open request rests on, stays."""
     options = call.options
     call.tell_stranger()
     if options.dry_run:
@@ -347,39 +311,3 @@ def _clear_as_json(cleared: Cleared, dry_run: bool) -> dict[str, Any]:
         "messages_kept": cleared.kept,
         "archived_deleted": cleared.archives,
     }
-
-
-# `route`: one orchestrator JSON document (seed 003) on standard input, its answer on standard output.
-
-
-def add_route_arguments(parser: ArgumentParser) -> None:
-    """Explain what stands on standard input."""
-    parser.description = (
-        'Reads {"ACTION": ...} or invoke_command("route-inter-agent-messages", {"ACTION": ...}). ACTION is\n'
-        "poll, deliver, deliver_all, send, clear or clear_old. The answer is always JSON."
-    )
-
-
-def do_route(call: Call) -> int:
-    """Do what the document asks; refusals are the error object, on standard output as well.
-
-    A failed delivery is seed 003's error object and nothing more.
-    """
-    from team_console.store.service.orchestrator import read_document, route
-
-    call.out.as_json = True
-    try:
-        document = read_document(read("the document"))
-        answer, status = route(call.caller, document, check_sender=partial(call.refuse_to_rise, field="SENDER")), 0
-    except TeamError as error:
-        if error.code is not Code.DELIVERY_TIMEOUT:
-            raise
-        answer, status = {key: item for key, item in error.as_json().items() if key != "hint"}, error.exit_code
-    call.out.json(answer)
-    return status
-
-
-add_retry_arguments, do_retry = _RETRY.add_arguments, _RETRY.run
-add_redirect_arguments, do_redirect = _REDIRECT.add_arguments, _REDIRECT.run
-add_discard_arguments, do_discard = _DISCARD.add_arguments, _DISCARD.run
-add_recall_arguments, do_recall = _RECALL.add_arguments, _RECALL.run

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 from msgspec.structs import replace
-from team_console.console.cli.arguments import add_agent, add_completed
-from team_console.console.cli.call import Call, watched
+from team_console.console.cli.arguments import REQUEST, agent
+from team_console.console.cli.call import Call, unheard_agent, unheard_kind, watched
 from team_console.console.cli.output import to_json
 from team_console.console.cli.printing import (
     age,
@@ -25,7 +24,7 @@ from team_console.console.cli.printing import (
     whole_content,
     width,
 )
-from team_console.console.cli.unheard_names import unheard_agent, unheard_kind
+from team_console.console.cli.registry import arg, flag, verb
 from team_console.console.preferences import load
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -81,25 +80,28 @@ if TYPE_CHECKING:
     from team_console.store.views.decisions import Decision
 
 
-def add_show_arguments(parser: ArgumentParser) -> None:
-    """Declare what to show."""
-    parser.description = (
-        "Show the whole message or request: what it says, where it is on its way to each recipient, the versions of\n"
-        "a plan, and every message of its thread, archived ones included. Nothing is marked or changed. Of a request\n"
-        "that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."
-    )
-    add_completed(parser, "requests", "id", metavar="ID|REQUEST", help="a message id or a request id")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--lines", action="store_true", help="only its text, with the numbers that remarks name")
-    which.add_argument(
-        *("--why",),
-        action="store_true",
-        help="only why it asks: what user and agent said last, and the last tool calls, from the client's transcript",
-    )
+FIND = arg(
+    "--find",
+    'only what fits: from: to: with: kind: status: is: since: before: words "exact words" -without',
+    metavar="QUERY",
+)
+"""The language of `store.views.search`."""
 
 
+@verb(
+    arg("id", "a message id or a request id", metavar="ID|REQUEST", source="requests"),
+    (
+        flag("--lines", "only its text, with the numbers that remarks name"),
+        flag(
+            "--why",
+            "only why it asks: what user and agent said last, and the last tool calls, from the client's transcript",
+        ),
+    ),
+)
 def do_show(call: Call) -> int:
-    """Print it."""
+    """Show the whole message or request: what it says, where it is on its way to each recipient, the versions of
+    a plan, and every message of its thread, archived ones included. Nothing is marked or changed. Of a request
+    that waits it prints the word by which an answer says that it is on exactly this: approve REQUEST --seen WORD."""
     snapshot = call.snapshot()
     word = call.options.id
     thread = find_thread(word, (*snapshot.messages, *snapshot.dropped), call.team.archived)
@@ -285,21 +287,14 @@ def _delivery_cells(delivery: Delivery) -> tuple[str, ...]:
 # `evidence`: what a human signed for a request, and the command by which anybody checks it.
 
 
-def add_evidence_arguments(parser: ArgumentParser) -> None:
-    """Declare the argument."""
-    parser.description = (
-        "Print what a human signed for a request: the statement, its signature, the keys that may sign it, and the\n"
-        "command by which anybody checks it with the ssh-keygen of OpenSSH alone. Leaves with 1 unless the verdict\n"
-        "that stands is signed and fits."
-    )
-    add_completed(parser, "requests", "request", metavar="REQUEST", help="the request id")
-    parser.add_argument(
-        "--command", action="store_true", help="print nothing but the commands that check it: evidence R --command | sh"
-    )
-
-
+@verb(
+    REQUEST,
+    flag("--command", "print nothing but the commands that check it: evidence R --command | sh"),
+)
 def do_evidence(call: Call) -> int:
-    """Print every verdict of a human on the request."""
+    """Print what a human signed for a request: the statement, its signature, the keys that may sign it, and the
+    command by which anybody checks it with the ssh-keygen of OpenSSH alone. Leaves with 1 unless the verdict
+    that stands is signed and fits."""
     config = call.team.config()
     row = RequestFollower(call.team, call.options.request, me=call.actor).look()
     shown = proofs(row, config, call.team.snapshot().recorded)
@@ -352,21 +347,13 @@ def _evidence_show(call: Call, proof: VerdictProof) -> None:
 # `requests`: the ledger of who asked whom for what, and what was answered.
 
 
-def add_requests_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--open", action="store_true", dest="only_open", help="only those that wait for an answer")
-    parser.add_argument("--kind", choices=[str(kind) for kind in RequestKind], help="only this kind")
-    add_find(parser)
-
-
-def add_find(parser: ArgumentParser) -> None:
-    """Declare the option for the language of `store.views.search`."""
-    what = 'only what fits: from: to: with: kind: status: is: since: before: words "exact words" -without'
-    parser.add_argument("--find", metavar="QUERY", help=what)
-
-
+@verb(
+    flag("--open", "only those that wait for an answer", dest="only_open"),
+    arg("--kind", "only this kind", choices=[str(kind) for kind in RequestKind]),
+    FIND,
+)
 def do_requests(call: Call) -> int:
-    """List them: open ones first, the oldest on top."""
+    """List the requests: who asked whom, how long ago, what was answered."""
     options = call.options
     snapshot = call.snapshot()
     _ = call.actor  # a name that cannot act is refused, as by every verb
@@ -405,22 +392,18 @@ def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
 # `decisions`: the ledger of who decided what, on what, and what of it is proved.
 
 
-def add_decisions_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.\n"
-        "AT is local time. PROOF is signed (by the key of who decided), recorded (the audit trail has it, and its\n"
-        "chain holds), unverified (no desk wrote it) or not known. --json, --csv and --md say all: words, digests,\n"
-        "evidence, gaps."
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--csv", action="store_true", help="as comma-separated values")
-    form.add_argument("--md", action="store_true", help="as a Markdown document")
-    parser.add_argument("--by", metavar="NAME", help="only what this member decided")
-
-
+@verb(
+    (
+        flag("--csv", "as comma-separated values"),
+        flag("--md", "as a Markdown document"),
+    ),
+    arg("--by", "only what this member decided", metavar="NAME"),
+)
 def do_decisions(call: Call) -> int:
-    """Print the ledger, and say what keeps it from being whole or proved."""
+    """List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.
+    AT is local time. PROOF is signed (by the key of who decided), recorded (the audit trail has it, and its
+    chain holds), unverified (no desk wrote it) or not known. --json, --csv and --md say all: words, digests,
+    evidence, gaps."""
     options = call.options
     if call.out.as_json and (options.csv or options.md):
         form = "--csv" if options.csv else "--md"
@@ -458,13 +441,9 @@ def _decisions_cells(decision: Decision) -> tuple[str, ...]:
 # `roster`: who is in the team, in which state, with how much unread; sent to the residents with `--send`.
 
 
-def add_roster_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--send", action="store_true", help="send every resident the complete roster as it is now")
-
-
+@verb(flag("--send", "send every resident the complete roster as it is now"))
 def do_roster(call: Call) -> int:
-    """List the agents, or send the list to the residents."""
+    """List the agents: role, state, unread messages, last seen."""
     if call.options.send:
         receipt = send_roster(call.caller)
         told = ", ".join(message.recipients[0] for message in receipt.messages)
@@ -516,16 +495,10 @@ _WORDS = {State.DOUBT: "in doubt"}
 _COLOURS = {State.OK: "green", State.EMPTY: "green", State.LOCKED: "yellow"}
 
 
-def add_status_arguments(parser: ArgumentParser) -> None:
-    """No options of its own."""
-    parser.description = (
-        "Show the condition of the team, what needs you, its agents and its problems. Leaves with 4 when the queue\n"
-        "cannot be read, so that a script never takes a broken team for a quiet one."
-    )
-
-
+@verb()
 def do_status(call: Call) -> int:
-    """Print it; a broken queue is shown as what it is, not as an error of this verb."""
+    """Show the condition of the team, what needs you, its agents and its problems. Leaves with 4 when the queue
+    cannot be read, so that a script never takes a broken team for a quiet one."""
     snapshot = watched(call.team)
     view = view_of_team(call.team, snapshot, me=call.looker(snapshot), lists=False)
     if call.out.as_json:
@@ -606,15 +579,13 @@ def _status_cells(attention_item: ActionItem, view: View) -> tuple[str, ...]:
 # `inbox`: an agent's messages, without touching them.
 
 
-def add_inbox_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_agent(parser, help="whose inbox")
-    parser.add_argument("--unread", action="store_true", help="only what it has not read")
-    parser.add_argument("--unanswered", action="store_true", help="only what it has read and not answered")
-
-
+@verb(
+    *agent("whose inbox"),
+    flag("--unread", "only what it has not read"),
+    flag("--unanswered", "only what it has read and not answered"),
+)
 def do_inbox(call: Call) -> int:
-    """List the live messages: unread ones first, the most urgent on top."""
+    """List an agent's messages without touching them."""
     if call.agent is None:
         raise TeamError(Code.USAGE, "whose inbox? no agent is named", "team-console inbox NAME")
     agent = check_name(call.agent, field="NAME")
@@ -664,23 +635,18 @@ def _refuse_stranger(call: Call, view: View, agent: str) -> None:
 # `history`: archived and live messages, as log lines (seed 001), JSON or CSV.
 
 
-def add_history_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Print archived and live messages, oldest first, each once. With an agent the log lines say OUTGOING and\n"
-        "INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored.\n"
-        "Times of log lines, and of --since without a zone, are local; JSON and CSV say theirs. TZ=UTC gives UTC."
-    )
-    add_agent(parser, help="only what this agent sent or got")
-    parser.add_argument("--since", metavar="T", help="2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d")
-    add_completed(parser, "kinds", "--type", metavar="T", help="only this kind of message")
-    parser.add_argument("--grep", metavar="RE", help="only messages with this regular expression in their text")
-    add_find(parser)
-    parser.add_argument("--format", choices=("log", "json", "csv"), help="default: log, or json with --json")
-
-
+@verb(
+    *agent("only what this agent sent or got"),
+    arg("--since", "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d", metavar="T"),
+    arg("--type", "only this kind of message", metavar="T", source="kinds"),
+    arg("--grep", "only messages with this regular expression in their text", metavar="RE"),
+    FIND,
+    arg("--format", "default: log, or json with --json", choices=("log", "json", "csv")),
+)
 def do_history(call: Call) -> int:
-    """Print the history that is wanted; what could not be read of the archives is said, not left out."""
+    """Print archived and live messages, oldest first, each once. With an agent the log lines say OUTGOING and
+    INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored.
+    Times of log lines, and of --since without a zone, are local; JSON and CSV say theirs. TZ=UTC gives UTC."""
     options = call.options
     form = options.format or ("json" if call.out.as_json else "log")
     if call.out.as_json and form != "json":
@@ -732,18 +698,17 @@ def _print_log(call: Call, messages: Sequence[Message]) -> None:
 # `digest`: what happened since a moment, by kind.
 
 
-def add_digest_arguments(parser: ArgumentParser) -> None:
-    """Declare since when."""
-    parser.description = (
-        "Tell what happened since a moment, from records alone: what was asked, decided (and by whom), withdrawn,\n"
-        "answered elsewhere, done, failed and written, who stopped or refused to, and what waits now. Times are local."
+@verb(
+    arg(
+        "--since",
+        "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d (default: 12h)",
+        metavar="T",
+        default="12h",
     )
-    since = "2026-02-24, 2026-02-24T10:30:00Z, or an age: 30m, 12h, 7d (default: 12h)"
-    parser.add_argument("--since", metavar="T", default="12h", help=since)
-
-
+)
 def do_digest(call: Call) -> int:
-    """Print what happened."""
+    """Tell what happened since a moment, from records alone: what was asked, decided (and by whom), withdrawn,
+    answered elsewhere, done, failed and written, who stopped or refused to, and what waits now. Times are local."""
     since = moment_of(call.options.since, call.team.clock(), named="--since")
     snapshot = call.snapshot()
     found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
@@ -768,16 +733,9 @@ def do_digest(call: Call) -> int:
 # `watch`: one line per change, until interrupted.
 
 
-def add_watch_arguments(parser: ArgumentParser) -> None:
-    """Declare what bounds a watch in scripts."""
-    parser.description = (
-        "Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written."
-    )
-    parser.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="leave after this long")
-
-
+@verb(arg("--for", "leave after this long", dest="seconds", type=float, metavar="SECONDS"))
 def do_watch(call: Call) -> int:
-    """Follow the team; a queue that becomes unreadable or vanishes is a line, not the end, and forgets no message."""
+    """Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written."""
     seconds = call.options.seconds
     if seconds is not None and not 0 <= seconds <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--for {seconds:g} is not a number of seconds", "For example --for 30.")
@@ -814,20 +772,23 @@ _AUDITED = 2_000
 _CHECK_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 
-def add_check_arguments(parser: ArgumentParser) -> None:
-    """Looking is the rule, healing the exception."""
-    parser.description = "List what departs from the protocols or is damaged; leaves with 1 when any of it is an error."
-    text = "first write: put back what a program that does not lock took out, finish what a dead one began"
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--heal", action="store_true", help=text)
-    text = "first write: confirm settings that lost what was in force, so that they hold as they are"
-    which.add_argument("--accept-settings", action="store_true", help=text)
-    text = "first write: take keys of humans in the settings on record, signed with one that is, where there is one"
-    which.add_argument("--accept-keys", action="store_true", help=text)
-
-
+@verb(
+    (
+        flag(
+            "--heal", "first write: put back what a program that does not lock took out, finish what a dead one began"
+        ),
+        flag(
+            "--accept-settings",
+            "first write: confirm settings that lost what was in force, so that they hold as they are",
+        ),
+        flag(
+            "--accept-keys",
+            "first write: take keys of humans in the settings on record, signed with one that is, where there is one",
+        ),
+    )
+)
 def do_check(call: Call) -> int:
-    """List the findings, errors first; a queue that cannot be read is itself a finding."""
+    """List what departs from the protocols or is damaged; leaves with 1 when any of it is an error."""
     healed = _repaired(call)
     snapshot = watched(call.team)
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()

@@ -71,7 +71,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
             from team_console.console.cli.bare import run as open_console
 
             return open_console(call)
-        return verb.run(call)
+        return verb.command.run(call) or 0
     finally:
         call.close()
 

@@ -78,6 +78,8 @@ FILES: Rows = (
 )
 """The files of a YAML team, then those of one user."""
 
+TOPICS = ("settings", "json", "environment", "files", "exit-codes", "keys")
+"""What `help` explains besides verbs."""
 _ERRORS: Mapping[Code, str] = {
     Code.INVALID_TYPE: "the kind of message does not exist, or may not be sent that way",
     Code.MISSING_RECIPIENT: "no recipient was named",

@@ -1,18 +1,71 @@
-"""Which verbs there are, what each is for, and which module does it: the only place a new verb is named."""
+"""The verbs: which there are, by group, what each takes, and which module does it.
+
+A group is a module of `team_console.console.cli`, imported when one of its verbs is used. It has a `@verb` for each:
+`do_NAME`, below the arguments that it takes; the docstring is the description that `--help` prints.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
-
     from team_console.console.cli.call import Call
+
+
+class Arg(Struct, frozen=True):
+    """One option or argument of a verb, as `argparse` takes it.
+
+    Attributes:
+        names: Its names with spaces between them.
+        source: What a shell completes it from: `files`, or what `_complete` can list, such as `agents`.
+    """
+
+    names: str
+    help: str
+    source: str
+    options: dict[str, Any]
+
+
+def arg(names: str, help: str, *, source: str = "", **options: Any) -> Arg:
+    """Declare an argument; `options` are those of `add_argument`."""
+    return Arg(names, help, source, options)
+
+
+def flag(names: str, help: str, **options: Any) -> Arg:
+    """Declare an option without a value."""
+    return arg(names, help, action="store_true", **options)
+
+
+class Command(Struct, frozen=True):
+    """What a verb takes and does.
+
+    Attributes:
+        run: Does it; returns the exit status, or None for 0.
+        arguments: Its own; those in a tuple exclude each other.
+        more: What the description goes on with.
+        epilog: What the help ends with.
+    """
+
+    run: Callable[[Call], int | None]
+    arguments: tuple[Arg | tuple[Arg, ...], ...]
+    more: str
+    epilog: str
+
+    @property
+    def description(self) -> str:
+        """What `--help` says above the arguments."""
+        return (self.run.__doc__ or "").replace("\n    ", "\n") + self.more
+
+
+def verb(
+    *arguments: Arg | tuple[Arg, ...], more: str = "", epilog: str = ""
+) -> Callable[[Callable[[Call], int | None]], Command]:
+    """Make a function the command of a verb that takes `arguments`."""
+    return lambda run: Command(run, arguments, more, epilog)
 
 
 class Verb(Struct, frozen=True):
@@ -22,8 +75,7 @@ class Verb(Struct, frozen=True):
         name: The word the user types.
         group: Heading in the help; empty for a verb that help and completions leave out.
         help: What it does, in one line.
-        module: Module under `team_console.console.cli` with the verbs of one group, imported only when one of them is
-            used: `add_NAME_arguments` and `do_NAME`.
+        module: The module that does it.
     """
 
     name: str
@@ -31,80 +83,82 @@ class Verb(Struct, frozen=True):
     help: str
     module: str
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the verb's own options and arguments."""
-        getattr(self._loaded(), f"add_{self.name.strip('_')}_arguments")(parser)
-
     @property
-    def run(self) -> Callable[[Call], int]:
-        """Does the verb; returns the exit status."""
-        run: Callable[[Call], int] = getattr(self._loaded(), f"do_{self.name.strip('_')}")
-        return run
-
-    def _loaded(self) -> ModuleType:
-        return import_module(f"team_console.console.cli.{self.module}")
+    def command(self) -> Command:
+        """What it takes and does; imports its module."""
+        module = import_module(f"team_console.console.cli.{self.module}")
+        command: Command = getattr(module, f"do_{self.name.strip('_')}")
+        return command
 
 
-_TEAM = "Start a team"
-_AGENTS = "Connect agents"
-_TALK = "Talk"
-_DECIDE = "Ask and decide"
-_LOOK = "Look"
-_ROUTE = "Deliver"
-_TOOLS = "The program itself"
+_GROUPS = {
+    ("Start a team", "team"): {
+        "demo": "watch a simulated team at work, in a temporary folder",
+        "init": "make a new team in a folder, a database file or on a server",
+        "member": "add, change, remove or list the members in the team's settings",
+        "migrate": "copy a team with its history to a folder, a database file or a server",
+    },
+    ("Connect agents", "agents"): {
+        "join": "let a real agent join: Claude Code, Codex, an MCP client or a shell",
+        "leave": "take out again what join put into the settings of clients",
+        "instructions": "print what the model of an agent must know to be a member",
+        "mcp": "serve the tools of an agent to an MCP client",
+        "hook": "answer one event of Claude Code or Codex on standard input",
+        "sendmessage": "take SendMessage JSON on standard input, one document or several",
+        "route": "take one orchestrator JSON document on standard input",
+    },
+    ("Talk", "talk"): {
+        "send": "send a message, one delivery per recipient",
+        "broadcast": "send one message to every member; says how many deliveries first",
+        "receive": "take an agent's pending messages: shown, archived and marked read",
+        "ack": "acknowledge delivered or claimed messages as read",
+    },
+    ("Ask and decide", "decide"): {
+        "plan": "hand in a plan for approval; prints the request id",
+        "ask": "put a question to the human, with options; --wait prints the answer",
+        "verdict": "say how one request stands; --wait waits until it is decided",
+        "approve": "answer an open request with yes: once, always, or edited",
+        "reject": "answer an open request with no, and say why",
+        "askback": "ask the asker something about an open request, which stays open",
+        "grant": "let the same permission be answered again as you decided, until an end",
+        "grants": "list the grants; recall one",
+        "answer": "choose options of a question, or answer in own words",
+        "withdraw": "take back an open request of one's own",
+        "shutdown": "ask agents to stop; --all asks one after the other",
+    },
+    ("Look", "look"): {
+        "show": "show a whole message or request with its thread",
+        "evidence": "print what a human signed for a request, and the command that checks it",
+        "requests": "list the requests: who asked whom, how long ago, what was answered",
+        "decisions": "list who decided what, on what, and what proves it",
+        "roster": "list the agents: role, state, unread messages, last seen",
+        "status": "show the team on one screen: condition, what needs you, problems",
+        "inbox": "list an agent's messages without touching them",
+        "history": "print archived and live messages as log, JSON or CSV",
+        "digest": "tell what happened since a moment: decided, done, failed, waiting",
+        "watch": "print one line per change, for pipes and logs",
+        "check": "list what departs from the protocols or is damaged",
+    },
+    ("Deliver", "deliver"): {
+        "deliver": "push due messages to their agents; --loop goes on",
+        "failures": "list what could not be delivered, with its errors",
+        "retry": "try failed messages again",
+        "redirect": "give undelivered messages to another agent",
+        "discard": "take dead letters out of the queue, into the history",
+        "recall": "take back messages that nobody has got yet",
+        "clear": "archive and remove what ended long ago",
+    },
+    ("The program itself", "tools"): {
+        "serve": "show the console in a browser on this machine, behind a token",
+        "config": "show or check your own settings; print schemas of settings for editors",
+        "help": "explain a verb, keys, settings, files, variables, exit codes, or the JSON of a verb",
+        "completions": "print or install the completion script for bash, zsh or fish",
+    },
+    ("", "tools"): {"_complete": "print what a shell may complete a command line with"},
+}
+"""Heading and module of each group, and its verbs: the only place a new verb is named."""
 
-VERBS: tuple[Verb, ...] = (
-    Verb("demo", _TEAM, "watch a simulated team at work, in a temporary folder", "tools"),
-    Verb("init", _TEAM, "make a new team in a folder, a database file or on a server", "team"),
-    Verb("member", _TEAM, "add, change, remove or list the members in the team's settings", "team"),
-    Verb("migrate", _TEAM, "copy a team with its history to a folder, a database file or a server", "team"),
-    Verb("join", _AGENTS, "let a real agent join: Claude Code, Codex, an MCP client or a shell", "agents"),
-    Verb("leave", _AGENTS, "take out again what join put into the settings of clients", "agents"),
-    Verb("instructions", _AGENTS, "print what the model of an agent must know to be a member", "agents"),
-    Verb("mcp", _AGENTS, "serve the tools of an agent to an MCP client", "agents"),
-    Verb("hook", _AGENTS, "answer one event of Claude Code or Codex on standard input", "agents"),
-    Verb("sendmessage", _AGENTS, "take SendMessage JSON on standard input, one document or several", "talk"),
-    Verb("route", _AGENTS, "take one orchestrator JSON document on standard input", "deliver"),
-    Verb("send", _TALK, "send a message, one delivery per recipient", "talk"),
-    Verb("broadcast", _TALK, "send one message to every member; says how many deliveries first", "talk"),
-    Verb("receive", _TALK, "take an agent's pending messages: shown, archived and marked read", "talk"),
-    Verb("ack", _TALK, "acknowledge delivered or claimed messages as read", "talk"),
-    Verb("plan", _DECIDE, "hand in a plan for approval; prints the request id", "decide"),
-    Verb("ask", _DECIDE, "put a question to the human, with options; --wait prints the answer", "decide"),
-    Verb("verdict", _DECIDE, "say how one request stands; --wait waits until it is decided", "decide"),
-    Verb("approve", _DECIDE, "answer an open request with yes: once, always, or edited", "decide"),
-    Verb("reject", _DECIDE, "answer an open request with no, and say why", "decide"),
-    Verb("askback", _DECIDE, "ask the asker something about an open request, which stays open", "decide"),
-    Verb("grant", _DECIDE, "let the same permission be answered again as you decided, until an end", "decide"),
-    Verb("grants", _DECIDE, "list the grants; recall one", "decide"),
-    Verb("answer", _DECIDE, "choose options of a question, or answer in own words", "decide"),
-    Verb("withdraw", _DECIDE, "take back an open request of one's own", "decide"),
-    Verb("shutdown", _DECIDE, "ask agents to stop; --all asks one after the other", "decide"),
-    Verb("show", _LOOK, "show a whole message or request with its thread", "look"),
-    Verb("evidence", _LOOK, "print what a human signed for a request, and the command that checks it", "look"),
-    Verb("requests", _LOOK, "list the requests: who asked whom, how long ago, what was answered", "look"),
-    Verb("decisions", _LOOK, "list who decided what, on what, and what proves it", "look"),
-    Verb("roster", _LOOK, "list the agents: role, state, unread messages, last seen", "look"),
-    Verb("status", _LOOK, "show the team on one screen: condition, what needs you, problems", "look"),
-    Verb("inbox", _LOOK, "list an agent's messages without touching them", "look"),
-    Verb("history", _LOOK, "print archived and live messages as log, JSON or CSV", "look"),
-    Verb("digest", _LOOK, "tell what happened since a moment: decided, done, failed, waiting", "look"),
-    Verb("watch", _LOOK, "print one line per change, for pipes and logs", "look"),
-    Verb("check", _LOOK, "list what departs from the protocols or is damaged", "look"),
-    Verb("deliver", _ROUTE, "push due messages to their agents; --loop goes on", "deliver"),
-    Verb("failures", _ROUTE, "list what could not be delivered, with its errors", "deliver"),
-    Verb("retry", _ROUTE, "try failed messages again", "deliver"),
-    Verb("redirect", _ROUTE, "give undelivered messages to another agent", "deliver"),
-    Verb("discard", _ROUTE, "take dead letters out of the queue, into the history", "deliver"),
-    Verb("recall", _ROUTE, "take back messages that nobody has got yet", "deliver"),
-    Verb("clear", _ROUTE, "archive and remove what ended long ago", "deliver"),
-    Verb("serve", _TOOLS, "show the console in a browser on this machine, behind a token", "tools"),
-    Verb("config", _TOOLS, "show or check your own settings; print schemas of settings for editors", "tools"),
-    Verb(
-        "help", _TOOLS, "explain a verb, keys, settings, files, variables, exit codes, or the JSON of a verb", "tools"
-    ),
-    Verb("completions", _TOOLS, "print or install the completion script for bash, zsh or fish", "tools"),
-    Verb("_complete", "", "print words for a completion script", "tools"),
+VERBS = tuple(
+    Verb(name, group, does, module) for (group, module), verbs in _GROUPS.items() for name, does in verbs.items()
 )
-
 BY_NAME = {verb.name: verb for verb in VERBS}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.arguments import add_agent, add_completed
-from team_console.console.cli.call import Call, content, json_documents, read, split_names
+from team_console.console.cli.arguments import agent
+from team_console.console.cli.call import Call, content, split_names, unheard_kind
 from team_console.console.cli.output import is_terminal
 from team_console.console.cli.printing import MACHINE_FIELDS, payload_lines, summary_line, whole_content
-from team_console.console.cli.unheard_names import unheard_kind
+from team_console.console.cli.registry import arg, flag, verb
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.message import TRUST
@@ -22,7 +21,6 @@ from team_console.store.protocol.kinds import filled
 from team_console.store.protocol.verdicts import MEANINGS, TrustMark
 from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.sending import Preview, broadcast, preview, send
-from team_console.store.service.sendmessage import read_form, submit
 
 if TYPE_CHECKING:
     from team_console.store.model.message import Message
@@ -32,29 +30,21 @@ if TYPE_CHECKING:
 _PRIORITIES = ("critical", "high", "medium", "low")
 
 
-def add_send_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    add_completed(
-        parser, "agents", "--to", action="append", metavar="A[,B]|all", help="recipients, or all for every member"
-    )
-    add_completed(parser, "kinds", "--type", default="message", help="kind of message (default: message)")
-    parser.add_argument("--summary", help="5-10 words for the reader's list; in Chinese at most 14 characters")
-    parser.add_argument("--content", metavar="C|-", help="the text; - reads standard input")
-    parser.add_argument("--priority", choices=_PRIORITIES, help="default: the kind's own")
-    parser.add_argument("--payload", metavar="JSON", help="further fields of this kind, as one JSON object")
-    parser.add_argument("--id", dest="message_id", metavar="ID", help="own id; repeating it writes nothing twice")
-    parser.add_argument(
-        "--in-reply-to", metavar="ID", help="the message this answers; its sender is the default of --to"
-    )
-    parser.add_argument(
-        "--template", choices=("acknowledge", "delayed"), help="fill in summary and content: begun, or begun later"
-    )
-    parser.add_argument("--reason", metavar="R", help="with --template delayed: why it cannot begin at once")
-    parser.add_argument("--expected", metavar="WHEN", help="with --template delayed: when it will")
-
-
+@verb(
+    arg("--to", "recipients, or all for every member", action="append", metavar="A[,B]|all", source="agents"),
+    arg("--type", "kind of message (default: message)", default="message", source="kinds"),
+    arg("--summary", "5-10 words for the reader's list; in Chinese at most 14 characters"),
+    arg("--content", "the text; - reads standard input", metavar="C|-"),
+    arg("--priority", "default: the kind's own", choices=_PRIORITIES),
+    arg("--payload", "further fields of this kind, as one JSON object", metavar="JSON"),
+    arg("--id", "own id; repeating it writes nothing twice", dest="message_id", metavar="ID"),
+    arg("--in-reply-to", "the message this answers; its sender is the default of --to", metavar="ID"),
+    arg("--template", "fill in summary and content: begun, or begun later", choices=("acknowledge", "delayed")),
+    arg("--reason", "with --template delayed: why it cannot begin at once", metavar="R"),
+    arg("--expected", "with --template delayed: when it will", metavar="WHEN"),
+)
 def do_send(call: Call) -> int:
-    """Send and print the receipt."""
+    """Send a message, one delivery per recipient."""
     options = call.options
     recipients = _asker(call, options.in_reply_to) if options.to is None else split_names(options.to)
     summary, text = _filled(call)
@@ -130,21 +120,16 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
 # `broadcast`: the same message to every member, after saying how many deliveries that makes.
 
 
-def add_broadcast_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Send one message to every member but the sender. The number of deliveries is said first; at a terminal\n"
-        "you are asked before anything is written, in a script it is written at once. Use it for what everybody\n"
-        "must see: start and end of a project, blocking problems, changes to the team, alarms. For one agent use send."
-    )
-    parser.add_argument("--summary", required=True, help="5-10 words for the reader's list")
-    parser.add_argument("--content", required=True, metavar="C|-", help="the text; - reads standard input")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="only say who would get it")
-
-
+@verb(
+    arg("--summary", "5-10 words for the reader's list", required=True),
+    arg("--content", "the text; - reads standard input", required=True, metavar="C|-"),
+    flag("--yes", "do not ask"),
+    flag("--dry-run", "only say who would get it"),
+)
 def do_broadcast(call: Call) -> int:
-    """Preview, ask where there is somebody to ask, send."""
+    """Send one message to every member but the sender. The number of deliveries is said first; at a terminal
+    you are asked before anything is written, in a script it is written at once. Use it for what everybody
+    must see: start and end of a project, blocking problems, changes to the team, alarms. For one agent use send."""
     options = call.options
     text = content(options.content) or ""
     shown = preview(call.caller, to="all")
@@ -201,29 +186,20 @@ _NAMED = 5
 """How many delivered messages are named one by one."""
 
 
-def add_receive_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Take an agent's pending messages, most urgent first. Taken messages are archived and marked read, so each\n"
-        "is handed out once. An agent that may die over its work takes them with --lease and confirms with 'ack':\n"
-        "what is not confirmed in time is handed out again. What the router delivered counts as unread until it is\n"
-        "acknowledged; --delivered takes it, too."
-    )
-    add_agent(parser, help="whose messages (default: --as)")
-    add_completed(parser, "kinds", "--type", metavar="T", help="only this kind of message")
-    parser.add_argument("--peek", action="store_true", help="only look: nothing is marked, archived or locked")
-    parser.add_argument(
-        "--delivered", action="store_true", help="take, too, what the router delivered and nobody acknowledged"
-    )
-    parser.add_argument(
-        "--wait", type=float, metavar="SECONDS", help="wait at most this long; leaves with 6 when none came"
-    )
-    parser.add_argument("--lease", type=float, metavar="SECONDS", help="hold the messages until 'ack', this long")
-    parser.add_argument("--limit", type=int, metavar="N", help="at most so many, for several workers on one inbox")
-
-
+@verb(
+    *agent("whose messages (default: --as)"),
+    arg("--type", "only this kind of message", metavar="T", source="kinds"),
+    flag("--peek", "only look: nothing is marked, archived or locked"),
+    flag("--delivered", "take, too, what the router delivered and nobody acknowledged"),
+    arg("--wait", "wait at most this long; leaves with 6 when none came", type=float, metavar="SECONDS"),
+    arg("--lease", "hold the messages until 'ack', this long", type=float, metavar="SECONDS"),
+    arg("--limit", "at most so many, for several workers on one inbox", type=int, metavar="N"),
+)
 def do_receive(call: Call) -> int:
-    """Receive, wait when asked to, and print; what was left behind is named on standard error."""
+    """Take an agent's pending messages, most urgent first. Taken messages are archived and marked read, so each
+    is handed out once. An agent that may die over its work takes them with --lease and confirms with 'ack':
+    what is not confirmed in time is handed out again. What the router delivered counts as unread until it is
+    acknowledged; --delivered takes it, too."""
     received = _receive(call)
     if call.out.as_json:
         call.out.json(received.as_json())
@@ -313,62 +289,12 @@ def _block(message: Message, content: str | None) -> str:
 # `ack`: delivered or claimed messages become read.
 
 
-def add_ack_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_completed(parser, "held", "ids", nargs="+", metavar="ID", help="message ids; all are acknowledged or none")
-    parser.add_argument("--token", help="the lease's token; refuses when the message was handed out again since")
-
-
+@verb(
+    arg("ids", "message ids; all are acknowledged or none", nargs="+", metavar="ID", source="held"),
+    arg("--token", "the lease's token; refuses when the message was handed out again since"),
+)
 def do_ack(call: Call) -> int:
-    """Acknowledge and print the receipt."""
+    """Acknowledge delivered or claimed messages as read."""
     receipt = acknowledge(call.caller, ids=call.options.ids, token=call.options.token)
     word = "already read:" if receipt.repeated else "read:"
     return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
-
-
-# `sendmessage`: SendMessage JSON (seed 001) on standard input, its reply on standard output.
-
-_WANTED = 'Give {"type": "message", "recipient": "AGENT", "content": "...", "summary": "..."}, or several such objects.'
-
-
-_DECIDING = ("plan_approval_response", "shutdown_response", "shutdown_request")
-"""Types of documents that decide something, so that whoever does must be known."""
-
-
-def add_sendmessage_arguments(parser: ArgumentParser) -> None:
-    """Explain what stands on standard input."""
-    parser.description = (
-        "Reads JSON objects with the fields of SendMessage (type, recipient, content, summary, request_id, approve,\n"
-        "and in_reply_to for a message), one or several over any number of lines, with // comments, and acts as --as\n"
-        "NAME. With a message_id of your own a repetition writes nothing twice. The reply to each is JSON, one line\n"
-        "each where there are several: success, message, routing, and the ids it made. A refused object does not stop\n"
-        "the others; the exit status is that of the first refusal."
-    )
-
-
-def do_sendmessage(call: Call) -> int:
-    """Submit every document; refusals are the error object, on standard output as well."""
-    call.out.as_json = True
-    documents = json_documents(read("the document"), hint=_WANTED)
-    if len(documents) == 1:
-        call.out.json(_submit(call, documents[0]))
-        return 0
-    statuses = [_submit_line(call, document) for document in documents]
-    return next((status for status in statuses if status), 0)
-
-
-def _submit_line(call: Call, document: Any) -> int:
-    try:
-        call.out.json(_submit(call, document), one_line=True)
-    except TeamError as error:
-        call.out.json(error.as_json(), one_line=True)
-        return error.exit_code
-    return 0
-
-
-def _submit(call: Call, document: Any) -> dict[str, Any]:
-
-    if isinstance(document, TeamError):
-        raise document
-    decides = read_form(document).type in _DECIDING
-    return submit(call.decider if decides else call.caller, document)

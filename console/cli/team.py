@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from argparse import ArgumentParser, BooleanOptionalAction
+from argparse import BooleanOptionalAction
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
-from team_console.console.cli.arguments import add_completed
+from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import LOCK_WAIT, Call, split_names
 from team_console.console.cli.printing import ASK_HELP, member_json, parse_agent, parse_rules, print_table, with_lead
+from team_console.console.cli.registry import arg, flag, verb
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
@@ -31,31 +32,82 @@ if TYPE_CHECKING:
     from team_console.store.service.migration import Migrated
 
 
-def add_init_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
-    parser.description = (
-        "Make a team at LOCATION: a folder (made when it is not there), PATH.db, or postgresql://USER@HOST/DATABASE.\n"
-        "Without LOCATION it is that of -t or TEAM_CONSOLE_TEAM, else the current folder. A queue, or a table of\n"
-        "messages, that is there already is kept as it is. Examples:\n\n"
-        "  team-console init team --name sprint-42 --lead ceo --agent task-manager:plan --agent scrum-master:resident\n"
-        "  team-console init team.db --agent task-manager"
-    )
-    add_completed(
-        parser, "files", "location", nargs="?", metavar="LOCATION", help="where (default: the current folder)"
-    )
-    parser.add_argument("--name", metavar="TEAM", help="the team's name (default: the place's)")
-    parser.add_argument("--lead", metavar="NAME", default="ceo", help="who answers plans (default: ceo)")
-    parser.add_argument(
+# `demo`: a simulated team.
+
+
+@verb(
+    arg("--speed", "2 is twice as fast (default: 1)", type=float, default=1.0, metavar="X"),
+    arg("--seed", "same seed, same words (default: 42)", type=int, default=42, metavar="N"),
+    flag("--keep", "leave the folder behind"),
+    arg("--headless", "no console: print the folder, play this long, leave", type=float, metavar="SECONDS"),
+)
+def do_demo(call: Call) -> int:
+    """Start a simulated team in a temporary folder and open the console on it. The agents are real processes on a
+    real queue: approve a plan, reject one with a reason, write to somebody, ask somebody to stop, and watch
+    what they do. Everything is gone when you leave."""
+    options = call.options
+    if options.team:
+        raise TeamError(Code.USAGE, "the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
+    if not 0 < options.speed <= 1000:
+        raise TeamError(Code.USAGE, f"--speed {options.speed} is not a speed", "For example --speed 2.")
+    if options.headless is not None and not 0 < options.headless <= 86_400:
+        raise TeamError(Code.USAGE, f"--headless {options.headless} is not a number of seconds", "For example 30.")
+    if options.headless is None:
+        need_screen("The demo plays without a console by --headless SECONDS.")
+    from team_console.console.demo.simulation import Simulation, simulation, wait
+
+    with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
+        if options.headless is not None:
+            _announce(call, str(folder))
+            wait(options.headless)
+            return 0
+        status = _open_console(call, str(folder))
+    if options.keep:
+        call.out.note(f"the team is kept in {safe_line(folder)}")
+    return status
+
+
+def _announce(call: Call, folder: str) -> None:
+    if call.out.as_json:
+        call.out.json({"success": True, "action": "demo", "location": folder})
+    else:
+        call.out.say(safe_line(folder))
+    call.out.flush()
+
+
+def _open_console(call: Call, folder: str) -> int:
+    from team_console.console.app import run_console
+
+    team = open_team(folder, read_only=call.options.read_only)
+    try:
+        read_only = call.options.read_only
+        return run_console(team, me=call.given_actor, read_only=read_only, tips=not read_only)
+    finally:
+        team.close()
+
+
+# `init`: a new team.
+
+
+@verb(
+    arg("location", "where (default: the current folder)", nargs="?", metavar="LOCATION", source="files"),
+    arg("--name", "the team's name (default: the place's)", metavar="TEAM"),
+    arg("--lead", "who answers plans (default: ceo)", metavar="NAME", default="ceo"),
+    arg(
         "--agent",
+        f"a member; ROLE is one of {', '.join(ROLES)}; plan: it works only after its plan was approved",
         action="append",
         default=[],
         metavar="NAME[:ROLE][:plan]",
-        help=f"a member; ROLE is one of {', '.join(ROLES)}; plan: it works only after its plan was approved",
-    )
-
-
+    ),
+)
 def do_init(call: Call) -> int:
-    """Make the team and say how to go on."""
+    """Make a team at LOCATION: a folder (made when it is not there), PATH.db, or postgresql://USER@HOST/DATABASE.
+    Without LOCATION it is that of -t or TEAM_CONSOLE_TEAM, else the current folder. A queue, or a table of
+    messages, that is there already is kept as it is. Examples:
+
+      team-console init team --name sprint-42 --lead ceo --agent task-manager:plan --agent scrum-master:resident
+      team-console init team.db --agent task-manager"""
     options = call.options
     if options.read_only:
         raise TeamError(Code.READ_ONLY, "init writes a new team", "Leave --read-only out.")
@@ -165,34 +217,29 @@ _ACTIONS = ("add", "set", "remove", "list")
 _EVERYBODY = "all"
 
 
-def add_member_arguments(parser: ArgumentParser) -> None:
-    """Declare the action, the members and their fields."""
-    parser.description = (
-        "Add, change, remove or list the members in the team's settings. Comments and style of the file stay.\n\n"
-        "  team-console member add scrum-master:resident developer:plan\n"
-        "  team-console member set developer --role resident --no-plan --deliver './wake developer'\n"
-        "  team-console member remove developer"
-    )
-    parser.add_argument("what", choices=_ACTIONS, help="what to do")
-    add_completed(
-        parser,
-        "agents",
+@verb(
+    arg("what", "what to do", choices=_ACTIONS),
+    arg(
         "members",
+        f"members; ROLE is one of {', '.join(ROLES)}",
         nargs="*",
         metavar="NAME[:ROLE][:plan]",
-        help=f"members; ROLE is one of {', '.join(ROLES)}",
-    )
-    parser.add_argument("--role", choices=ROLES, help="its role")
-    parser.add_argument("--plan", action=BooleanOptionalAction, help="it works only after its plan was approved")
-    parser.add_argument("--deliver", metavar="COMMAND", help="command for pushed messages; '' for the inbox file")
-    parser.add_argument("--deliver-timeout", type=float, metavar="SECONDS", help="how long that command may take")
-    add_completed(parser, "agents", "--may-message", metavar="A[,B]|all", help="whom it may write to")
-    parser.add_argument("--may-send", metavar="KIND[,KIND]|all", help="which kinds it may send")
-    parser.add_argument("--ask-for", metavar="RULE|none|team", action="append", help=ASK_HELP)
-
-
+        source="agents",
+    ),
+    arg("--role", "its role", choices=ROLES),
+    arg("--plan", "it works only after its plan was approved", action=BooleanOptionalAction),
+    arg("--deliver", "command for pushed messages; '' for the inbox file", metavar="COMMAND"),
+    arg("--deliver-timeout", "how long that command may take", type=float, metavar="SECONDS"),
+    arg("--may-message", "whom it may write to", metavar="A[,B]|all", source="agents"),
+    arg("--may-send", "which kinds it may send", metavar="KIND[,KIND]|all"),
+    arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
+)
 def do_member(call: Call) -> int:
-    """Do it and say what is different."""
+    """Add, change, remove or list the members in the team's settings. Comments and style of the file stay.
+
+    team-console member add scrum-master:resident developer:plan
+    team-console member set developer --role resident --no-plan --deliver './wake developer'
+    team-console member remove developer"""
     what, words = call.options.what, call.options.members
     if what == "list":
         _refuse_fields(_fields(call), what)
@@ -305,22 +352,19 @@ def _cells(agent: Agent) -> tuple[str, ...]:
 
 # `migrate`: copies a team with its history to another place.
 
-
-def add_migrate_arguments(parser: ArgumentParser) -> None:
-    """Declare where from and where to."""
-    parser.description = (
-        "Copy queue, archives, attachments and audit trail of the team FROM to TO, which is made when it is not\n"
-        "there. Only missing things are copied, so it can be run again, after an interruption or to bring the rest\n"
-        "over before the change. FROM is only read. Stop what writes to it first, then let everybody use TO.\n\n"
-        "  team-console migrate . postgresql://console@db.example/sprint42"
-    )
-    forms = "a folder, PATH.db or postgresql://..."
-    add_completed(parser, "files", "source", metavar="FROM", help=f"the team to copy: {forms}")
-    add_completed(parser, "files", "target", metavar="TO", help=f"where to: {forms}")
+_FORMS = "a folder, PATH.db or postgresql://..."
 
 
+@verb(
+    arg("source", f"the team to copy: {_FORMS}", metavar="FROM", source="files"),
+    arg("target", f"where to: {_FORMS}", metavar="TO", source="files"),
+)
 def do_migrate(call: Call) -> int:
-    """Copy, compare, and say what was copied."""
+    """Copy queue, archives, attachments and audit trail of the team FROM to TO, which is made when it is not
+    there. Only missing things are copied, so it can be run again, after an interruption or to bring the rest
+    over before the change. FROM is only read. Stop what writes to it first, then let everybody use TO.
+
+      team-console migrate . postgresql://console@db.example/sprint42"""
     options = call.options
     if options.read_only:
         raise TeamError(Code.READ_ONLY, "migrate writes to its target", "Leave --read-only out.")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import asdict
-from team_console.console.cli.arguments import add_completed, find_verb, overview, parser_for
-from team_console.console.cli.bare import need_screen
+from team_console.console.cli.arguments import find_verb, overview, parser_for
 from team_console.console.cli.call import Call
-from team_console.console.cli.completion import script
+from team_console.console.cli.completion import SCRIPTS, completions
 from team_console.console.cli.output import is_terminal, to_json
 from team_console.console.cli.reference import (
     CONFIG,
@@ -31,96 +29,28 @@ from team_console.console.cli.reference import (
     settings_text,
     team_schema,
 )
-from team_console.console.cli.registry import VERBS
+from team_console.console.cli.registry import arg, flag, verb
 from team_console.console.cli.schemas import SCHEMAS, schema_of
 from team_console.console.preferences import as_toml, config_path, load
-from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
-from team_console.store.model.names import ALL, is_name, nearest
+from team_console.store.model.names import nearest
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.kinds import KINDS
-
-
-def add_demo_arguments(parser: ArgumentParser) -> None:
-    """Declare how the demo runs."""
-    parser.description = (
-        "Start a simulated team in a temporary folder and open the console on it. The agents are real processes on a\n"
-        "real queue: approve a plan, reject one with a reason, write to somebody, ask somebody to stop, and watch\n"
-        "what they do. Everything is gone when you leave."
-    )
-    parser.add_argument("--speed", type=float, default=1.0, metavar="X", help="2 is twice as fast (default: 1)")
-    parser.add_argument("--seed", type=int, default=42, metavar="N", help="same seed, same words (default: 42)")
-    parser.add_argument("--keep", action="store_true", help="leave the folder behind")
-    parser.add_argument(
-        "--headless", type=float, metavar="SECONDS", help="no console: print the folder, play this long, leave"
-    )
-
-
-def do_demo(call: Call) -> int:
-    """Play until the console is left or the time is up."""
-    options = call.options
-    if options.team:
-        raise TeamError(Code.USAGE, "the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
-    if not 0 < options.speed <= 1000:
-        raise TeamError(Code.USAGE, f"--speed {options.speed} is not a speed", "For example --speed 2.")
-    if options.headless is not None and not 0 < options.headless <= 86_400:
-        raise TeamError(Code.USAGE, f"--headless {options.headless} is not a number of seconds", "For example 30.")
-    if options.headless is None:
-        need_screen("The demo plays without a console by --headless SECONDS.")
-    from team_console.console.demo.simulation import Simulation, simulation, wait
-
-    with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
-        if options.headless is not None:
-            _announce(call, str(folder))
-            wait(options.headless)
-            return 0
-        status = _open_console(call, str(folder))
-    if options.keep:
-        call.out.note(f"the team is kept in {safe_line(folder)}")
-    return status
-
-
-def _announce(call: Call, folder: str) -> None:
-    if call.out.as_json:
-        call.out.json({"success": True, "action": "demo", "location": folder})
-    else:
-        call.out.say(safe_line(folder))
-    call.out.flush()
-
-
-def _open_console(call: Call, folder: str) -> int:
-    from team_console.console.app import run_console
-
-    team = open_team(folder, read_only=call.options.read_only)
-    try:
-        read_only = call.options.read_only
-        return run_console(team, me=call.given_actor, read_only=read_only, tips=not read_only)
-    finally:
-        team.close()
-
 
 # `serve`: the console in a browser on this machine.
 
 PORT = 8765
 
 
-def add_serve_arguments(parser: ArgumentParser) -> None:
-    """Declare port and rights."""
-    parser.description = (
-        "Show the console in a browser on this machine, read-only unless --write is given. The printed address holds\n"
-        "a token, new at each start; without it every request is answered with 403. To reach it from another\n"
-        f"machine: ssh -L {PORT}:127.0.0.1:{PORT} HOST, then open the same address there.\n"
-        "It needs the extra `serve`: pip install 'team-console[serve]'."
-    )
-    parser.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"where to listen ({PORT}); 0 for a free one"
-    )
-    parser.add_argument("--write", action="store_true", help="let whoever has the address decide and write")
-
-
+@verb(
+    arg("--port", f"where to listen ({PORT}); 0 for a free one", type=int, default=PORT, metavar="N"),
+    flag("--write", "let whoever has the address decide and write"),
+)
 def do_serve(call: Call) -> int:
-    """Print the address, and serve until the process is told to end."""
+    """Show the console in a browser on this machine, read-only unless --write is given. The printed address
+    holds a token, new at each start; without it every request is answered with 403. To reach it from another
+    machine: ssh -L 8765:127.0.0.1:8765 HOST, then open the same address there.
+    It needs the extra `serve`: pip install 'team-console[serve]'."""
     options = call.options
     if options.write and options.read_only:
         raise TeamError(Code.READ_ONLY, "--write and --read-only exclude each other", "Leave one of them out.")
@@ -161,25 +91,16 @@ def do_serve(call: Call) -> int:
 _MISTAKES = 1
 
 
-def add_config_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "The console's settings of one user: theme, keys, columns, sorting, notices of new decisions.\n"
-        "path says where the file is, show prints what holds now as a whole file to start from,\n"
-        "check lists every mistake with its line and leaves with 1 when there is one, and\n"
-        "schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml."
-    )
-    parser.epilog = "The settings:\n\n" + "\n".join(settings_text(CONFIG))
-    parser.add_argument(
-        *("what",), nargs="?", choices=("path", "show", "check", "schema"), default="show", help="(default: show)"
-    )
-    parser.add_argument(
-        "of", nargs="?", choices=("user", "team"), help="whose settings the schema is of (default: user)"
-    )
-
-
+@verb(
+    arg("what", "(default: show)", nargs="?", choices=("path", "show", "check", "schema"), default="show"),
+    arg("of", "whose settings the schema is of (default: user)", nargs="?", choices=("user", "team")),
+    epilog="The settings:\n\n" + "\n".join(settings_text(CONFIG)),
+)
 def do_config(call: Call) -> int:
-    """Do one of the four."""
+    """The console's settings of one user: theme, keys, columns, sorting, notices of new decisions.
+    path says where the file is, show prints what holds now as a whole file to start from,
+    check lists every mistake with its line and leaves with 1 when there is one, and
+    schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml."""
     from team_console.console.actions import usual_keys
 
     path, what = safe_line(str(config_path()), 1000), call.options.what
@@ -216,23 +137,24 @@ def do_config(call: Call) -> int:
 # `help`: explains a verb, or prints a part of the reference.
 
 
-def add_help_arguments(parser: ArgumentParser) -> None:
-    """Declare what to explain."""
-    parser.description = (
-        "Explain a verb, or print a part of the reference. Examples:\n\n"
-        "  team-console help send\n"
-        "  team-console help settings retention   # the team's settings (messenger-config.yaml)\n"
-        "  team-console help config               # your own settings (config.toml)\n"
-        "  team-console help keys                 # the keys of the console\n"
-        "  team-console help environment          # variables; also: files, exit-codes\n"
-        "  team-console help json status          # the JSON Schema of what status --json prints"
+@verb(
+    arg(
+        "topic",
+        "a verb, or: settings [NAME], keys, environment, files, exit-codes, json [VERB]",
+        nargs="*",
+        metavar="TOPIC",
+        source="topics",
     )
-    topics = "a verb, or: settings [NAME], keys, environment, files, exit-codes, json [VERB]"
-    add_completed(parser, "topics", "topic", nargs="*", metavar="TOPIC", help=topics)
-
-
+)
 def do_help(call: Call) -> int:
-    """Print the explanation."""
+    """Explain a verb, or print a part of the reference. Examples:
+
+    team-console help send
+    team-console help settings retention   # the team's settings (messenger-config.yaml)
+    team-console help config               # your own settings (config.toml)
+    team-console help keys                 # the keys of the console
+    team-console help environment          # variables; also: files, exit-codes
+    team-console help json status          # the JSON Schema of what status --json prints"""
     words = call.options.topic
     if not words:
         call.out.say(overview())
@@ -242,7 +164,7 @@ def do_help(call: Call) -> int:
         _schema(call, words[1:])
     else:
         _refuse_more(words[1:])
-        explain = _TOPICS.get(words[0])
+        explain = _EXPLAINED.get(words[0])
         if explain is None:
             call.out.say(parser_for(find_verb(words[0])).format_help().rstrip("\n"))
         else:
@@ -272,7 +194,7 @@ def _explain_keys(call: Call) -> None:
     _say_rows(call, "keys", "Keys of the console; ? shows those of the present place:", rows)
 
 
-_TOPICS: Mapping[str, Callable[[Call], None]] = {
+_EXPLAINED: Mapping[str, Callable[[Call], None]] = {
     "environment": _explain_environment,
     "files": _explain_files,
     "exit-codes": _explain_exit_codes,
@@ -341,21 +263,17 @@ _PLACES = {
 """Where a shell looks for its script: the variable of the base folder, that folder below home, the path in it."""
 
 
-def add_completions_arguments(parser: ArgumentParser) -> None:
-    """Declare the shell, and whether to install the script."""
-    parser.description = (
-        "Print a completion script, or install it for your user:\n\n"
-        "  team-console completions bash --install\n"
-        "  team-console completions zsh --install      # then, once, in ~/.zshrc: fpath+=~/.zfunc before compinit\n"
-        "  team-console completions fish --install"
-    )
-    parser.add_argument("shell", choices=tuple(_PLACES), help="the shell")
-    parser.add_argument("--install", action="store_true", help="write it where the shell looks for it")
-
-
+@verb(
+    arg("shell", "the shell", choices=tuple(_PLACES)),
+    flag("--install", "write it where the shell looks for it"),
+)
 def do_completions(call: Call) -> int:
-    """Print the script, or write it."""
-    text = script(call.options.shell)
+    """Print a completion script, or install it for your user:
+
+    team-console completions bash --install
+    team-console completions zsh --install      # then, once, in ~/.zshrc: fpath+=~/.zfunc before compinit
+    team-console completions fish --install"""
+    text = SCRIPTS[call.options.shell]
     if not call.options.install:
         call.out.say(text.rstrip("\n"))
         return 0
@@ -378,64 +296,13 @@ def _place(shell: str) -> Path:
     return (Path(base) if base and os.path.isabs(base) else home() / usual) / rest
 
 
-# `_complete`: one word per line for a completion script; silent about everything that goes wrong.
-
-_PLAIN = re.compile(r"[\w@.+:-]+")
-"""Words a shell takes as they are; bash expands what a completion script is given."""
-
-
-def add_complete_arguments(parser: ArgumentParser) -> None:
-    """Declare what to list."""
-    parser.add_argument("what", choices=tuple(_SOURCES))
-
-
+@verb(arg("words", "the words of a command line up to the cursor", nargs="*"))
 def do_complete(call: Call) -> int:
-    """Print the words. A store that cannot be read completes nothing."""
-    try:
-        for word in _SOURCES[call.options.what](call):
-            if _PLAIN.fullmatch(word) or is_name(word):
-                call.out.say(word)
-    except TeamError:
-        return 0
+    """Print what may stand in place of the last word; a team that cannot be read has nothing to offer."""
+    with suppress(TeamError):
+        found = completions(call, call.options.words)
+        if found is None:
+            return 1
+        for word, meaning in found:
+            call.out.say(f"{word}\t{safe_line(meaning)}")
     return 0
-
-
-def _agents(call: Call) -> list[str]:
-    config = call.team.config()
-    names = [config.lead, *config.agents, ALL]
-    if not config.declared:
-        names += [message.sender for message in call.snapshot().messages]
-    return [name for name in dict.fromkeys(names) if is_name(name)]
-
-
-def _requests(call: Call) -> list[str]:
-    return [row.request_id for row in call.view().requests if row.is_open]
-
-
-def _messages(call: Call) -> list[str]:
-    return [message.message_id for message in call.snapshot().messages if message.status != "read"]
-
-
-def _held(call: Call) -> list[str]:
-    waiting = ("delivered", "claimed")
-    actor = call.actor
-    return [
-        message.message_id
-        for message in call.snapshot().messages
-        if message.status in waiting and message.is_addressed_to(actor)
-    ]
-
-
-def _kinds(call: Call) -> list[str]:
-
-    return [*KINDS, *(kind for kind in call.team.config().kinds if kind not in KINDS)]
-
-
-def _topics(call: Call) -> list[str]:
-    return [*(verb.name for verb in VERBS if verb.group), "settings", "json", *_TOPICS]
-
-
-_SOURCES = {
-    **{"agents": _agents, "requests": _requests, "messages": _messages, "held": _held, "kinds": _kinds},
-    "topics": _topics,
-}

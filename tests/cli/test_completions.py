@@ -162,10 +162,10 @@ def test_words_that_could_break_a_shell_are_not_offered(team: CommandLine) -> No
         '- {message_id: "$(reboot)", type: escalate, from: file-manager, to: ceo, payload: {issue: x}}\n'
         "- {message_id: m3, type: escalate, from: file-manager, to: ceo, payload: {issue: x}}\n"
     )
-    assert team.ok("_complete", "requests").out.split() == ["m3"]
+    assert team.ok("_complete", "--", "approve", "").out.split() == ["m3", "x"]
 
 
 def test_a_broken_team_completes_nothing_and_stays_silent(team: CommandLine) -> None:
     (team.folder / "message-queue.yaml").write_text("broken: [")
-    result = team("_complete", "requests")
+    result = team("_complete", "--", "approve", "")
     assert (result.status, result.out, result.err) == (0, "", "")
