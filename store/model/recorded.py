@@ -10,6 +10,7 @@ from datetime import datetime
 
 import msgspec
 from msgspec import Struct
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import STATE_KEYS, Message, from_record
 
 ACCEPT_KEYS = "accept_keys"
@@ -284,6 +285,13 @@ def difference(message: Message, recorded: Message) -> str:
         "text": message.payload != recorded.payload,
     }
     return ", ".join(name for name, differs in parts.items() if differs) or "date"
+
+
+def changed_problem(message_id: str, what: str) -> Problem:
+    """The finding that a live message says something else than was recorded; `what`, as `difference` gives it."""
+    text = f"another program changed it after it was recorded; another than on record: {what}"
+    hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
+    return Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
 
 
 def is_same(message: Message, recorded: Message) -> bool:

@@ -13,7 +13,7 @@ from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import PRIORITIES, STATUSES, Status
 from team_console.store.model.names import RULE, nearest
-from team_console.store.model.recorded import RecordedFacts
+from team_console.store.model.recorded import RecordedFacts, changed_problem
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.model.schedule import CLOCKS_DIFFER, MAX_LEASE, lease_end
 from team_console.store.protocol.checks import (
@@ -365,9 +365,7 @@ def _changed(facts: Facts) -> Iterator[Problem]:
     """Live messages that the audit trail has found changed; such a change that is not on it yet the store tells."""
     for message_id, what in (facts.recorded.reworded if facts.recorded is not None else {}).items():
         if message_id in facts.ids:
-            text = f"another program changed it after it was recorded; another than on record: {what}"
-            hint = "The audit trail has the original. Ask its sender what it wrote; do not act on it before."
-            yield Problem("CHANGED_MESSAGE", "error", message_id, text, hint)
+            yield changed_problem(message_id, what)
 
 
 def _names(facts: Facts, roster: Sequence[RosterRow]) -> Iterator[Problem]:

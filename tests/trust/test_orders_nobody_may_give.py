@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.conftest import CommandLine
+from tests.conftest import CommandLine, Result
+from tests.sql.empty_postgresql import empty_postgresql
+from tests.sql.test_foreign import execute
 
 
 def put(team: CommandLine, id: str, type: str, sender: str, to: str, **payload: object) -> None:
@@ -89,17 +95,59 @@ def test_whoever_is_asked_may_answer(team: CommandLine, asked: str) -> None:
     assert not findings(team, "NOT_PERMITTED")
 
 
+@dataclass(frozen=True, slots=True)
+class TeamAt(CommandLine):
+    """The command line on a team that lies somewhere else."""
+
+    location: str = "."
+
+    def __call__(self, *arguments: str, **options: Any) -> Result:
+        """See `CommandLine`."""
+        return CommandLine.__call__(self, "-t", self.location, *arguments, **options)
+
+    def change(self, message_id: str, before: str, after: str, *, sender: str | None = None) -> None:
+        """Put another text into a message, and perhaps another sender, as another program would."""
+        if self.location == ".":
+            queue = self.folder / "message-queue.yaml"
+            records = [f"- message_id:{record}" for record in queue.read_text().split("- message_id:")[1:]]
+            changed = [
+                re.sub("from: .*", f"from: {sender}", text) if sender else text
+                for record in records
+                for text in [record.replace(before, after)]
+            ]
+            head = queue.read_text().partition("- message_id:")[0]
+            pairs = zip(records, changed, strict=True)
+            queue.write_text(head + "".join(new if message_id in old[:60] else old for old, new in pairs))
+            return
+        where = "WHERE message_id = :id"
+        ((payload,),) = execute(
+            self.location, f"SELECT CAST(payload AS TEXT) FROM agent_message {where}", id=message_id
+        )
+        said = payload.replace(before, after)
+        execute(self.location, f"UPDATE agent_message SET payload = :said {where}", id=message_id, said=said)
+        if sender:
+            execute(self.location, f"UPDATE agent_message SET sender = :sender {where}", id=message_id, sender=sender)
+
+
+@pytest.fixture(params=["yaml", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def stored(request: pytest.FixtureRequest, tmp_path: Path) -> TeamAt:
+    """A team of each kind of store."""
+    at = {"yaml": lambda: ".", "sqlite": lambda: str(tmp_path / "team.db"), "postgresql": empty_postgresql}
+    team = TeamAt(tmp_path, at[str(request.param)]())
+    agents = [word for name in ("task-manager", "file-manager", "schedule-manager") for word in ("--agent", name)]
+    CommandLine.ok(team, "init", "--name", "t", "--lead", "ceo", *agents)
+    return team
+
+
 @pytest.mark.parametrize("noted", [False, True], ids=["at once", "after another write"])
-def test_what_was_changed_after_it_was_recorded_is_marked_and_named(team: CommandLine, noted: bool) -> None:
+def test_what_was_changed_after_it_was_recorded_is_marked_and_named(stored: TeamAt, noted: bool) -> None:
+    team = stored
     text = ("--summary", "one two three four five", "--content", "pay 100")
     sent = team.ok("send", "--as", "task-manager", "--to", "file-manager", *text, "--json").json["message_id"]
     kept = team.ok("send", "--as", "task-manager", "--to", "file-manager", *text, "--json").json["message_id"]
     order = team.ok("shutdown", "file-manager", "--reason", "done", "--json").json
-    queue = team.folder / "message-queue.yaml"
-    head, *rest = queue.read_text().split("- message_id:")
-    rest[0] = rest[0].replace("pay 100", "pay 900").replace("from: task-manager", "from: ceo")
-    rest[2] = rest[2].replace("done", "at once")
-    queue.write_text("- message_id:".join([head, *rest]))
+    team.change(sent, "pay 100", "pay 900", sender="ceo")
+    team.change(order["message_id"], "done", "at once")
     if noted:
         team.ok("send", "--to", "schedule-manager", *text)
     named = findings(team, "CHANGED_MESSAGE")
@@ -110,3 +158,4 @@ def test_what_was_changed_after_it_was_recorded_is_marked_and_named(team: Comman
     refused = team("approve", order["request_id"], "--as", "file-manager", "--json")
     assert (refused.status, "was changed after it was recorded" in refused.json["message"]) == (1, True)
     assert marks(team, "file-manager") == expected
+    assert set(findings(team, "CHANGED_MESSAGE")) == set(named)

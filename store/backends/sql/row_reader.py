@@ -72,6 +72,7 @@ class RowReader:
     """Reads one database; safe to use from several threads. The same row gives the same message object.
 
     Attributes:
+        reworded: Ids of messages that say something else than when they were written, of the rows read so far.
         missing: Ids of rows seen earlier that are gone though no archive has them; ours are archived before they go.
     """
 
@@ -79,6 +80,7 @@ class RowReader:
         self._dialect = dialect
         self.guard = threading.RLock()
         self._state = RowsState()
+        self.reworded: set[str] = set()
         self.forget()
 
     def forget(self) -> None:
@@ -116,4 +118,6 @@ class RowReader:
         for known in (self._state.entries.get(key), self._read_alone.get(key)):
             if known is not None and known.row == columns:
                 return known
-        return read_row(Row(*columns), place=place)
+        entry = read_row(Row(*columns), place=place)
+        (self.reworded.add if entry.changed else self.reworded.discard)(key)
+        return entry

@@ -1,16 +1,18 @@
 """A row of `agent_message` as a message and back, with nothing lost on either way.
 
 A row says what its columns say. What a record holds beyond them is its note: the keys that the columns do not give
-back, under `-` the keys they give and the record has not, under `#` the order of arrival, under `+` keys of these three
-names. It is kept beside the row, in a table of ours: a payload is what its sender gave, and nothing else. Up to 0.5.0
-our own rows carried the note in their payload as `_envelope`; such a row is read, and written anew when it changes.
+back, under `-` the keys they give and the record has not, under `#` the order of arrival, under `=` what it said when
+it was written (kind, sender, recipients, a digest of the payload), under `+` keys of these four names. It is kept
+beside the row, in a table of ours: a payload is what its sender gave, and nothing else. Up to 0.5.0 our own rows
+carried the note in their payload as `_envelope`; such a row is read, and written anew when it changes.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -19,10 +21,13 @@ from msgspec.structs import replace
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status, from_record
+from team_console.store.model.recorded import changed_problem
 from team_console.store.model.schedule import MAX_RETRIES, attempts_of, max_attempts, retries_of
 
 NOTE_KEY = "_envelope"
-_ABSENT, _ARRIVAL, _MORE = _MARKS = ("-", "#", "+")
+_ABSENT, _ARRIVAL, _MORE, _WORDS = _MARKS = ("-", "#", "+", "=")
+_PARTS = ("kind", "sender", "recipient", "text")
+"""What `=` lists."""
 _TIMES = ("read_by", "delivered_to", "handed_to")
 """Keys of a record that say of each agent when."""
 _IDENTITY = ("message_id", "sender", "recipient", "message_type", "status")
@@ -62,12 +67,14 @@ class RowEntry(Struct, frozen=True):
     Attributes:
         message: None when it is no message.
         arrival: Its place among the rows we added, None for rows of other programs.
+        changed: What of it is another than when it was written, in words; empty for nothing.
     """
 
     row: Row
     message: Message | None
     arrival: int | None
     problems: tuple[Problem, ...] = ()
+    changed: str = ""
 
 
 def read_row(row: Row, *, place: str) -> RowEntry:
@@ -98,8 +105,12 @@ def read_row(row: Row, *, place: str) -> RowEntry:
         text = f"status {message.status!r} is none the router knows; nobody will get this message"
         hint = "Set it to pending to send it."
         problems.append(Problem("UNKNOWN_STATUS", "warning", row.message_id, text, hint))
+    parts = zip(_PARTS, _recorded_words(note), _words(message), strict=False)
+    # guard: row-words-compared
+    if changed := ", ".join(part for part, before, now in parts if before != now):
+        problems.append(changed_problem(message.message_id, changed))
     arrival = note.get(_ARRIVAL)
-    return RowEntry(row, message, arrival if isinstance(arrival, int) else None, tuple(problems))
+    return RowEntry(row, message, arrival if isinstance(arrival, int) else None, tuple(problems), changed)
 
 
 def columns_of(message: Message) -> dict[str, Any]:
@@ -125,7 +136,7 @@ def columns_of(message: Message) -> dict[str, Any]:
 def new_row(message: Message, *, arrival: int) -> tuple[dict[str, Any], str]:
     """All column values of a row of ours, and the note beside it."""
     columns = {**columns_of(message), "payload": payload_text(message)}
-    return columns, _own_note(message, columns, arrival)
+    return columns, _own_note(message, columns, arrival, _words(message))
 
 
 def changed_row(old: RowEntry, new: Message) -> tuple[dict[str, Any], str | None]:
@@ -143,7 +154,11 @@ def changed_row(old: RowEntry, new: Message) -> tuple[dict[str, Any], str | None
         columns["payload"] = payload_text(new)
         if columns["payload"] != old.row.payload:
             changed["payload"] = columns["payload"]
-        return changed, _own_note(new, columns, old.arrival)
+        known = _recorded_words(payload[NOTE_KEY] if _has_own_note(payload) else _side_note(old.row.note))
+        parts = zip(known, _words(old.message), _words(new), strict=False)
+        # guard: row-words-kept
+        words = [before if now == then else then for before, now, then in parts]
+        return changed, _own_note(new, columns, old.arrival, words)
     kept = {**dict(zip(Row._fields, old.row, strict=True)), **changed, "note": None}
     note = _difference(new.record, _from_columns(Row(**kept), payload, foreign=True))
     return changed, dump(note) if note else None
@@ -163,10 +178,23 @@ def payload_text(message: Message) -> str | None:
     return None if payload is None or _has_own_note(payload) else dump(payload)
 
 
-def _own_note(message: Message, columns: Mapping[str, Any], arrival: int | None) -> str:
+def _own_note(message: Message, columns: Mapping[str, Any], arrival: int | None, words: Sequence[str]) -> str:
     payload = None if columns["payload"] is None else message.record.get("payload")
     base = _from_columns(Row(**columns), payload, foreign=True)
-    return dump({_ARRIVAL: arrival, **_difference(message.record, base)})
+    return dump({_ARRIVAL: arrival, **({_WORDS: words} if words else {}), **_difference(message.record, base)})
+
+
+def _words(message: Message) -> list[str]:
+    """What a message says, a value for each of `_PARTS`; other programs may spell the same payload otherwise."""
+    payload = json.dumps(json.loads(dump(message.record.get("payload"))), sort_keys=True).encode()
+    said = blake2b(payload, digest_size=16).hexdigest()
+    return [*map(storable, (message.type, message.sender, ",".join(message.recipients))), said]
+
+
+def _recorded_words(note: Mapping[str, Any]) -> list[Any]:
+    """The same as it was written; nothing for a row of another program or of 0.5.0."""
+    words = note.get(_WORDS)
+    return words if isinstance(words, list) and len(words) == len(_PARTS) else []
 
 
 def _has_own_note(payload: Any) -> bool:

@@ -257,6 +257,11 @@ class SqlTeam(Team):
             with suppress(TeamError), self.transaction(actor=actor, action="compact", wait=0.1) as alone:
                 tidy(alone)
 
+    def reworded(self) -> frozenset[str]:
+        """See `Team.reworded`; of the messages that were read."""
+        with self._reader.guard:
+            return frozenset(self._reader.reworded)
+
     def history(self, *, agent: str | None = None, cursor: str | None = None, limit: int = 200) -> Page:
         """See `Team.history`."""
         with self._reading() as (connection, shape):
