@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.backends.yaml import disk
+from team_console.store.backends.yaml.disk import Disk, Stat
 from team_console.store.contract.team import Team
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import TeamError
@@ -198,16 +198,26 @@ def test_a_drop_file_of_nothing_but_empty_lines_keeps_the_lock_from_nobody(tmp_p
 
 
 @pytest.mark.parametrize("moment", [10**21, -(10**21)], ids=["year 33658", "before the calendar"])
-def test_a_queue_whose_file_time_is_in_no_calendar_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
-) -> None:
+def test_a_queue_whose_file_time_is_in_no_calendar_is_read(tmp_path: Path, moment: int) -> None:
     """Some file systems keep any time, and everybody may set it."""
-    real = disk._stat
+
+    class Timeless(Disk):
+        def stat(self, path: Path) -> Stat | None:
+            found = super().stat(path)
+            return replace(found, mtime_ns=moment) if found is not None else None
+
+        def stat_of(self, fd: int) -> Stat:
+            return replace(super().stat_of(fd), mtime_ns=moment)
+
+        def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
+            data, found = super().read(path, start, length)
+            return data, replace(found, mtime_ns=moment)
+
     put(open_yaml(tmp_path), make_message(1))
     (tmp_path / "drop").mkdir()
     (tmp_path / "drop" / "x.yaml").write_text("message_id: X1\ntype: message\nfrom: ceo\nto: task-manager\n")
-    monkeypatch.setattr(disk, "_stat", lambda found: replace(real(found), mtime_ns=moment))
-    put(open_yaml(tmp_path), make_message(2))
-    snapshot = open_yaml(tmp_path).snapshot()
+    team = open_yaml(tmp_path, disk=Timeless())
+    put(team, make_message(2))
+    snapshot = team.snapshot()
     assert (len(snapshot.messages), not snapshot.problems) == (3, True)
-    assert open_yaml(tmp_path).newest(1) is not None
+    assert team.newest(1) is not None

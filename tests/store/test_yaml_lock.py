@@ -87,22 +87,26 @@ def test_a_holder_that_leaves_no_text_is_seen_too(tmp_path: Path) -> None:
         assert seen.holder.pid == holder.pid
 
 
-def test_the_kernel_is_not_asked_who_had_the_lock_right_after_we_had_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[object] = []
+class _Kernel(Disk):
+    """A disk whose kernel says who holds the lock."""
 
-    def nobody(*given: object) -> list[int]:
-        asked.append(given)
-        return []
+    def __init__(self, holders: Callable[[], list[int]] = list) -> None:
+        self.asked = 0
+        self._holders = holders
 
-    monkeypatch.setattr(lock, "_kernel_holders", nobody)
-    team = open_yaml(tmp_path)
+    def lock_holders(self, path: Path, expected: object) -> list[int]:
+        self.asked += 1
+        return self._holders()
+
+
+def test_the_kernel_is_not_asked_who_had_the_lock_right_after_we_had_it(tmp_path: Path) -> None:
+    disk = _Kernel()
+    team = open_yaml(tmp_path, disk=disk)
     put(team, make_message(1))
     assert team.snapshot().messages
-    assert asked == [], "its list of locks takes up to 20 ms"
-    assert open_yaml(tmp_path).snapshot().holder is None
-    assert len(asked) == 1, "who only reads asks: a program that leaves no text may hold it"
+    assert disk.asked == 0, "its list of locks takes up to 20 ms"
+    assert open_yaml(tmp_path, disk=disk).snapshot().holder is None
+    assert disk.asked == 1, "who only reads asks: a program that leaves no text may hold it"
 
 
 def test_the_lock_of_a_killed_holder_is_free_and_its_end_is_told(tmp_path: Path) -> None:
@@ -132,25 +136,6 @@ def test_a_lock_file_deleted_while_held_stops_the_commit(tmp_path: Path) -> None
     assert len(team.snapshot().messages) == 1
     put(team, make_message(2))
     assert len(team.snapshot().messages) == 2
-
-
-@pytest.mark.parametrize("kind", ["symlink", "folder", "fifo"])
-def test_a_lock_path_that_is_no_plain_file_is_refused_by_name(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / LOCK
-    victim = tmp_path / "victim"
-    victim.write_text("keep")
-    if kind == "symlink":
-        path.symlink_to(victim)
-    elif kind == "folder":
-        path.mkdir()
-    else:
-        os.mkfifo(path)
-    with pytest.raises(TeamError) as caught:
-        put(open_yaml(tmp_path), make_message(1))
-    assert caught.value.code is Code.STORE_FAILED
-    assert str(path) in caught.value.message
-    assert victim.read_text() == "keep"
-    assert not (tmp_path / QUEUE).exists()
 
 
 @pytest.mark.parametrize("number", ["ENOSYS", "ENOLCK"])
@@ -316,10 +301,11 @@ def test_a_turn_that_is_given_up_leaves_the_word_of_the_one_before(tmp_path: Pat
     assert [problem.code for problem in team.snapshot().problems if problem.code == "STALE_LOCK"] == []
 
 
-class _Meanwhile(Disk):
+class _Meanwhile(_Kernel):
     """Something happens to the lock right after its text was read for the `number`th time."""
 
-    def __init__(self, number: int, happens: Callable[[], object]) -> None:
+    def __init__(self, number: int, happens: Callable[[], object], holders: Callable[[], list[int]] = list) -> None:
+        super().__init__(holders)
         self._left, self._happens = number, happens
 
     def read(self, path: Path, start: int = 0, length: int | None = None) -> tuple[bytes, Stat]:
@@ -334,9 +320,8 @@ class _Meanwhile(Disk):
 @pytest.mark.parametrize("number", [1, 2, 3])
 @pytest.mark.parametrize("sure", [False, True], ids=["told by the text", "asked of the kernel"])
 def test_who_takes_the_lock_while_it_is_looked_at_is_not_said_to_have_died(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, sure: bool
+    tmp_path: Path, number: int, sure: bool
 ) -> None:
-    monkeypatch.setattr(lock, "_kernel_holders", lambda *given: [])
     put(open_yaml(tmp_path), make_message(1))
     text = lock.holder_text(since=to_text(utc_now()), action="send")
     team = open_yaml(tmp_path, disk=_Meanwhile(number, lambda: (tmp_path / LOCK).write_bytes(text)))
@@ -358,15 +343,16 @@ def test_who_takes_over_from_one_that_died_while_it_is_looked_at_is_not_said_to_
 @pytest.mark.parametrize("number", [1, 2, 3])
 @pytest.mark.parametrize("age", [0, 60], ids=["a moment", "a minute"])
 def test_who_gives_the_lock_back_while_it_is_looked_at_is_not_said_to_have_died(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, age: int
+    tmp_path: Path, number: int, age: int
 ) -> None:
     put(open_yaml(tmp_path), make_message(1))
     released = (tmp_path / LOCK).read_bytes()
-    held = [os.getpid()]
-    monkeypatch.setattr(
-        lock, "_kernel_holders", lambda *given: held if (tmp_path / LOCK).read_bytes() != released else []
-    )
     since = to_text(utc_now() - timedelta(seconds=age))
     (tmp_path / LOCK).write_bytes(lock.holder_text(since=since, action="send"))
-    team = open_yaml(tmp_path, disk=_Meanwhile(number, lambda: (tmp_path / LOCK).write_bytes(released)))
+
+    def holders() -> list[int]:
+        return [os.getpid()] if (tmp_path / LOCK).read_bytes() != released else []
+
+    disk = _Meanwhile(number, lambda: (tmp_path / LOCK).write_bytes(released), holders)
+    team = open_yaml(tmp_path, disk=disk)
     assert team.snapshot().problems == ()

@@ -44,7 +44,7 @@ class Addressees:
         the lock is let go, so that whoever waits would go on waiting for a message that is there.
         """
         released = parse_released(read_text(self._disk, self._layout.lock))
-        if released is None or released.queue is None or released.damaged is None:
+        if released is None or released.queue is None:
             return False
         try:
             data, found = self._disk.read(self._layout.queue)

@@ -311,7 +311,8 @@ def _handle(item: Any) -> list[Any]:
 def mark_of(value: object) -> Mark | None:
     """The mark of a file as it stands in JSON; None for anything else."""
     try:
-        return msgspec.convert(value, Mark)
+        mark: Mark = msgspec.convert(value, Mark)
+        return mark
     except msgspec.ValidationError:
         return None
 

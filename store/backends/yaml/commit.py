@@ -40,7 +40,6 @@ from team_console.store.backends.yaml.queue_edit import apply, archive_entry
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.settings import ReadSettings
-from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.names import word_for
@@ -321,13 +320,6 @@ def keep_as_previous(team: LockedTeam, displaced: Path, *, ours: bool) -> None:
     rename_durably(team.disk, displaced, aside)
     text = f"{layout.prev.name} cannot be replaced ({why}); the generation before was kept as {aside.name}"
     team.notices.append(Problem("PREV_BLOCKED", "warning", layout.prev.name, text, f"Move {layout.prev} away."))
-
-
-def outcome_unknown(queue: Path, error: OutcomeUnknownError) -> TeamError:
-    """The error for a write of which nobody can tell yet whether it is done."""
-    text = f"{queue}: {error}; the outcome is unknown"
-    hint = "Repeat it with the same id: what was done is not done twice."
-    return TeamError(Code.STORE_FAILED, text, hint, **{OUTCOME_UNKNOWN: True})
 
 
 def failure(queue: Path, error: OSError, *, needed: int = 0) -> TeamError:

@@ -52,6 +52,7 @@ _WINDOW = 1 << 20
 LARGEST_FILE = 256 << 20
 """Bytes that are ever read at once; a file of which more would be needed was not made by us."""
 _SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
+_PROC_LOCKS = Path("/proc/locks")
 
 
 class Stat(Struct, frozen=True):
@@ -107,8 +108,15 @@ class Disk:
 
     def find(self, path: Path, needle: bytes) -> int:
         """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
-        with _reading(path) as fd:
-            return _find(fd, needle)
+        # Not by a mapping of the file: that would end the process when somebody cuts the file meanwhile.
+        start, before = 0, b""
+        while data := self.read(path, start, _WINDOW)[0]:
+            window = before + data
+            at = window.find(needle)
+            if at >= 0:
+                return start - len(before) + at
+            start, before = start + len(data), window[max(0, len(window) - len(needle) + 1) :]
+        return -1
 
     def names(self, folder: Path) -> list[str]:
         """Names in `folder`, sorted; none when it does not exist."""
@@ -201,6 +209,26 @@ class Disk:
         """
         return KernelLock(path, wait, mode)
 
+    def lock_holders(self, path: Path, expected: object) -> list[int] | None:
+        """Give the processes with an flock on the file, from the kernel's own list; None where there is no such list.
+
+        The list's device number is not the file's on some file systems, so the `expected` process is enough there.
+        """
+        found = self.stat(path)
+        try:
+            lines = _PROC_LOCKS.read_text().splitlines() if found is not None else []
+        except OSError:
+            return None
+        if found is None:
+            return []
+        place = f"{os.major(found.dev):02x}:{os.minor(found.dev):02x}:{found.ino}"
+        locks = [line for line in map(str.split, lines) if len(line) >= 6 and line[1] == "FLOCK" and line[4].isdigit()]
+        return [
+            int(pid)
+            for *_, pid, file in (lock[:6] for lock in locks)
+            if file == place or (file.endswith(f":{found.ino}") and pid == str(expected))
+        ]
+
 
 def _stat(found: os.stat_result) -> Stat:
     mode = found.st_mode
@@ -264,22 +292,6 @@ def _read_all(fd: int, path: Path, start: int, length: int | None) -> bytes:
         return parts[0] if len(parts) == 1 else b"".join(parts)
     except MemoryError:
         raise OSError(errno.ENOMEM, f"not enough memory to read {wanted:,} bytes", str(path)) from None
-
-
-def _find(fd: int, needle: bytes) -> int:
-    """Search in one reused buffer; a mapping would end the process when somebody cuts the file meanwhile."""
-    keep, end = len(needle) - 1, os.fstat(fd).st_size
-    window = bytearray(max(min(_WINDOW, end), 2 * len(needle)))
-    offset, filled = 0, 0
-    while offset < end and (got := os.preadv(fd, [memoryview(window)[filled:]], offset + filled)) > 0:
-        filled += got
-        at = window.find(needle, 0, filled)
-        if at >= 0:
-            return offset + at
-        drop = max(0, filled - keep)
-        window[: filled - drop] = window[drop:filled]
-        offset, filled = offset + drop, filled - drop
-    return -1
 
 
 def _flush(fd: int) -> None:
@@ -371,16 +383,6 @@ def cut(disk: Disk, path: Path, size: int) -> None:
         disk.sync(fd)
     finally:
         disk.close(fd)
-
-
-def set_aside(disk: Disk, path: Path, torn: bytes, size: int, *, stamp: str) -> Path:
-    """Move what is `torn` at the end of `path` to a file beside it, named in the result, then cut `path` to `size`."""
-    aside = path.with_name(f"{path.name}.torn-{stamp}")
-    if disk.stat(aside) is None:
-        write_new(disk, aside, torn)
-        disk.sync_folder(aside.parent)
-    cut(disk, path, size)
-    return aside
 
 
 class PartialAppendError(OSError):

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from pathlib import Path
 
-from msgspec import Struct
-from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER
 from team_console.store.backends.yaml.audit_log import Line
 from team_console.store.backends.yaml.commit import LockedTeam, make_folder
@@ -32,31 +30,12 @@ _TOLD = 20
 """Files that stay and are told of one by one; the others are counted, or each write would list them all."""
 
 
-class Offer(Struct, frozen=True):
-    """What one file brings.
-
-    Attributes:
-        messages: Messages nobody has yet.
-        clashes: Ids in it that stand for something else already.
-    """
-
-    path: Path
-    messages: tuple[Message, ...]
-    clashes: tuple[str, ...] = ()
-
-
 class DropFolder:
-    """The drop folder of a team whose lock is held.
-
-    `write` makes a line durable, recovering where somebody wrote the queue meanwhile; what is dropped is compared with
-    the queue as it was found and with the archives.
-    """
+    """The drop folder of a team whose lock is held; `write` commits a line, recovering as often as that is needed."""
 
     def __init__(self, team: LockedTeam, write: Callable[[Line], None]) -> None:
         self._team, self._disk, self._layout = team, team.disk, team.layout
-        self._queue = team.queue
         self._write = write
-        self._taken: dict[str, Message] = {}
         self._left = 0
 
     def take_in(self) -> None:
@@ -68,12 +47,11 @@ class DropFolder:
         if leads_out(self._disk, self._layout, folder):
             text = "drop/ is a link that leads out of the team: nothing is taken from there"
             return self._tell(DROP_UNREADABLE, "drop", text, "Make it a folder of the team, or remove the link.")
-        names = [name for name in self._disk.names(folder) if is_drop_file(name)]
-        for start in range(0, len(names), _AT_ONCE):
-            part = names[start : start + _AT_ONCE]
-            self._take_in([folder / name for name in part])
+        paths = [folder / name for name in self._disk.names(folder) if is_drop_file(name)]
+        for start in range(0, len(paths), _AT_ONCE):
+            self._take_in(paths[start : start + _AT_ONCE])
             # Files that stay do not count: enough of them would keep every later one out for ever.
-            if start + len(part) - self._left >= _AT_ONCE:
+            if start >= self._left:
                 break
         if self._left > _TOLD:
             text = f"{self._left - _TOLD:,} more files in drop/ can be neither taken in nor removed"
@@ -81,20 +59,33 @@ class DropFolder:
         return None
 
     def _take_in(self, paths: Iterable[Path]) -> None:
-        offers = [offer for path in paths if (offer := self._look(path)) is not None]
-        for offer in self._write_all(self._against_known(offers)):
-            if offer.clashes:
-                ids = ", ".join(offer.clashes)
-                self._reject(offer.path, f"another message has the id {ids} already", "Give it an id of its own and")
+        """Look at all files, write what is new in one line, then remove them."""
+        taken: dict[str, Message] = {}
+        fresh: dict[Path, list[Message]] = {}
+        clashes: dict[Path, list[str]] = {}
+        for path in paths:
+            for message in self._read(path, fresh):
+                message_id = message.message_id
+                known = [taken[message_id]] if message_id in taken else self._known(message_id)
+                if not known:
+                    fresh[path].append(message)
+                    taken[message_id] = message
+                elif not any(_is_same(message, other) for other in known):
+                    clashes.setdefault(path, []).append(message_id)
+        for path in self._write_all(fresh):
+            if path in clashes:
+                ids = ", ".join(clashes[path])
+                self._reject(path, f"another message has the id {ids} already", "Give it an id of its own and")
             else:
-                self._clear_away(offer.path)
+                self._clear_away(path)
 
-    def _look(self, path: Path) -> Offer | None:
-        """What the file offers; None for one that was rejected, or has to stay."""
+    def _read(self, path: Path, offered: dict[Path, list[Message]]) -> list[Message]:
+        """Messages of a file, which is `offered` then; none of one that was rejected, or has to stay."""
         try:
-            offered = read_drop_file(self._disk, path)
-            _refuse_verdicts(self._team.settings.config, offered)
-            return Offer(path, tuple(offered))
+            messages = read_drop_file(self._disk, path)
+            _refuse_verdicts(self._team.settings.config, messages)
+            offered[path] = []
+            return messages
         except (TextError, TeamError, ValueError) as error:
             self._reject(path, getattr(error, "message", None) or str(error))
         except OSError as error:
@@ -102,48 +93,29 @@ class DropFolder:
                 self._reject(path, error.strerror or str(error))
             else:
                 self._leave(path, f"cannot be read: {error.strerror or error}")
-        return None
-
-    def _against_known(self, offers: Iterable[Offer]) -> list[Offer]:
-        """The offers without what is in the queue or an archive already, and with what only shares an id with that."""
-        taken = self._taken  # of earlier parts, too: the queue as found does not have what they wrote
-        judged: list[Offer] = []
-        for offer in offers:
-            fresh: list[Message] = []
-            clashes: list[str] = []
-            for message in offer.messages:
-                known = self._known(message.message_id)
-                if message.message_id in taken:
-                    known.append(taken[message.message_id])
-                if not known:
-                    fresh.append(message)
-                    taken[message.message_id] = message
-                elif not any(_is_same(message, other) for other in known):
-                    clashes.append(message.message_id)
-            judged.append(replace(offer, messages=tuple(fresh), clashes=tuple(clashes)))
-        return judged
+        return []
 
     def _known(self, message_id: str) -> list[Message]:
-        live = messages_named(self._queue.text, message_id)
+        live = messages_named(self._team.queue.text, message_id)
         archived = self._team.archives.find(message_id) if not live else None
         return live if archived is None else [archived]
 
-    def _write_all(self, offers: list[Offer]) -> list[Offer]:
-        """Write all offers at once; where one of them cannot be written at all, each by itself, that one rejected."""
-        messages = [message for offer in offers for message in offer.messages]
-        if not messages:
-            return offers
+    def _write_all(self, fresh: dict[Path, list[Message]]) -> list[Path]:
+        """Write all at once; where one file cannot be written at all, each by itself, that one rejected."""
+        messages = [message for found in fresh.values() for message in found]
+        ids = [message.message_id for message in messages]
         try:
-            ids = [message.message_id for message in messages]
-            self._write(Line("drop", "drop", {"ids": ids}, writes=tuple(dict(message.record) for message in messages)))
+            if messages:
+                records = tuple(dict(message.record) for message in messages)
+                self._write(Line("drop", "drop", {"ids": ids}, writes=records))
+            return list(fresh)
         except TeamError as error:
             if error.code is not Code.INVALID_FIELD:
                 raise
-            if len(offers) > 1:
-                return [written for offer in offers for written in self._write_all([offer])]
-            self._reject(offers[0].path, error.message)
+            if len(fresh) > 1:
+                return [path for item in fresh.items() for path in self._write_all(dict([item]))]
+            self._reject(next(iter(fresh)), error.message)
             return []
-        return offers
 
     def _clear_away(self, path: Path) -> None:
         try:
@@ -155,14 +127,13 @@ class DropFolder:
     def _reject(self, path: Path, why: str, first: str = "Correct it and") -> None:
         target = self._layout.rejected / path.name
         try:
-            make_folder(self._team, self._layout.rejected, mode=self._queue.mode_beside)
+            make_folder(self._team, self._layout.rejected, mode=self._team.queue.mode_beside)
             if self._disk.stat(target) is not None:
                 target = target.with_name(f"{path.stem}-{self._team.stamp()}{path.suffix}")
             self._disk.rename(path, target)
         except OSError as error:
-            return self._leave(
-                path, f"is no message ({why}) and cannot be moved to rejected/: {error.strerror or error}"
-            )
+            why = f"is no message ({why}) and cannot be moved to rejected/: {error.strerror or error}"
+            return self._leave(path, why)
         text, hint = f"drop/{path.name} went to drop/rejected/: {why}", f"{first} move it into drop/ again."
         return self._tell("DROP_REJECTED", f"drop/rejected/{target.name}", text, hint)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from msgspec import Struct, field
 from team_console.store.backends.yaml.archives import Archives, closed_ids, is_usable
 from team_console.store.backends.yaml.audit_log import Ledger, Line
 from team_console.store.backends.yaml.disk import Disk
@@ -32,32 +31,17 @@ _RECOVERY = frozenset({"heal", "undo", "abort"})
 _RESTORE = "Restore it from a copy; until then history shows only what is left."
 
 
-class _Claim(Struct):
-    """What must be in the archives of one agent.
-
-    Attributes:
-        ids: Messages they hold.
-        size: Bytes the current file has at least; None when the ledger's end does not say.
-    """
-
-    ids: set[str] = field(default_factory=set)
-    size: int | None = None
+Claims = dict[str, tuple[int, set[str]]]
+"""What must be in the archives of each agent: bytes that the current file has at least, ids of messages they hold."""
 
 
-def _claims(lines: Iterable[Line]) -> dict[str, _Claim]:
+def _claims(lines: Iterable[Line]) -> Claims:
     """Collect what lines of the ledger, newest first, say of archives; what a deletion shortened ends it for an agent.
 
     A line that was declared undone says nothing, and a deletion that does not say what it left ends all of it.
     """
-    claims: dict[str, _Claim] = {}
-    undone: set[int] = set()
-    shortened: set[str] = set()
-
-    def claim(agent: str, size: int) -> _Claim:
-        found = claims.setdefault(agent, _Claim())
-        found.size = size if found.size is None else found.size
-        return found
-
+    claims: Claims = {}
+    undone, shortened = set[int](), set[str]()
     for line in lines:
         undone.add(line.void)
         if line.seq in undone:
@@ -68,13 +52,12 @@ def _claims(lines: Iterable[Line]) -> dict[str, _Claim]:
         for name, size in left.items():
             agent, number = archive_part(name) or ("", None)
             if number is None and is_name(agent) and agent not in shortened:
-                claim(agent, size)
+                claims.setdefault(agent, (size, set()))
             shortened.add(agent)
         sizes = {archive_part(Path(name).name): size for name, size in line.sizes.items()}
         for agent, message_id, _ in line.archived:
-            before = sizes.get((agent, None))
-            if before is not None and is_name(agent) and agent not in shortened:
-                claim(agent, before).ids.add(message_id)
+            if (agent, None) in sizes and is_name(agent) and agent not in shortened:
+                claims.setdefault(agent, (sizes[agent, None], set()))[1].add(message_id)
     return claims
 
 
@@ -165,7 +148,7 @@ def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     finished = released.seq if released is not None else _finished_through(lines)
     claims = _claims(line for line in reversed(lines) if line.seq <= finished)
     archives = Archives(disk, layout)
-    checked = (_check(disk, layout, archives, agent, item) for agent, item in sorted(claims.items()))
+    checked = (_check(disk, layout, archives, agent, *claim) for agent, claim in sorted(claims.items()))
     return tuple(problem for problem in (lost, *checked) if problem is not None)
 
 
@@ -191,14 +174,13 @@ def _left(line: Line) -> dict[str, int] | None:
     return {}
 
 
-def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _Claim) -> Problem | None:
-    path = archives.current(agent)
+def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, least: int, claimed: set[str]) -> Problem | None:
     files = archives.files(agent)
     if not all(is_usable(disk, path) for path in files):
         return None
-    missing = _missing(disk, archives, agent, claim)
-    size = max((found.size for path in files if (found := disk.stat(path)) is not None), default=0)
-    least = claim.size or 0
+    found = [(path, stat.size) for path in files if (stat := disk.stat(path)) is not None]
+    missing = _missing(disk, archives, agent, found, claimed)
+    size = max((size for _, size in found), default=0)
     if not missing and size >= least:
         return None
     what = f"the archive of {agent} lacks what was put into it" if missing else f"the archive of {agent} was cut short"
@@ -208,17 +190,16 @@ def _check(disk: Disk, layout: Layout, archives: Archives, agent: str, claim: _C
         what += f": {len(missing):,} message{'s' * (len(missing) != 1)}, {safe_line(min(missing), 64)} among them"
     elif files:
         what += f": {size:,} bytes are there, and {least:,} were"
-    place = f"{layout.archives.name}/{path.name}"
+    place = f"{layout.archives.name}/{archives.current(agent).name}"
     return Problem(ARCHIVE_LOST, "error", place, f"{what} (told by {layout.audit.name})", _RESTORE)
 
 
-def _missing(disk: Disk, archives: Archives, agent: str, claim: _Claim) -> set[str]:
+def _missing(disk: Disk, archives: Archives, agent: str, found: list[tuple[Path, int]], claimed: set[str]) -> set[str]:
     """Find those of the claimed ids that no file has, newest file and its end first, where they nearly always are."""
-    missing = set(claim.ids)
-    for item in reversed(archives.files(agent)):
-        found = disk.stat(item)
-        if missing and found is not None:
-            missing -= set(closed_ids(disk.read(item, max(0, found.size - _SPAN))[0]))
+    missing = set(claimed)
+    for path, size in reversed(found):
+        if missing:
+            missing -= set(closed_ids(disk.read(path, max(0, size - _SPAN))[0]))
     asked = sorted(missing)[:_ASKED]
     lost = {question for question in asked if not archives.holds(agent, question)}
     return missing if len(lost) == len(asked) else lost

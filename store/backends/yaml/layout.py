@@ -159,12 +159,6 @@ def is_closed(error: OSError) -> bool:
         return False
 
 
-def closed_problem(layout: Layout) -> Problem | None:
-    """One notice for all that is closed to us beside the queue, None when nothing is."""
-    closed = [path for path in (layout.archives, layout.attachments, layout.audit) if is_closed_path(path)]
-    return _problem(closed) if closed else None
-
-
 def is_closed_path(path: Path) -> bool:
     """Whether the file or folder is another user's and may not be read by us."""
     try:
@@ -176,9 +170,12 @@ def is_closed_path(path: Path) -> bool:
     return not os.access(path, needed, effective_ids=EFFECTIVE)
 
 
-def _problem(closed: Iterable[Path]) -> Problem:
-    *names, last = [path.name for path in closed]
-    listed = f"{', '.join(names)} and {last}" if names else last
+def closed_problem(layout: Layout) -> Problem | None:
+    """One notice for all that is closed to us beside the queue, None when nothing is."""
+    names = [path.name for path in (layout.archives, layout.attachments, layout.audit) if is_closed_path(path)]
+    if not names:
+        return None
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     text = f"{listed}: kept private by the user who runs the team, so what was archived or recorded is not shown"
     hint = "Nothing is wrong with the team. Reading it all needs the rights of that user or its group."
     return Problem(KEPT_PRIVATE, "notice", listed, text, hint)

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_log import mark_of
-from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, Held, Mark, Stat
+from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, Held, Mark
 from team_console.store.contract.team import LockHolder, locked_error
 from team_console.store.model.clock import seconds_since, utc_now
 from team_console.store.model.errors import Code, TeamError
 
 _WIDTH = 512
-_PROC_LOCKS = Path("/proc/locks")
 _FRESH_SECONDS = 2.0
 
 
@@ -28,12 +28,10 @@ class Released(Struct, frozen=True):
     Attributes:
         seq: Number of the last audit line, 0 for none.
         queue: Generation of the queue, None when there was none.
-        damaged: Entries of it that could not be read, None when the holder did not have to find out.
     """
 
     seq: int
     queue: Mark | None
-    damaged: int | None = None
 
 
 def read_text(disk: Disk, path: Path) -> bytes:
@@ -56,17 +54,14 @@ def left_text(before: bytes) -> bytes:
 
 def released_text(released: Released) -> bytes:
     """The lock file's text after a release with everything finished."""
-    damaged = {} if released.damaged is None else {"damaged": released.damaged}
-    return _padded({"released": released.seq, "queue": released.queue, **damaged})
+    return _padded({"released": released.seq, "queue": released.queue})
 
 
 def parse_released(text: bytes) -> Released | None:
     """How the lock was left, or None when its last holder did not get to say."""
     facts = _parse(text)
-    seq, damaged = facts.get("released"), facts.get("damaged")
-    if not isinstance(seq, int):
-        return None
-    return Released(seq, mark_of(facts.get("queue")), damaged if isinstance(damaged, int) else None)
+    seq = facts.get("released")
+    return Released(seq, mark_of(facts.get("queue"))) if isinstance(seq, int) else None
 
 
 def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool = False) -> LockHolder | None:
@@ -79,15 +74,13 @@ def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool = False) -> L
     told = _by_text(facts)
     if not sure and (told is None or not told.alive or _is_fresh(told)):
         return told
-    found = disk.stat(path)
-    pids = _kernel_holders(found, facts.get("pid")) if found is not None else []
+    pids = disk.lock_holders(path, facts.get("pid"))
     if pids is None:
         return told
     if not pids:
         return told if told is not None and told.alive is None else None
-    pid = pids[0]
-    named = facts if facts.get("pid") == pid else {}
-    return LockHolder(pid or None, named.get("host", ""), named.get("since", ""), named.get("action", ""), True)
+    named = told if told is not None and told.pid == pids[0] else LockHolder(None, "", "", "", True)
+    return replace(named, pid=pids[0] or None, alive=True)
 
 
 def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
@@ -107,47 +100,24 @@ def text_of_the_dead(text: bytes, holder: LockHolder | None) -> str | None:
 
 
 def _by_text(facts: dict[str, Any]) -> LockHolder | None:
-    pid = facts.get("pid")
+    pid, alive = facts.get("pid"), None
     if not isinstance(pid, int):
         return None
-    host = str(facts.get("host", ""))
-    alive = _is_alive(pid) if host == os.uname().nodename else None
-    if alive is False:
-        return None
-    return LockHolder(pid, host, str(facts.get("since", "")), str(facts.get("action", "")), alive)
+    host, since, action = (str(facts.get(key, "")) for key in ("host", "since", "action"))
+    if host == os.uname().nodename:
+        alive = True
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return None
+        except (PermissionError, OverflowError):
+            pass
+    return LockHolder(pid, host, since, action, alive)
 
 
 def _is_fresh(holder: LockHolder) -> bool:
     age = seconds_since(holder.since, utc_now())
     return age is not None and age < _FRESH_SECONDS
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
-
-
-def _kernel_holders(found: Stat, expected: object) -> list[int] | None:
-    """Pids with an flock on the file, from the kernel's own list; None where there is no such list.
-
-    The list's device number is not the file's on some file systems, so the `expected` pid is enough there.
-    """
-    try:
-        lines = _PROC_LOCKS.read_text().splitlines()
-    except OSError:
-        return None
-    device = f"{os.major(found.dev):02x}:{os.minor(found.dev):02x}"
-    locks = [line for line in map(str.split, lines) if len(line) >= 6 and line[1] == "FLOCK" and line[4].isdigit()]
-    return [
-        int(lock[4])
-        for lock in locks
-        if lock[5] == f"{device}:{found.ino}" or (lock[5].endswith(f":{found.ino}") and lock[4] == str(expected))
-    ]
 
 
 def _padded(facts: dict[str, Any]) -> bytes:

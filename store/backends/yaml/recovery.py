@@ -1,22 +1,15 @@
 """What the next lock holder does first: finish or undo what a dead one began, and heal what others lost.
 
-`inspect` finds out how things are, `plan_of` says what to do, and here it is done, in an order that matters, because
-each step may be the last one before the next crash:
-
-1. What a transaction that was cut short appended to archives is cut off: a copy that is about to go must not count.
-2. What other programs lost is healed, the transaction finished or undone, and what they wrote at the very moment
-   of our swap merged: all of it as one line of the ledger, so that no crash in between forgets a part.
+`recover` is the whole flow, from top to bottom, in an order that matters, because each step may be the last one before
+the next crash. It clears away and cuts off; what the queue needs it gives back as one line, for `commit.write`.
 """
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
-from enum import Enum
-from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, closed_ids, unclosed
 from team_console.store.backends.yaml.audit_log import Line, Record, Tip
@@ -28,7 +21,7 @@ from team_console.store.backends.yaml.commit import (
     keep_as_previous,
     move_aside,
 )
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Stat, cut, set_aside
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Stat, cut, write_new
 from team_console.store.backends.yaml.healing import (
     SYSTEM,
     ExpectedQueue,
@@ -62,60 +55,58 @@ UNDOABLE = frozenset({"receive", "claim"})
 """Actions whose caller must live to use the result: cut short, they are undone so that somebody else gets it."""
 
 
-class Found(Struct, frozen=True):
-    """What the files say, once the queue is read.
+def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
+    """Clear away what was left and load the queue; which line makes all agree, None when it does.
 
-    Attributes:
-        line: The last line of the ledger.
-        queue: The queue as it is now.
-        prev: What stands in the place of the generation before, None for nothing.
-        left: How the lock was released after `line`, None when its holder died.
-        has_arrived: Whether it is known without a look at the text that `line` reached the queue.
+    Args:
+        thorough: Whether pieces that were torn long ago are held against all of the ledger, too, and not only new ones.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` or `STORE_FAILED`; nothing was written into the queue then.
     """
-
-    line: Line
-    queue: Generation
-    prev: Stat | None = None
-    left: Released | None = None
-    has_arrived: bool = False
-
-
-class Ending(Enum):
-    """What becomes of the last transaction."""
-
-    DONE = "it is whole"
-    UNDO = "it was cut short, and its maker was to use it"
-    COMPLETE = "it was cut short, and is on record"
-    MERGE = "it is whole, and took a generation that nobody has looked at out of the queue's place"
-
-
-class Plan(Struct, frozen=True):
-    """What to do.
-
-    Attributes:
-        heals: Whether the queue is compared with what it should hold: somebody else wrote it.
-        ending: What becomes of the last transaction.
-    """
-
-    heals: bool
-    ending: Ending
-
-    @property
-    def is_cut_short(self) -> bool:
-        """Whether the last transaction never reached the queue."""
-        return self.ending in (Ending.UNDO, Ending.COMPLETE)
-
-
-def plan_of(found: Found) -> Plan:
-    """What brings ledger, archives and queue to agree."""
-    line, mark = found.line, found.queue.mark
-    if found.left is not None and mark is not None and mark == found.left.queue and not _was_written_late(found):
-        return Plan(False, Ending.DONE)
-    # guard: recorded-commit-finished
-    if found.left is None and not found.has_arrived and is_cut_short(line, found.queue, found.prev):
-        # guard: dead-receiver-undone
-        return Plan(mark != line.base, Ending.UNDO if line.actions & UNDOABLE else Ending.COMPLETE)
-    return Plan(mark != line.queue, Ending.MERGE if _has_displaced(found) else Ending.DONE)
+    tip = _clear_the_way(team)
+    _note_loss(team, tip)
+    # How the lock was released after the last line; None when its holder died.
+    left = team.left if team.left is not None and team.left.seq == tip.seq and not tip.torn else None
+    if tip.torn:
+        tip = _set_aside_torn_line(team, tip)
+    swapped = _clear(team, tip.line)
+    if swapped:
+        left = None
+    queue = _with_one_name(team, load(team.disk, team.layout.queue, team.known))
+    _refuse_without_account(team, queue, tip)
+    team.tip, team.queue, team.agrees = tip, queue, False
+    remedy, heals, line = None, False, tip.line
+    prev = team.disk.stat(team.layout.prev)
+    if line is not None and not _is_as_left(line, queue, prev, left):
+        # guard: recorded-commit-finished
+        is_cut = left is None and not swapped and team.reached != tip.seq and is_cut_short(line, queue, prev)
+        # Somebody else wrote the queue, unless it is as the last transaction found it, or made it.
+        heals = queue.mark != (line.base if is_cut else line.queue)
+        account = None
+        if heals:
+            trusted = left.queue if left is not None else None
+            account = ExpectedQueue(team.disk, team.layout, team.known, line, trusted=trusted, without=is_cut)
+        held = account.expected() if account is not None else {}
+        # Before the healing: a copy that is about to go must not count as a message that is safe in an archive.
+        if is_cut:
+            _cut_archives(team, line, queue.text, held)
+        if account is not None:
+            remedy = _healing(team, account, held)
+        # All that follows becomes one line with the healing, so that no crash in between forgets a part.
+        if is_cut:
+            line = _without_others(line, held, queue.text)
+            # guard: dead-receiver-undone
+            if line.actions & UNDOABLE:
+                remedy = in_sequence(remedy, _undoing(team, line))
+            else:
+                remedy = in_sequence(remedy, _completion(team, line))
+        elif _has_displaced(line, prev):
+            remedy = in_sequence(remedy, _merging(team, queue.text, remedy))
+    # A program that does not lock may have torn the copy of a message that left the queue long ago.
+    if thorough or heals:
+        remedy = in_sequence(_old_pieces(team, queue.text, remedy.torn if remedy is not None else ()), remedy)
+    return remedy
 
 
 def is_cut_short(line: Line, queue: Generation, prev: Stat | None) -> bool:
@@ -141,50 +132,26 @@ def _is_visible(line: Line, text: QueueText) -> bool:
     return any(not places.of(handle) for handle in line.removed)
 
 
-# guard: late-writer-merged
-def _was_written_late(found: Found) -> bool:
-    """Whether the generation before changed after it was replaced: an in-place writer had it open."""
-    base, prev = found.line.base, found.prev
-    if base is None or prev is None or not _has_swapped(found.line):
-        return False
-    return prev.ino == base[0] and prev.mark != base
+def _is_as_left(line: Line, queue: Generation, prev: Stat | None, left: Released | None) -> bool:
+    """Whether the queue is as the last holder of the lock left it, whoever wrote it then."""
+    is_same = left is not None and queue.mark is not None and queue.mark == left.queue
+    return is_same and not _was_written_late(line, prev)
 
 
 # guard: displaced-queue-merged
-def _has_displaced(found: Found) -> bool:
-    """Whether the generation before is not the one that our last transaction was built upon (case 29)."""
-    prev = found.prev
-    return _has_swapped(found.line) and prev is not None and prev.mark != found.line.base and prev.kind == "file"
+def _has_displaced(line: Line, prev: Stat | None) -> bool:
+    """Whether our last swap took another generation out of the queue's place than it was built upon (case 29)."""
+    is_swapped = line.base is not None and line.base != line.queue
+    return is_swapped and prev is not None and prev.kind == "file" and prev.mark != line.base
 
 
-def _has_swapped(line: Line) -> bool:
-    """Whether the transaction put another generation in the place of one that was there."""
-    return line.base is not None and line.base != line.queue
+# guard: late-writer-merged
+def _was_written_late(line: Line, prev: Stat | None) -> bool:
+    """Whether the generation before changed after it was replaced: an in-place writer had it open."""
+    return line.base is not None and prev is not None and prev.ino == line.base[0] and _has_displaced(line, prev)
 
 
-# Inspection: the first thing a lock holder does. It clears away what nobody alive owns, and reads the queue.
-
-
-def inspect(team: LockedTeam) -> Found | None:
-    """Load the queue and tell what was found; None where no ledger is that it could differ from.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE` or `STORE_FAILED`; nothing was written into the queue then.
-    """
-    tip = _clear_the_way(team)
-    _note_loss(team, tip)
-    is_ours = team.left is not None and team.left.seq == tip.seq and not tip.torn
-    if tip.torn:
-        tip = _set_aside_torn_line(team, tip)
-    swapped = _clear(team, tip.line, _strays(team))
-    queue = _with_one_name(team, load(team.disk, team.layout.queue, team.known))
-    _refuse_without_account(team, queue, tip)
-    team.tip, team.queue, team.agrees = tip, queue, False
-    if tip.line is None:
-        return None
-    left = team.left if is_ours and not swapped else None
-    has_arrived = swapped or team.reached == tip.seq
-    return Found(tip.line, queue, team.disk.stat(team.layout.prev), left, has_arrived=has_arrived)
+# Before anything is judged: what nobody alive owns is cleared away, and what the ledger lost is noted.
 
 
 def _clear_the_way(team: LockedTeam) -> Tip:
@@ -207,34 +174,35 @@ def _clear_the_way(team: LockedTeam) -> Tip:
 
 # guard: partial-line-set-aside
 def _set_aside_torn_line(team: LockedTeam, tip: Tip) -> Tip:
+    """Move what is no whole line at the end of the ledger to a file beside it; durable there before it is cut off."""
     path = team.layout.audit
-    aside = set_aside(team.disk, path, tip.torn, tip.size, stamp=team.stamp())
+    aside = path.with_name(f"{path.name}.torn-{team.stamp()}")
+    if team.disk.stat(aside) is None:
+        write_new(team.disk, aside, tip.torn)
+        team.disk.sync_folder(aside.parent)
+    cut(team.disk, path, tip.size)
     text = f"a record at the end was cut short; it was moved to {aside.name}"
     hint = "Nothing to do: the message it belonged to is still in the queue or was never accepted."
     team.notices.append(Problem("TORN_END", "warning", f"{path.name}, byte {tip.size}", text, hint))
-    return team.ledger.tip()
+    return replace(tip, torn=b"")
 
 
-def _clear(team: LockedTeam, line: Line | None, strays: Sequence[Path]) -> bool:
-    """Remove staging files of dead processes; whether one of them had been exchanged with the queue: it is `.prev`."""
+def _clear(team: LockedTeam, line: Line | None) -> bool:
+    """Remove staging files, which nobody alive owns; whether one had been exchanged with the queue: it is `.prev`."""
     swapped, now = False, team.disk.stat(team.layout.queue)
-    for path in strays:
+    # guard: stale-staging-removed
+    names = [name for name in team.disk.names(team.layout.folder) if name.startswith(team.layout.staging)]
+    for name in names:
+        path = team.layout.folder / name
         stat = team.disk.stat(path)
         if stat is None or stat.kind == "folder":
             continue
-        if line is not None and now is not None and _is_displaced(path.name, stat, now, line):
+        if line is not None and now is not None and _is_displaced(name, stat, now, line):
             keep_as_previous(team, path, ours=stat.mark == line.base)
             swapped = True
         else:
             team.disk.unlink(path)
     return swapped
-
-
-# guard: stale-staging-removed
-def _strays(team: LockedTeam) -> list[Path]:
-    """Staging files; nobody alive owns them while we hold the lock."""
-    names = team.disk.names(team.layout.folder)
-    return [team.layout.folder / name for name in names if name.startswith(team.layout.staging)]
 
 
 def _is_displaced(name: str, stat: Stat, now: Stat, line: Line) -> bool:
@@ -288,45 +256,7 @@ def _note_loss(team: LockedTeam, tip: Tip) -> None:
     team.lost = tip.seq, seq
 
 
-def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
-    """Clear away what was left and load the queue; which line makes all agree, None when it does.
-
-    Args:
-        thorough: Whether pieces that were torn long ago are held against all of the ledger, too, and not only new ones.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE`; nothing was written then.
-    """
-    found = inspect(team)
-    plan = plan_of(found) if found is not None else None
-    remedy = _carry_out(team, found, plan) if found is not None and plan is not None else None
-    # A program that does not lock may have torn the copy of a message that left the queue long ago.
-    if thorough or (plan is not None and plan.heals):
-        going = remedy.torn if remedy is not None else ()
-        remedy = in_sequence(_old_pieces(team, team.queue.text, going), remedy)
-    return remedy
-
-
-def _carry_out(team: LockedTeam, found: Found, plan: Plan) -> Line | None:
-    line, text, account = found.line, found.queue.text, None
-    if plan.heals:
-        trusted = found.left.queue if found.left else None
-        account = ExpectedQueue(team.disk, team.layout, team.known, line, trusted=trusted, without=plan.is_cut_short)
-    held = account.expected() if account is not None else {}
-    if plan.is_cut_short:
-        _cut_archives(team, line, text, held)
-    healed = None
-    if account is not None:
-        healed = _healing(team, account, held)
-        line = _without_others(line, held, text)
-    match plan.ending:
-        case Ending.UNDO:
-            return in_sequence(healed, _undoing(team, line))
-        case Ending.COMPLETE:
-            return in_sequence(healed, _completion(team, line))
-        case Ending.MERGE:
-            return in_sequence(healed, _merging(team, text, healed))
-    return healed
+# What a line has to do so that all agree.
 
 
 def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | None:
@@ -334,7 +264,10 @@ def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | N
     try:
         theirs = load(team.disk, team.layout.prev, None).text
     except TeamError as error:
-        _keep_unreadable(team, error)
+        aside = team.layout.queue.with_name(f"{team.layout.queue.name}.torn-{team.stamp()}")
+        team.disk.rename(team.layout.prev, aside)
+        said = f"a program that does not lock wrote something unreadable into the queue; it was kept as {aside.name}"
+        team.notices.append(Problem("FOREIGN_WRITE", "warning", team.layout.queue.name, said, error.message))
         return None
     after = apply(text, healed) if healed is not None else text
     merging = contribution(theirs, after, archived=team.archives.keeps)
@@ -417,7 +350,8 @@ def _cut_archives(team: LockedTeam, line: Line, text: QueueText, held: Held) -> 
         if _is_ours(team.disk.read(path, size)[0], line, text, held):
             cut(team.disk, path, size)
         else:
-            team.notices.append(_mixed_archive(path))
+            said = f"{path.name} was also written by another program; copies of a record may be there twice"
+            team.notices.append(Problem("FOREIGN_ARCHIVE", "notice", path.name, said))
     team.archives.forget()
 
 
@@ -448,15 +382,3 @@ def _was_pushed(team: LockedTeam, line: Line, agent: str, record: Record) -> boo
     if not rest.endswith(b"\n"):
         cut(team.disk, path, size + rest.rfind(b"\n") + 1)
     return False
-
-
-def _mixed_archive(path: Path) -> Problem:
-    text = f"{path.name} was also written by another program; copies of a record may be there twice"
-    return Problem("FOREIGN_ARCHIVE", "notice", path.name, text)
-
-
-def _keep_unreadable(team: LockedTeam, error: TeamError) -> None:
-    aside = team.layout.queue.with_name(f"{team.layout.queue.name}.torn-{team.stamp()}")
-    team.disk.rename(team.layout.prev, aside)
-    text = f"a program that does not lock wrote something unreadable into the queue; it was kept as {aside.name}"
-    team.notices.append(Problem("FOREIGN_WRITE", "warning", team.layout.queue.name, text, error.message))

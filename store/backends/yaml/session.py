@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import Ledger, Line
 from team_console.store.backends.yaml.commit import (
@@ -16,16 +15,14 @@ from team_console.store.backends.yaml.commit import (
     LockedTeam,
     OutcomeUnknownError,
     failure,
-    outcome_unknown,
     record,
     replaced_settings,
     write,
 )
-from team_console.store.backends.yaml.disk import Disk, Mark, shared_mode
+from team_console.store.backends.yaml.disk import Disk, shared_mode
 from team_console.store.backends.yaml.drop import DropFolder
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import (
-    Released,
     held,
     holder_text,
     left_text,
@@ -38,6 +35,7 @@ from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_text import QueueText, is_written_plainly
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.backends.yaml.settings import ReadSettings
+from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
@@ -169,10 +167,12 @@ class LockedSession:
     def enter(self, *, thorough: bool) -> None:
         """Recover what was left and take in `drop/`, before anything is asked."""
         self._agree_and(None, thorough=thorough)
+        team = self.team
         try:
-            DropFolder(self.team, self.write).take_in()
+            if team.disk.stat(team.layout.drop) is not None:
+                DropFolder(team, self.write).take_in()
         except OSError as error:
-            raise failure(self.team.layout.queue, error) from error
+            raise failure(team.layout.queue, error) from error
 
     @contextmanager
     def transaction(self, *, actor: str, in_force: bytes | None = None) -> Iterator[YamlTransaction]:
@@ -249,7 +249,9 @@ class LockedSession:
             except ConcurrentWriteError:
                 team.agrees = False
             except OutcomeUnknownError as error:
-                raise outcome_unknown(team.layout.queue, error) from error
+                what = f"{team.layout.queue}: {error}; the outcome is unknown"
+                hint = "Repeat it with the same id: what was done is not done twice."
+                raise TeamError(Code.STORE_FAILED, what, hint, **{OUTCOME_UNKNOWN: True}) from error
             except OSError as error:
                 raise failure(team.layout.queue, error) from error
         text = f"{team.layout.queue} was rewritten {_TRIES} times by a program that does not lock"
@@ -292,28 +294,17 @@ def open_session(
         ledger = Ledger(disk, layout.audit, read.config.key)
         team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, recorded, seen, seen, left)
         session = LockedSession(team)
-        begun: Mark | None = None
         try:
             session.enter(thorough=action == HEAL)
-            begun = team.queue.mark
             yield session
         finally:
             # Whoever comes after a session that was given up must not take us for a holder that died in it.
             text = left_text(before)
             # guard: lost-trail-kept-without-write
             if team.agrees and team.left is not None and team.lost is None:
-                text = released_text(replace(team.left, damaged=_count_damaged(team.queue, left, begun)))
+                text = released_text(team.left)
             with contextlib.suppress(OSError):
                 lock.write(text)
-
-
-def _count_damaged(queue: Generation, left: Released | None, begun: Mark | None) -> int | None:
-    """Entries that cannot be read: as many as in the queue it began with, since a session neither makes nor mends
-    any; else as many as it found out.
-    """
-    if left is not None and left.damaged is not None and left.queue == begun is not None:
-        return left.damaged
-    return queue.text.damaged_count
 
 
 def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:

@@ -6,10 +6,10 @@ import threading
 
 from msgspec.structs import asdict
 from team_console.store.backends.yaml.audit_log import Ledger
-from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.model.errors import TeamError
-from team_console.store.settings.in_force import InForce, Names, judge, refuse_misread
+from team_console.store.settings.in_force import InForce, Names, judge
 from team_console.store.settings.settings_file import parse, read_text, stamp, with_trust
 from team_console.store.settings.team_config import TeamConfig
 
@@ -19,11 +19,9 @@ class ReadSettings(InForce, frozen=True):
 
     Attributes:
         mark: Which versions of the file and of the key it names were read, and who may write them.
-        ledger: Which version of the ledger was asked; only known while the settings are lost.
     """
 
     mark: tuple[int, ...] = ()
-    ledger: Mark | None = None
 
 
 class SettingsFile:
@@ -52,18 +50,13 @@ class SettingsFile:
     def _look(self) -> ReadSettings:
         known = self._known
         mark = self._mark(known)
-        if known is None or known.mark != mark or not self._is_stable(known):
+        # Of lost ones another process may have decided meanwhile.
+        if known is None or known.mark != mark or known.error is not None or known.config.lost:
             known = self._read(mark)
             if (again := self._mark(known)) != mark:  # it names another key, whose mark was not taken before
                 known = self._read(again)
             self._known = known
         return known
-
-    def _is_stable(self, known: ReadSettings) -> bool:
-        """Whether the same file means the same; of lost ones another process may have decided meanwhile."""
-        if known.error is not None:
-            return False
-        return not known.config.lost or known.ledger == self._ledger_mark()
 
     def _read(self, mark: tuple[int, ...]) -> ReadSettings:
         path, text = self._layout.config, None
@@ -77,7 +70,7 @@ class SettingsFile:
         before = self._in_force(text)
         found = judge(text, said, before=before, last=last, understand=self._understood, names=names)
         self._seen = found.seen(self._seen)
-        return ReadSettings(**asdict(found), mark=mark, ledger=self._ledger_mark() if found.config.lost else None)
+        return ReadSettings(**asdict(found), mark=mark)
 
     def _understood(self, before: bytes) -> TeamConfig:
         """Its commands come out of the ledger now: who can write that would have them run."""
@@ -102,22 +95,3 @@ class SettingsFile:
         key = known.config.key_path if known is not None else None
         marks = (found.mark if found else None, stamp(self._layout.config), stamp(key) if key is not None else None)
         return tuple(number for mark in marks for number in (mark or (0,)))
-
-    def _ledger_mark(self) -> Mark | None:
-        try:
-            found = self._disk.stat(self._layout.audit)
-        except OSError:
-            return None
-        return found.mark if found else None
-
-
-def refuse_unreadable(layout: Layout, settings: ReadSettings) -> None:
-    """Refuse to confirm settings that nobody can understand.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE` naming file, line and key.
-    """
-    if settings.error is not None:
-        raise settings.error
-    if settings.text is not None:
-        refuse_misread(parse(settings.text, layout.config), str(layout.config))

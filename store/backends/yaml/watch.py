@@ -3,152 +3,136 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.contract.team import STARTING, WatchHint, WatchState
 
-# guard: polled-beside-events
+if TYPE_CHECKING:
+    from watchfiles.main import FileChange
+
 POLL_SECONDS = 0.5
 """How often the files are looked at where there are no events."""
+# guard: polled-beside-events
 POLL_SECONDS_LIVE = 1.0
 """How often they are looked at although there are events: a change made on another machine is told to none of ours."""
+_SETTLING = 0.05
+"""Seconds in which watchfiles fails, if it does; after them it counts as following."""
 _STEP = 20
 """Milliseconds between two looks of watchfiles for events, 0.2 % of a core; a change is told after one quiet step."""
 _DEBOUNCE = 50
 """Milliseconds for which events are gathered at most: the writes of a busy team are told one by one or together."""
 _RETRY_FIRST, _RETRY_MOST = 0.5, 30.0
-_OURS = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)
 _Look = tuple[object, ...]
 
 
 async def watch(layout: Layout) -> AsyncIterator[WatchHint]:
     """See `Team.watch`."""
-    hints: asyncio.Queue[WatchHint] = asyncio.Queue()
-    news = _News(layout, hints)
-    following, polling = asyncio.create_task(news.follow()), asyncio.create_task(news.poll())
+    beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
+    hint, seen, was_there = WatchHint(WatchState.POLLING, STARTING), look(layout), False
+    events = _Events(layout)
+    retry, pause = 0.0, _RETRY_FIRST
     try:
-        yield news.hint()
+        yield hint
         while True:
-            hint = await hints.get()
-            while not hints.empty():
-                later = hints.get_nowait()
-                hint = WatchHint(later.state, later.reason, hint.beside and later.beside)
-            yield hint
+            if not events.is_following and time.monotonic() >= retry:
+                was_there = was_there or layout.folder.is_dir()
+                events.begin()
+                retry, pause = time.monotonic() + pause, min(2 * pause, _RETRY_MOST)
+            patience = POLL_SECONDS_LIVE if hint.state is WatchState.LIVE else _SETTLING
+            names = await events.wait(patience if events.is_following else POLL_SECONDS)
+            now, before = look(layout), seen
+            seen = now
+            if now[0] != before[0]:  # watchfiles goes on following a folder that was moved away
+                await events.end(f"{layout.folder} was replaced")
+                retry = 0.0
+            if events.is_following:
+                state, reason, pause = WatchState.LIVE, "", _RETRY_FIRST
+            elif was_there and not layout.folder.is_dir():
+                state, reason = WatchState.STALLED, f"{layout.folder} is gone"
+            else:
+                state, reason = WatchState.POLLING, events.failure
+            is_told = (state, reason) == (hint.state, hint.reason)
+            if names or now != before or not is_told:
+                hint = WatchHint(state, reason, bool(names) and names <= beside and is_told)
+                yield hint
     finally:
-        polling.cancel()
-        # watchfiles loses a cancellation that meets an arriving event, so `follow` is let end by itself.
-        news.close()
-        await asyncio.gather(following, polling, return_exceptions=True)
+        await events.end("")
 
 
-class _News:
-    """Two sources of hints and the state they agree on."""
+class _Events:
+    """The events of the folders of a team that are there now, until one of them is another.
 
-    def __init__(self, layout: Layout, hints: asyncio.Queue[WatchHint]) -> None:
+    Attributes:
+        failure: Why there are none.
+    """
+
+    def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._hints = hints
-        self._state = WatchState.POLLING
-        self._reason = STARTING
-        self._seen = look(layout)
-        self._restart = asyncio.Event()
-        self._was_there = False
-        self._closed = False
-        self._beside = {path.name for path in (layout.lock, layout.audit, layout.prev, layout.archives)}
+        self._stop = asyncio.Event()
+        self._next: asyncio.Future[set[FileChange]] | None = None
+        self._source: AsyncGenerator[set[FileChange], None] | None = None
+        self.failure = STARTING
 
-    def hint(self) -> WatchHint:
-        """Give the present state as a hint."""
-        return WatchHint(self._state, self._reason)
+    @property
+    def is_following(self) -> bool:
+        """Whether a change would be told."""
+        return self._next is not None
 
-    def close(self) -> None:
-        """Let `follow` end."""
-        self._closed = True
-        self._restart.set()
+    def begin(self) -> None:
+        """Follow the folders that are there now."""
+        layout = self._layout
+        if not layout.folder.is_dir():
+            self.failure = f"{layout.folder} does not exist"
+            return
+        from watchfiles import awatch  # 70 ms, which no verb but a waiting one needs
 
-    async def poll(self) -> None:
-        """Look at the files, whatever events say."""
-        while True:
-            await asyncio.sleep(POLL_SECONDS if self._state is not WatchState.LIVE else POLL_SECONDS_LIVE)
-            if self._look_again():
-                self._hints.put_nowait(self.hint())
+        self._stop = asyncio.Event()
+        self._source = awatch(
+            *(path for path in (layout.folder, layout.drop, layout.archives) if path.is_dir()),
+            recursive=False,
+            # Staging files come and go with every write.
+            watch_filter=lambda _, path: not os.path.basename(path).startswith(layout.staging),
+            debounce=_DEBOUNCE,
+            step=_STEP,
+            stop_event=self._stop,
+        )
+        self._next = asyncio.ensure_future(anext(self._source))
 
-    def _look_again(self) -> bool:
-        """Compare the files with the last look; other folders restart the events."""
-        now, before = look(self._layout), self._seen
-        self._seen = now
-        if now[0] != before[0]:
-            self._restart.set()
-        return now != before
-
-    async def follow(self) -> None:
-        """Pass on the events of the folders, and try again with growing pauses where there are none to be had."""
-        pause = _RETRY_FIRST
-        while not self._closed:
-            self._restart.clear()
-            reason = await self._events()
-            if self._state is WatchState.LIVE:
-                pause = _RETRY_FIRST
-            self._tell(*self._without_events(reason))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await self._restart.wait()
-            pause = min(2 * pause, _RETRY_MOST)
-
-    async def _events(self) -> str:
-        """Follow the folders that are there now until one is another; returns why it ended."""
-        folder = self._layout.folder
-        if not folder.is_dir():
-            return f"{folder} does not exist"
-        self._was_there = True
-        folders = [folder, *(path for path in (self._layout.drop, self._layout.archives) if path.is_dir())]
-        announcing = asyncio.create_task(self._announce())
+    async def wait(self, seconds: float) -> set[str]:
+        """Wait for a change; gives the names of the files, none after so many seconds or when events ended."""
+        if self._next is None or self._source is None:
+            await asyncio.sleep(seconds)
+            return set()
+        # Not by a timeout around it: watchfiles loses a cancellation that meets an arriving event.
+        await asyncio.wait({self._next}, timeout=seconds)
+        if not self._next.done():
+            return set()
+        ended, self._next = self._next, None
         try:
-            from watchfiles import awatch  # 70 ms, which no verb but a waiting one needs
-
-            events = awatch(
-                *folders,
-                recursive=False,
-                watch_filter=lambda _, path: self._concerns(path),
-                debounce=_DEBOUNCE,
-                step=_STEP,
-                stop_event=self._restart,
-            )
-            async for changes in events:
-                self._look_again()
-                names = {os.path.basename(path) for _, path in changes}
-                self._hints.put_nowait(WatchHint(self._state, self._reason, names <= self._beside))
-            return f"{folder} was replaced"
-        except _OURS:
+            changes = ended.result()
+        except StopAsyncIteration:
+            self.failure = f"{self._layout.folder} was replaced"
+        except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # a panic of the watcher is no Exception
-            return f"no events from the system: {error or type(error).__name__}"
-        finally:
-            announcing.cancel()
+            self.failure = f"no events from the system: {error or type(error).__name__}"
+        else:
+            self._next = asyncio.ensure_future(anext(self._source))
+            return {os.path.basename(path) for _, path in changes}
+        return set()
 
-    def _concerns(self, path: str) -> bool:
-        """Decide whether a change of `path` can show on a screen; staging files come and go with every write."""
-        return not os.path.basename(path).startswith(self._layout.staging)
-
-    def _without_events(self, reason: str) -> tuple[WatchState, str]:
-        """Tell a folder that was there and is gone (stalled) from one that is looked at twice a second."""
-        gone = self._was_there and not self._layout.folder.is_dir()
-        return (WatchState.STALLED, f"{self._layout.folder} is gone") if gone else (WatchState.POLLING, reason)
-
-    async def _announce(self) -> None:
-        """Say LIVE once the watcher had time to fail; what changed before it began is looked for then."""
-        await asyncio.sleep(0.05)
-        if self._look_again():
-            self._hints.put_nowait(self.hint())
-        self._tell(WatchState.LIVE, "")
-
-    def _tell(self, state: WatchState, reason: str) -> None:
-        if (state, reason) != (self._state, self._reason):
-            self._state, self._reason = state, reason
-            self._hints.put_nowait(self.hint())
+    async def end(self, failure: str) -> None:
+        """Stop following."""
+        self._stop.set()
+        if self._next is not None:
+            await asyncio.gather(self._next, return_exceptions=True)
+            self._next, self.failure = None, failure
 
 
 def look(layout: Layout) -> _Look:

@@ -182,6 +182,9 @@ class SimDisk(Disk):
             self.durable_folders |= {step.one} if step.kind == "mkdir" else set()
             self.pending.remove(step)
 
+    def lock_holders(self, path: Path, expected: object) -> list[int]:
+        return []
+
     def lock(self, path: Path, wait: float, mode: int) -> SimHeld:
         self._alive()
         if self._locked:
