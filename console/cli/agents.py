@@ -71,10 +71,7 @@ def _plugin(call: Call) -> int:
         raise TeamError(Code.USAGE, "--plugin is for claude", "Leave it out.")
     identity = f"TEAM_CONSOLE_AS={shlex.quote(call.options.name)} TEAM_CONSOLE_TEAM={shlex.quote(call.team.location)}"
     line = f"{identity} claude --plugin-dir {shlex.quote(str(plugin_folder()))}"
-    if call.out.as_json:
-        call.out.json({"success": True, "action": "join", "command": line})
-    else:
-        call.out.say(line)
+    call.show({"success": True, "action": "join", "command": line}, line)
     return 0
 
 
@@ -112,10 +109,10 @@ def do_instructions(call: Call) -> int:
     if snapshot.is_known:
         refuse_unknown_reader(snapshot.config, name, lambda: snapshot.messages)
     text = safe_text(instructions_for(call.team, name, by_itself=call.options.hooks))
-    if call.out.as_json:
-        call.out.json({"agent": name, "team": call.team.config().name, "instructions": text})
+    if call.as_json:
+        call.json({"agent": name, "team": call.team.config().name, "instructions": text})
     else:
-        call.out.say(text)
+        call.write(text)
     return 0
 
 
@@ -182,7 +179,7 @@ def do_sendmessage(call: Call) -> int:
     call.out.as_json = True
     documents = json_documents(read("the document"), hint=_WANTED)
     if len(documents) == 1:
-        call.out.json(_submit(call, documents[0]))
+        call.json(_submit(call, documents[0]))
         return 0
     statuses = [_submit_line(call, document) for document in documents]
     return next((status for status in statuses if status), 0)
@@ -190,9 +187,9 @@ def do_sendmessage(call: Call) -> int:
 
 def _submit_line(call: Call, document: Any) -> int:
     try:
-        call.out.json(_submit(call, document), one_line=True)
+        call.json(_submit(call, document), one_line=True)
     except TeamError as error:
-        call.out.json(error.as_json(), one_line=True)
+        call.json(error.as_json(), one_line=True)
         return error.exit_code
     return 0
 
@@ -222,5 +219,5 @@ def do_route(call: Call) -> int:
         if error.code is not Code.DELIVERY_TIMEOUT:
             raise
         answer, status = {key: item for key, item in error.as_json().items() if key != "hint"}, error.exit_code
-    call.out.json(answer)
+    call.json(answer)
     return status

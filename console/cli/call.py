@@ -16,7 +16,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, parse_json_sequence, without_comments
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER, canonical, check_name, did_you_mean
-from team_console.store.model.safe import safe_line
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.membership import known
 from team_console.store.protocol.verdicts import is_human
@@ -41,7 +40,14 @@ class Call:
     def __init__(self, options: Namespace, out: Output) -> None:
         self.options = options
         self.out = out
+        self.say, self.write, self.json = out.say, out.write, out.json
+        self.note, self.warn = out.note, out.warn
         self._team: Team | None = None
+
+    @property
+    def as_json(self) -> bool:
+        """Whether the result is JSON."""
+        return self.out.as_json
 
     @property
     def team(self) -> Team:
@@ -167,11 +173,11 @@ class Call:
 
     def print_list(self, listed: Mapping[str, Any], snapshot: Snapshot, problems: Sequence[Problem] = ()) -> None:
         """Print a list as JSON, with `doubt`: why it may not be all, or null."""
-        self.out.json({**listed, "doubt": " ".join(self.doubts(snapshot, problems)) or None})
+        self.json({**listed, "doubt": " ".join(self.doubts(snapshot, problems)) or None})
 
     def tell_doubt(self, snapshot: Snapshot) -> None:
         """Warn that what was listed may not be all."""
-        self.out.warn(self.doubts(snapshot))
+        self.warn(self.doubts(snapshot))
 
     def tell_stranger(self, snapshot: Snapshot | None = None) -> None:
         """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`.
@@ -184,27 +190,31 @@ class Call:
 
         config = self.team.config() if snapshot is None else snapshot.config
         if not is_in_settings(config, name):
-            self.out.warn(unheard_actor(snapshot or self.team.snapshot(), name))
+            self.warn(unheard_actor(snapshot or self.team.snapshot(), name))
 
     def tell_zone(self) -> None:
         """Say on standard error in which zone the times of a listing are, where it is not UTC."""
         zone = self.team.clock().astimezone().isoformat()[-6:]
         if zone != "+00:00":
-            self.out.note(f"times are local, UTC{zone} (with TZ=UTC: UTC)")
+            self.note(f"times are local, UTC{zone} (with TZ=UTC: UTC)")
 
     def tell_outage(self, words: str) -> None:
         """Say on standard error, while a verb waits, that its store is away or back."""
-        self.out.note(f"team-console: {safe_line(words)}")
+        self.note(f"team-console: {words}")
 
     def finish(self, receipt: Receipt, lines: list[str]) -> int:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""
-        if self.out.as_json:
-            self.out.json(receipt.as_json())
-            return 0
-        for line in lines:
-            self.out.say(line)
-        self.out.warn([*receipt.warnings, *(notice.message for notice in receipt.notices)])
+        self.show(receipt.as_json(), *lines)
+        if not self.as_json:
+            self.warn([*receipt.warnings, *(notice.message for notice in receipt.notices)])
         return 0
+
+    def show(self, value: Mapping[str, Any], *lines: object) -> None:
+        """Print a result: `value` as JSON, or `lines`."""
+        if self.as_json:
+            self.json(value)
+        else:
+            self.say(*lines)
 
     def close(self) -> None:
         """Release the team."""

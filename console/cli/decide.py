@@ -18,7 +18,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.message import Message
 from team_console.store.model.names import USER, canonical, nearest
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import counted
 from team_console.store.protocol.client_requests import Question, questions_of
 from team_console.store.protocol.grants import grants_among, scope_in
 from team_console.store.protocol.membership import left_out, members
@@ -97,7 +97,7 @@ def _finish_asking(call: Call, ask: Callable[[], Receipt]) -> int:
     """
     if call.options.wait is None and call.options.timeout is None:
         receipt = ask()
-        return call.finish(receipt, [safe_line(receipt.request_id)])
+        return call.finish(receipt, [receipt.request_id or ""])
     from team_console.console.cli.waits import finish_wait, seconds_of  # asyncio: 20 ms, which a wait alone needs
 
     seconds_of(call)
@@ -400,12 +400,8 @@ def _approve(call: Call) -> int:
 
 
 def _show(call: Call, foreseen: tuple[str, ...]) -> int:
-    if call.out.as_json:
-        result = {"success": True, "action": "approve", "dry_run": True, "request_id": call.options.request}
-        call.out.json({**result, "notes": list(foreseen), "warnings": []})
-    else:
-        for sentence in foreseen:
-            call.out.say(safe_line(sentence))
+    result = {"success": True, "action": "approve", "dry_run": True, "request_id": call.options.request}
+    call.show({**result, "notes": list(foreseen), "warnings": []}, *foreseen)
     return 0
 
 
@@ -456,10 +452,10 @@ def _each(call: Call, decide: Callable[[Call], int]) -> int:
             if len(named) == 1:
                 raise
             status = 1
-            if call.out.as_json:
-                call.out.json(error.as_json())
+            if call.as_json:
+                call.json(error.as_json())
             else:
-                call.out.warn([f"{options.request}: {error.message}"])
+                call.warn([f"{options.request}: {error.message}"])
     return status
 
 
@@ -530,21 +526,15 @@ def do_grant(call: Call) -> int:
     facts = {"scope": trial.scope.as_recorded, "would_have_answered": trial.would, "differed": list(trial.rejected)}
     if options.yes:
         receipt = start_grant(call.decider, trial, lasts=_age(options.lasts), uses=options.uses)
-        if call.out.as_json:
-            call.out.json({**receipt.as_json(), "grant_id": receipt.request_id, **facts})
-            return 0
-    elif call.out.as_json:
-        call.out.json({"success": True, "action": "grant", "dry_run": True, "warnings": [], **facts})
+        given = receipt.request_id
+        end = f"in force: {given}; end it with: team-console grants recall {given}"
+        call.show({**receipt.as_json(), "grant_id": given, **facts}, trial.scope.words, trial.words, end)
         return 0
-    call.out.say(safe_line(trial.scope.words))
-    call.out.say(trial.words)
-    if options.yes:
-        call.out.say(
-            safe_line(f"in force: {receipt.request_id}; end it with: team-console grants recall {receipt.request_id}")
-        )
-    else:
+    dry = {"success": True, "action": "grant", "dry_run": True, "warnings": []}
+    call.show({**dry, **facts}, trial.scope.words, trial.words)
+    if not call.as_json:
         refuse_contradiction(trial)
-        call.out.say("nothing is in force: add --yes, with --for AGE or --uses N")
+        call.say("nothing is in force: add --yes, with --for AGE or --uses N")
     return 0
 
 
@@ -572,25 +562,20 @@ def do_grants(call: Call) -> int:
     if (options.what is None) is not (options.id is None):
         raise TeamError(Code.USAGE, "recall needs the id of a grant", "team-console grants recall ID")
     if options.id is not None:
-        return call.finish(recall_grant(call.decider, options.id), [safe_line(f"recalled: {options.id}")])
+        return call.finish(recall_grant(call.decider, options.id), [f"recalled: {options.id}"])
     snapshot = call.snapshot()
-    found = list(grants_among(snapshot.messages, call.team.clock()))
-    if call.out.as_json:
-        listed = [
-            {
-                **{"id": one.grant.message_id, "by": one.grant.sender, "scope": scope_in(one.grant).as_recorded},
-                **{"ends": one.grant.payload.get("ends"), "uses": one.grant.payload.get("uses")},
-                **{"used": one.used, "over": one.over or None},
-            }
-            for one in found
-        ]
+    listed, lines = [], []
+    for one in grants_among(snapshot.messages, call.team.clock()):
+        grant, scope = one.grant, scope_in(one.grant)
+        ends, uses = grant.payload.get("ends"), grant.payload.get("uses")
+        row = {"id": grant.message_id, "by": grant.sender, "scope": scope.as_recorded, "ends": ends, "uses": uses}
+        listed.append({**row, "used": one.used, "over": one.over or None})
+        state = one.over or f"until {ends or f'{uses} uses'}"
+        lines.append(f"{grant.message_id}  {state}, used {one.used}: {scope.words}")
+    if call.as_json:
         call.print_list({"grants": listed}, snapshot)
-    for one in () if call.out.as_json else found:
-        ends = one.grant.payload.get("ends") or f"{one.grant.payload.get('uses')} uses"
-        state = one.over or f"until {ends}"
-        call.out.say(safe_line(f"{one.grant.message_id}  {state}, used {one.used}: {scope_in(one.grant).words}"))
-    if not found and not call.out.as_json:
-        call.out.say("no grants")
+    else:
+        call.say(*lines or ("no grants",))
     return 0
 
 
@@ -638,7 +623,7 @@ def do_withdraw(call: Call) -> int:
     nobody has got it yet it is recalled, too."""
     receipt = withdraw(call.caller, request_id=call.options.request, reason=call.options.reason)
     word = "was withdrawn before, nothing written:" if receipt.repeated else "withdrawn:"
-    return call.finish(receipt, [safe_line(f"{word} {receipt.request_id}")])
+    return call.finish(receipt, [f"{word} {receipt.request_id}"])
 
 
 # `shutdown`: asks agents to stop; with `--all` one after the other, each answer awaited.
@@ -681,18 +666,18 @@ def do_shutdown(call: Call) -> int:
     if options.timeout is not None and not 0 < options.timeout <= 86_400:
         raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds", "For example 60.")
     agents, warnings = everyone(call) if options.everyone else (list(dict.fromkeys(map(canonical, options.agents))), [])
-    if not call.out.as_json:
-        call.out.warn(warnings)
+    if not call.as_json:
+        call.warn(warnings)
     timeout = options.timeout
     if options.everyone and timeout is None:
         timeout = call.team.config().overdue_seconds["shutdown"]
     asked = [_ask(call, agent, timeout) for agent in agents]
-    if call.out.as_json:
-        call.out.json(_result(asked, warnings, awaited=timeout is not None))
+    if call.as_json:
+        call.json(_result(asked, warnings, awaited=timeout is not None))
     if timeout is None:
         return 0
     agreed = sum(question.agreed for question in asked)
-    call.out.note(f"{agreed} of {len(asked)} agreed to stop")
+    call.note(f"{agreed} of {len(asked)} agreed to stop")
     return 0 if agreed == len(asked) else 1
 
 
@@ -722,8 +707,8 @@ def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
     _say(call, f"{agent}: asked, request {receipt.request_id}")
     for note in receipt.notes:
         _say(call, f"{agent}: {note}")
-    if not call.out.as_json:
-        call.out.warn(receipt.warnings)
+    if not call.as_json:
+        call.warn(receipt.warnings)
     if timeout is None or receipt.request_id is None:
         return Asked(agent, receipt)
     from team_console.store.views.verdicts import await_verdict  # asyncio: 20 ms, which a wait alone needs
@@ -745,9 +730,9 @@ def _told(asked: Asked, timeout: float) -> str:
 
 
 def _say(call: Call, text: str) -> None:
-    if call.out.as_json:
+    if call.as_json:
         return
-    call.out.say(safe_line(text))
+    call.say(text)
     call.out.flush()
 
 

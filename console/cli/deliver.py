@@ -16,7 +16,7 @@ from team_console.console.cli.talk import confirmed, delivery
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import counted
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
 from team_console.store.service.deliveries import REMEDIES, Remedy
 from team_console.store.service.maintenance import FREED_MB, clear, forecast
@@ -84,39 +84,39 @@ def _loop(call: Call) -> int:
     stop = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, lambda number, frame: stop.set())
-    call.out.note(f"delivering for {safe_line(call.team.location)}; Ctrl-C ends it after what it has begun")
+    call.note(f"delivering for {call.team.location}; Ctrl-C ends it after what it has begun")
 
     def report(done: Delivered) -> None:
         _show(call, done)
         call.out.flush()
 
     def trouble(error: TeamError) -> None:
-        call.out.note(f"waiting: {safe_line(error.message)} ({error.code})")
+        call.note(f"waiting: {error.message} ({error.code})")
 
     deliver_loop(call.caller, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
     return 0
 
 
 def _show(call: Call, done: Delivered) -> None:
-    if call.out.as_json:
-        call.out.json(_as_json(call, done))
+    if call.as_json:
+        call.json(_as_json(call, done))
         return
     for attempt in done.attempts:
         what = f"{attempt.message.message_id} -> {attempt.recipient}"
         if attempt.error is None:
-            call.out.say(safe_line(f"delivered: {what}"))
+            call.say(f"delivered: {what}")
         else:
-            call.out.say(safe_line(f"failed: {what} ({attempt.message.status}): {attempt.error}"))
+            call.say(f"failed: {what} ({attempt.message.status}): {attempt.error}")
     for message in done.expired:
-        call.out.say(safe_line(f"expired: {message.message_id} -> {', '.join(message.recipients)}"))
+        call.say(f"expired: {message.message_id} -> {', '.join(message.recipients)}")
     if not (done.attempts or done.expired):
-        call.out.say("nothing was due")
+        call.say("nothing was due")
 
 
 def _say_skipped(call: Call, done: Delivered) -> None:
     """What this pass left, each with its reason; in JSON it stands in the result."""
-    for message in done.skipped if not call.out.as_json else ():
-        call.out.say(safe_line(f"skipped: {message.message.message_id} -> {message.recipient}: {message.reason}"))
+    for message in done.skipped if not call.as_json else ():
+        call.say(f"skipped: {message.message.message_id} -> {message.recipient}: {message.reason}")
 
 
 def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
@@ -157,14 +157,14 @@ def do_failures(call: Call) -> int:
     messages = [message for message in snapshot.messages if message.status in words or _is_put_off(message)]
     messages = [message for message in messages if not (call.options.failed and _is_put_off(message))]
     messages.sort(key=lambda entry: (entry.status not in _TROUBLED[:2], entry.order[1]))
-    if call.out.as_json:
+    if call.as_json:
         failures = [as_json(message) for message in messages]
         call.print_list({"failures": failures, "count": len(failures)}, snapshot)
     elif not messages:
-        call.out.say("no failed deliveries")
+        call.say("no failed deliveries")
     else:
         heads = ("STATE", "TRIES", "NEXT TRY", "TO", "FROM", "TYPE", "AGE", "MESSAGE", "LAST ERROR")
-        print_table(call.out, heads, [_cells(message, snapshot.taken_at) for message in messages])
+        print_table(call, heads, [_cells(message, snapshot.taken_at) for message in messages])
     call.tell_doubt(snapshot)
     call.tell_stranger(snapshot)
     return 0
@@ -217,7 +217,7 @@ def _remedy(action: Remedy, word: str, description: str, *arguments: Arg) -> Com
     def run(call: Call) -> int:
         names = [one.names.strip("-") for one in arguments]
         receipt = REMEDIES[action](call.caller, ids=call.options.ids, **{n: getattr(call.options, n) for n in names})
-        return call.finish(receipt, [safe_line(f"{word} {delivery(message)}") for message in receipt.messages])
+        return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
 
     run.__doc__ = description
     return verb(_IDS, *arguments)(run)
@@ -278,24 +278,22 @@ def do_clear(call: Call) -> int:
 def _ask(call: Call) -> None:
 
     days = call.team.config().delete_archived_after_days
-    call.out.note(f"archived messages older than {days} days will be deleted for good")
+    call.note(f"archived messages older than {days} days will be deleted for good")
     asked = is_terminal(sys.stdin) and is_terminal(sys.stderr)
     if not (asked and confirmed()):
         raise TeamError(Code.NOT_PERMITTED, "deleting archives was not confirmed; nothing was written", "Add --yes.")
 
 
 def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
-    if call.out.as_json:
-        call.out.json(_clear_as_json(cleared, dry_run))
-        return 0
     statuses = ", ".join(f"{number:,} {status}" for status, number in cleared.statuses.items())
     verb = "would leave" if dry_run else "left"
-    call.out.say(f"{counted(cleared.deleted, 'message')} {verb} the queue" + (f": {statuses}" if statuses else ""))
+    lines = [f"{counted(cleared.deleted, 'message')} {verb} the queue" + (f": {statuses}" if statuses else "")]
     if cleared.kept:
         stay = "stays" if cleared.kept == 1 else "stay"
-        call.out.say(f"{counted(cleared.kept, 'old message')} {stay}: an open request or the roster rests on them")
+        lines.append(f"{counted(cleared.kept, 'old message')} {stay}: an open request or the roster rests on them")
     if cleared.archives:
-        call.out.say(f"deleted for good: {counted(cleared.archives, 'archived message')}")
+        lines.append(f"deleted for good: {counted(cleared.archives, 'archived message')}")
+    call.show(_clear_as_json(cleared, dry_run), *lines)
     return 0
 
 

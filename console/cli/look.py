@@ -10,7 +10,6 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 from team_console.console.cli.arguments import REQUEST, agent
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind, watched
-from team_console.console.cli.output import to_json
 from team_console.console.cli.printing import (
     age,
     age_since,
@@ -30,7 +29,7 @@ from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
-from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.remarks import Placed, placed, remarks_in
@@ -114,20 +113,19 @@ def do_show(call: Call) -> int:
     said = sorted((*thread.messages, *halves), key=lambda message: message.created_at or EARLIEST)
     thread = replace(thread, messages=tuple(said))
     view = _view(call, snapshot, thread, known)
-    if call.options.why and not call.out.as_json:
-        for line in why_lines(why_in(thread.message.payload)):
-            call.out.say(line)
-    elif call.options.lines and not call.out.as_json:
+    if call.options.why and not call.as_json:
+        call.say(*why_lines(why_in(thread.message.payload)))
+    elif call.options.lines and not call.as_json:
         for number, line in enumerate(lines_to_remark(thread.message, whole_content(call.team, thread.message)), 1):
-            call.out.say(f"{number:>5}  {safe_text(line.rstrip())}")
-    elif call.out.as_json:
+            call.say(f"{number:>5}  {line.rstrip()}")
+    elif call.as_json:
         found = [{**one.remark.as_recorded, "now": one.now} for one in _placed(call, thread, view)]
         before = [request_json(row, view.now) for row in _before(thread, view)]
         shown = _as_json(thread, view, trust_in(call.team, thread.messages))
-        call.out.json({**shown, "remarks": found, "before": before})
+        call.json({**shown, "remarks": found, "before": before})
     else:
         _show(call, thread, view)
-    call.out.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
+    call.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
     call.tell_doubt(snapshot)
     return 0
 
@@ -180,48 +178,45 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     words = seen_words(thread, view)
     _show_message(call, thread.message, view, words)
     where = "in the queue" if thread.is_live else "in the archive"
-    call.out.say(f"{where}, {safe_line(thread.message.status)}")
+    call.say(f"{where}, {thread.message.status}")
     _show_versions(call, thread, view)
     _show_remarks(call, thread, view)
     _show_before(call, thread, view)
     _show_deliveries(call, thread)
     others = [message for message in thread.messages if message is not thread.message]
     if others:
-        call.out.say()
-        call.out.say(call.out.paint("thread, the oldest first", "bold"))
+        call.say()
+        call.say("thread, the oldest first", style="bold")
     _show_all(call, others, view, words)
     if thread.doubles:
-        call.out.say()
-        call.out.say(call.out.paint("other messages with the same id", "bold"))
+        call.say()
+        call.say("other messages with the same id", style="bold")
     _show_all(call, thread.doubles, view, {})
 
 
 def _show_all(call: Call, messages: Iterable[Message], view: View, words: Mapping[str, str]) -> None:
     for message in messages:
-        call.out.say()
+        call.say()
         _show_message(call, message, view, words)
 
 
 def _show_message(call: Call, message: Message, view: View, words: Mapping[str, str]) -> None:
-    out = call.out
-    out.say(out.paint(safe_line(f"{parse_message(message).name}  {message.message_id}"), "bold"))
+    call.say(f"{parse_message(message).name}  {message.message_id}", style="bold")
     recipients = ", ".join(message.recipients)
     written = f"{message.created} ({age_since(message.created_at, view.now)} ago)" if message.created else "undated"
-    out.say(safe_line(f"from {message.sender} to {recipients}, {message.priority} priority, {written}"))
-    out.say(summary_line(message))
-    for line in payload_lines(message, whole_content(call.team, message)):
-        out.say(line)
+    call.say(f"from {message.sender} to {recipients}, {message.priority} priority, {written}")
+    call.say(summary_line(message), *payload_lines(message, whole_content(call.team, message)))
     if words.get(message.message_id) == digest_of(message):
-        out.say(f"to decide on exactly this, answer it with --seen {digest_of(message)}")
+        call.say(f"to decide on exactly this, answer it with --seen {digest_of(message)}")
 
 
 def _show_versions(call: Call, thread: Thread, view: View) -> None:
     versions = _versions(thread, view)
     if not versions:
         return
-    call.out.say()
+    call.say()
     heads = ("REQUEST", "KIND", "STATE", "WAITED", "WHAT")
-    print_table(call.out, heads, [_version_cells(row, view) for row in versions])
+    print_table(call, heads, [_version_cells(row, view) for row in versions])
 
 
 def _version_cells(row: RequestRow, view: View) -> tuple[str, ...]:
@@ -234,10 +229,10 @@ def _show_remarks(call: Call, thread: Thread, view: View) -> None:
     """What was said to lines of earlier versions, and where those lines are now."""
     found = _placed(call, thread, view)
     if found:
-        call.out.say()
-        call.out.say(call.out.paint("remarks on lines, and where they are in this version", "bold"))
+        call.say()
+        call.say("remarks on lines, and where they are in this version", style="bold")
     for one in found:
-        call.out.say(safe_line(f"{one.words}: «{one.remark.quote}»: {one.remark.text}"))
+        call.say(f"{one.words}: «{one.remark.quote}»: {one.remark.text}")
 
 
 def _before(thread: Thread, view: View) -> list[RequestRow]:
@@ -249,9 +244,9 @@ def _show_before(call: Call, thread: Thread, view: View) -> None:
     """What was decided on the same thing before, with its words."""
     rows = _before(thread, view)
     if rows:
-        call.out.say()
-        call.out.say(call.out.paint("decided on the same before", "bold"))
-        print_table(call.out, ("REQUEST", "STATE", "AGO", "WHAT"), [_before_cells(row, view) for row in rows])
+        call.say()
+        call.say("decided on the same before", style="bold")
+        print_table(call, ("REQUEST", "STATE", "AGO", "WHAT"), [_before_cells(row, view) for row in rows])
 
 
 def _before_cells(row: RequestRow, view: View) -> tuple[str, ...]:
@@ -273,9 +268,9 @@ def _show_deliveries(call: Call, thread: Thread) -> None:
     deliveries = thread.deliveries
     if len(deliveries) == 1 and not (deliveries[0].tries or deliveries[0].error or deliveries[0].at):
         return
-    call.out.say()
+    call.say()
     heads = ("RECIPIENT", "STATUS", "AT", "TRIES", "NEXT TRY", "ID", "ERROR")
-    print_table(call.out, heads, [_delivery_cells(delivery) for delivery in deliveries])
+    print_table(call, heads, [_delivery_cells(delivery) for delivery in deliveries])
 
 
 def _delivery_cells(delivery: Delivery) -> tuple[str, ...]:
@@ -301,24 +296,24 @@ def do_evidence(call: Call) -> int:
     is_proven = any(_is_good(proof) and (proof.stands or proof.verdict == "shutdown") for proof in shown)
     if call.options.command:
         return _show_commands(call, shown, is_proven=is_proven)
-    if call.out.as_json:
+    if call.as_json:
         facts = {"request_id": row.request_id, "state": str(row.state), "verdicts": config.verdicts}
-        call.out.json({**facts, "proven": is_proven, "evidence": [proof.as_json() for proof in shown]})
+        call.json({**facts, "proven": is_proven, "evidence": [proof.as_json() for proof in shown]})
         return int(not is_proven)
     if not shown:
-        call.out.say(f"no human has said anything to {safe_line(row.request_id)}")
+        call.say(f"no human has said anything to {row.request_id}")
     for proof in shown:
         _evidence_show(call, proof)
     return int(not is_proven)
 
 
 def _show_commands(call: Call, shown: tuple[VerdictProof, ...], *, is_proven: bool) -> int:
-    if call.out.as_json:
+    if call.as_json:
         raise TeamError(Code.USAGE, "--json and --command exclude each other", "Leave one of them out.")
-    call.out.say("set -e")
+    call.say("set -e")
     for proof in shown:
         if proof.command:
-            call.out.say(safe_text(proof.command))
+            call.write(proof.command)
     return int(not is_proven)
 
 
@@ -332,16 +327,14 @@ def _evidence_show(call: Call, proof: VerdictProof) -> None:
     head = f"{proof.verdict} by {proof.signer} at {proof.time}: {stands} ({place})"
     if proof.trouble:
         head = f"forged: {head}: {proof.trouble}" if proof.signature or proof.allowed_signers else head
-    call.out.say(safe_line(head))
-    call.out.say(f"\nstatement:\n{safe_text(proof.statement)}")
+    call.say(head)
+    call.write(f"\nstatement:\n{proof.statement}")
     if not proof.signature:
-        call.out.say("\nit is not signed\n")
+        call.say("", "it is not signed", "")
         return
-    call.out.say(f"\nsignature:\n{safe_text(proof.signature)}")
-    call.out.say("\nallowed_signers:")
-    for line in proof.allowed_signers:
-        call.out.say(safe_line(line))
-    call.out.say(f"\nto check it:\n{safe_text(proof.command)}\n")
+    call.write(f"\nsignature:\n{proof.signature}")
+    call.say("", "allowed_signers:", *proof.allowed_signers)
+    call.write(f"\nto check it:\n{proof.command}\n")
 
 
 # `requests`: the ledger of who asked whom for what, and what was answered.
@@ -362,13 +355,13 @@ def do_requests(call: Call) -> int:
     if options.find is not None:
         query = parse_query(options.find, now=now, saved=load({}).preferences.filters)
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
-    if call.out.as_json:
+    if call.as_json:
         call.print_list({"requests": [request_json(row, now) for row in rows]}, snapshot)
     elif not rows:
-        call.out.say("no open requests" if options.only_open else "no requests")
+        call.say("no open requests" if options.only_open else "no requests")
     else:
         heads = ("STATE", "KIND", "WAITED", "FROM", "TO", "REQUEST", "WHAT")
-        print_table(call.out, heads, [_cells(row, now) for row in rows])
+        print_table(call, heads, [_cells(row, now) for row in rows])
     call.tell_doubt(snapshot)
     call.tell_stranger(snapshot)
     return 0
@@ -405,28 +398,28 @@ def do_decisions(call: Call) -> int:
     chain holds), unverified (no desk wrote it) or not known. --json, --csv and --md say all: words, digests,
     evidence, gaps."""
     options = call.options
-    if call.out.as_json and (options.csv or options.md):
+    if call.as_json and (options.csv or options.md):
         form = "--csv" if options.csv else "--md"
         raise TeamError(Code.USAGE, f"--json and {form} exclude each other", "Leave one of them out.")
     snapshot = call.team.snapshot()
     ledger = ledger_of_team(call.team, snapshot)
     if options.by is not None:
         ledger = replace(ledger, decisions=tuple(item for item in ledger.decisions if item.by == options.by))
-    if call.out.as_json:
+    if call.as_json:
         call.print_list(ledger_json(ledger), snapshot, ledger.problems)
         return 0
     if options.md:
-        call.out.say("\n".join(markdown(ledger, call.team.config().name)))
+        call.write("\n".join(markdown(ledger, call.team.config().name)))
         return 0
     if options.csv:
-        print_csv(call.out, DECISION_FIELDS, map(decision_row, ledger.decisions))
+        print_csv(call, DECISION_FIELDS, map(decision_row, ledger.decisions))
     elif ledger.decisions:
         call.tell_zone()
         heads = ("AT", "VERDICT", "BY", "KIND", "AFTER", "PROOF", "REQUEST", "WHAT")
-        print_table(call.out, heads, [_decisions_cells(decision) for decision in ledger.decisions])
+        print_table(call, heads, [_decisions_cells(decision) for decision in ledger.decisions])
     else:
-        call.out.say("no decisions")
-    call.out.warn([problem.sentence for problem in ledger.problems])
+        call.say("no decisions")
+    call.warn([problem.sentence for problem in ledger.problems])
     return 0
 
 
@@ -449,10 +442,10 @@ def do_roster(call: Call) -> int:
         told = ", ".join(message.recipients[0] for message in receipt.messages)
         return call.finish(receipt, [f"the complete roster went to {told}"])
     view = call.view()
-    if call.out.as_json:
+    if call.as_json:
         call.print_list(roster_json(view), view.snapshot)
     elif not view.roster:
-        call.out.say("no agents: the settings name none, and none has written yet")
+        call.say("no agents: the settings name none, and none has written yet")
     else:
         print_roster(call, view)
     call.tell_doubt(view.snapshot)
@@ -463,7 +456,7 @@ def do_roster(call: Call) -> int:
 def print_roster(call: Call, view: View) -> None:
     """The roster as a table."""
     heads = ("AGENT", "ROLE", "STATE", "UNREAD", "OLDEST", "SEEN", "NOTE")
-    print_table(call.out, heads, [_roster_cells(row, view) for row in view.roster])
+    print_table(call, heads, [_roster_cells(row, view) for row in view.roster])
 
 
 def _roster_cells(row: RosterRow, view: View) -> tuple[str, ...]:
@@ -491,7 +484,6 @@ def _roster_cells(row: RosterRow, view: View) -> tuple[str, ...]:
 
 _UNREADABLE = 4
 _ROWS = 10
-_WORDS = {State.DOUBT: "in doubt"}
 _COLOURS = {State.OK: "green", State.EMPTY: "green", State.LOCKED: "yellow"}
 
 
@@ -501,8 +493,8 @@ def do_status(call: Call) -> int:
     cannot be read, so that a script never takes a broken team for a quiet one."""
     snapshot = watched(call.team)
     view = view_of_team(call.team, snapshot, me=call.looker(snapshot), lists=False)
-    if call.out.as_json:
-        call.out.json(status_json(view, call.team))
+    if call.as_json:
+        call.json(status_json(view, call.team))
     else:
         _status_show(call, snapshot, view)
     call.tell_stranger(snapshot)
@@ -510,60 +502,51 @@ def do_status(call: Call) -> int:
 
 
 def _status_show(call: Call, snapshot: Snapshot, view: View) -> None:
-    out = call.out
-    name = out.paint(safe_line(snapshot.config.name), "bold")
-    backend = call.team.kind
-    out.say(f"{name}  {safe_line(call.team.location)}  ({backend}{', read-only' if call.team.read_only else ''})")
+    team, say = call.team, call.say
+    where = f"  {team.location}  ({team.kind}{', read-only' if team.read_only else ''})"
+    say(snapshot.config.name, style="bold", rest=where)
     truth = assess(snapshot, view.now)
-    out.say(f"{'condition':<11}{_condition(call, truth)}")
-    counts = ", ".join(f"{number:,} {safe_line(status)}" for status, number in view.counts.items() if number)
-    changed = age_since(snapshot.changed_at, view.now)
+    first, *others = truth.reasons or (None,)
+    about = f"{' ' if truth.state is State.LOCKED else ': '}{first.sentence}" if first is not None else ""
+    if first is None and truth.holder is not None:  # a lock that is only being used is no condition
+        about = f", being written {holder_words(truth.holder, truth.holder.since)}"
+    say(f"condition  {_word(truth.state)}", style=_COLOURS.get(truth.state, "red"), rest=about)
     if snapshot.is_known:
-        out.say(f"{'messages':<11}{counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
-    for reason in truth.reasons[1:]:
-        out.say(f"{'and':<11}{_WORDS.get(reason.state, str(reason.state))}: {safe_line(reason.sentence)}")
+        counts = ", ".join(f"{number:,} {status}" for status, number in view.counts.items() if number)
+        changed = age_since(snapshot.changed_at, view.now)
+        say(f"messages   {counts or 'none'}; last change {changed}{' ago' if snapshot.changed_at else ''}")
+    for reason in filter(None, others):
+        say(f"and        {_word(reason.state)}: {reason.sentence}")
     if snapshot.dropped:
         waiting = f"{counted(len(snapshot.dropped), 'message')} {'waits' if len(snapshot.dropped) == 1 else 'wait'}"
-        out.say(f"{'drop/':<11}{waiting} to be taken in, with the next write")
+        say(f"drop/      {waiting} to be taken in, with the next write")
     _show_needs(call, view, truth)
     if view.roster:
-        out.say()
+        say()
         print_roster(call, view)
-    errors = [finding for finding in view.findings if finding.severity == "error"]
     if view.findings:
-        out.say()
-        out.say(f"{findings_of(len(view.findings), len(errors))}; team-console check lists them")
+        errors = sum(finding.severity == "error" for finding in view.findings)
+        say("", f"{findings_of(len(view.findings), errors)}; team-console check lists them")
 
 
-def _condition(call: Call, truth: StoreStatus) -> str:
-    """The state in a word, with what is the matter; a lock that is only being used is told beside a good state."""
-    word = call.out.paint(_WORDS.get(truth.state, str(truth.state)), _COLOURS.get(truth.state, "red"))
-    if truth.reasons:
-        first = truth.reasons[0]
-        return f"{word}{' ' if first.state is State.LOCKED else ': '}{safe_line(first.sentence)}"
-    if truth.holder is None:
-        return word
-    return f"{word}, being written {safe_line(holder_words(truth.holder, truth.holder.since))}"
+def _word(state: State) -> str:
+    return "in doubt" if state is State.DOUBT else str(state)
 
 
 def _show_needs(call: Call, view: View, truth: StoreStatus) -> None:
-    call.out.say()
+    call.say()
     if not view.snapshot.is_known:
-        call.out.say(f"what needs {safe_line(view.me)} is not known until the queue can be read")
+        call.say(f"what needs {view.me} is not known until the queue can be read")
         return
     if not view.attention:
         seen = "" if truth.is_complete else " in the queue as it stands"
-        call.out.say(f"nothing needs {safe_line(view.me)}{seen}")
+        call.say(f"nothing needs {view.me}{seen}")
         return
     number = len(view.attention)
-    call.out.say(
-        call.out.paint(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {safe_line(view.me)}", "bold")
-    )
-    print_table(
-        call.out, ("WHAT", "WHO", "AGE", "ABOUT"), [_status_cells(item, view) for item in view.attention[:_ROWS]]
-    )
+    call.say(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {view.me}", style="bold")
+    print_table(call, ("WHAT", "WHO", "AGE", "ABOUT"), [_status_cells(item, view) for item in view.attention[:_ROWS]])
     if len(view.attention) > _ROWS:
-        call.out.say(f"and {len(view.attention) - _ROWS} more")
+        call.say(f"and {len(view.attention) - _ROWS} more")
 
 
 def _status_cells(attention_item: ActionItem, view: View) -> tuple[str, ...]:
@@ -600,14 +583,14 @@ def do_inbox(call: Call) -> int:
 
 
 def _inbox_show(call: Call, agent: str, messages: list[Message], view: View) -> None:
-    if call.out.as_json:
+    if call.as_json:
         records = [dict(message.record) for message in marked(call.team, messages)]
         call.print_list({"agent": agent, "messages": records, "count": len(records)}, view.snapshot)
     elif not messages:
-        call.out.say(_nothing(call, agent))
+        call.say(_nothing(call, agent))
     else:
         heads = ("STATUS", "PRIORITY", "AGE", "FROM", "TYPE", "ID", "SUMMARY")
-        print_table(call.out, heads, [_inbox_cells(message, agent, view) for message in messages])
+        print_table(call, heads, [_inbox_cells(message, agent, view) for message in messages])
 
 
 def _nothing(call: Call, agent: str) -> str:
@@ -648,8 +631,8 @@ def do_history(call: Call) -> int:
     INCOMING as that agent saw it; without, they name both ends. JSON holds the records as they are stored.
     Times of log lines, and of --since without a zone, are local; JSON and CSV say theirs. TZ=UTC gives UTC."""
     options = call.options
-    form = options.format or ("json" if call.out.as_json else "log")
-    if call.out.as_json and form != "json":
+    form = options.format or ("json" if call.as_json else "log")
+    if call.as_json and form != "json":
         raise TeamError(Code.USAGE, f"--json and --format {form} exclude each other", "Leave one of them out.")
     for name in ("agent", "since", "type", "find"):
         value = call.agent if name == "agent" else getattr(options, name)
@@ -669,10 +652,10 @@ def do_history(call: Call) -> int:
     if form == "json":
         call.print_list(history_json(messages), snapshot, problems)
     elif form == "csv":
-        print_csv(call.out, CSV_FIELDS, map(csv_row, messages))
+        print_csv(call, CSV_FIELDS, map(csv_row, messages))
     else:
         _print_log(call, messages)
-    call.out.warn([problem.sentence for problem in problems])
+    call.warn([problem.sentence for problem in problems])
     if not messages and not problems:
         _tell_slips(call, snapshot)
     call.tell_doubt(snapshot)
@@ -684,7 +667,7 @@ def _tell_slips(call: Call, snapshot: Snapshot) -> None:
     agent, kind = call.agent, call.options.type
     ever = wanted(now=call.team.clock(), agent=agent)
     names = unheard_agent(snapshot, agent, lambda: history(call.team, snapshot.messages, ever)[0])
-    call.out.warn([*names, *unheard_kind(snapshot.config, kind)])
+    call.warn([*names, *unheard_kind(snapshot.config, kind)])
 
 
 def _print_log(call: Call, messages: Sequence[Message]) -> None:
@@ -692,7 +675,7 @@ def _print_log(call: Call, messages: Sequence[Message]) -> None:
     if messages:
         call.tell_zone()
     for message in messages:
-        call.out.say(log_line(message, call.agent))
+        call.say(log_line(message, call.agent))
 
 
 # `digest`: what happened since a moment, by kind.
@@ -712,20 +695,20 @@ def do_digest(call: Call) -> int:
     since = moment_of(call.options.since, call.team.clock(), named="--since")
     snapshot = call.snapshot()
     found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
-    if call.out.as_json:
+    if call.as_json:
         call.print_list(digest_json(found), snapshot)
         return 0
-    call.out.say(f"since {found.since.astimezone():%Y-%m-%d %H:%M}: {counted(len(found.happenings), 'thing')} happened")
+    call.say(f"since {found.since.astimezone():%Y-%m-%d %H:%M}: {counted(len(found.happenings), 'thing')} happened")
     for group in Group:
         items = found.of(group)
         if items:
-            call.out.say(f"{group_head(group, len(items))}:")
+            call.say(f"{group_head(group, len(items))}:")
         for item in items:
             at = f"{item.at.astimezone():%m-%d %H:%M}" if item.at is not None else "           "
-            call.out.say(safe_line(f"  {at}  {told(item)}"))
+            call.say(f"  {at}  {told(item)}")
     if found.waiting:
-        call.out.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
-    call.out.say(safe_line(f"not known: {'; '.join(found.unknown)}"))
+        call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
+    call.say(f"not known: {'; '.join(found.unknown)}")
     call.tell_doubt(snapshot)
     return 0
 
@@ -742,9 +725,9 @@ def do_watch(call: Call) -> int:
     team = call.team
     last = watched(team)
     state = assess(last, last.taken_at).state
-    call.out.note(safe_line(f"watching {team.location}: {state}, {counted(len(last.messages), 'message')}"))
+    call.note(f"watching {team.location}: {state}, {counted(len(last.messages), 'message')}")
 
-    if not call.out.as_json:
+    if not call.as_json:
         call.tell_zone()
 
     def look() -> None:
@@ -760,7 +743,10 @@ def do_watch(call: Call) -> int:
 
 def _print(call: Call, before: Snapshot, after: Snapshot) -> None:
     for change in changes(before, after):
-        call.out.say(to_json(change.as_json()) if call.out.as_json else change.line())
+        if call.as_json:
+            call.json(change.as_json(), one_line=True)
+        else:
+            call.say(change.line())
     call.out.flush()
 
 
@@ -797,17 +783,17 @@ def do_check(call: Call) -> int:
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True, lists=False)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)
-    if call.out.as_json:
+    if call.as_json:
         call.print_list({**check_json(view), "healed": [finding_json(item) for item in healed]}, snapshot)
         return int(errors > 0)
-    for each in healed:
-        call.out.say(safe_line(each.message))
+    if healed:
+        call.say(*(each.message for each in healed))
     for current in view.findings:
         _check_print(call, current)
     if not truth.is_well:
-        call.out.say(f"condition  {truth.state}")
+        call.say(f"condition  {truth.state}")
     number = len(view.findings)
-    call.out.say(findings_of(number, errors) if number else "nothing to report")
+    call.say(findings_of(number, errors) if number else "nothing to report")
     return int(errors > 0)
 
 
@@ -841,10 +827,8 @@ def _with_place(call: Call, problem: Problem) -> Problem:
 
 def _check_print(call: Call, problem: Problem) -> None:
     word = safe_line(problem.severity)
-    colour = _CHECK_COLOURS.get(problem.severity, "dim")
-    call.out.say(
-        f"{call.out.paint(word, colour)}{' ' * max(1, 9 - width(word))}{safe_line(f'{problem.code}  {problem.place}')}"
-    )
-    call.out.say(f"         {safe_line(problem.message)}")
+    pad = " " * max(1, 9 - width(word))
+    call.say(word, style=_CHECK_COLOURS.get(problem.severity, "dim"), rest=f"{pad}{problem.code}  {problem.place}")
+    call.say(f"         {problem.message}")
     if problem.hint:
-        call.out.say(call.out.paint(f"         {safe_line(problem.hint)}", "dim"))
+        call.say(f"         {problem.hint}", style="dim")

@@ -59,7 +59,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
     _refuse_broken_text(argv)
     name, rest = split(argv)
     if name is None and {"-h", "--help"} & {*_options(rest)}:
-        out.say(overview())
+        out.write(overview())
         return 0
     verb = find_verb(name) if name is not None else None
     options = parser_for(verb).parse_args(rest)

@@ -39,9 +39,19 @@ class Output:
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
 
-    def say(self, text: str = "") -> None:
-        """Print lines for people. `text` may hold our own styles; stored text goes through `safe_*` before."""
-        self._write(sys.stdout, text + "\n")
+    def say(self, *lines: object, style: str = "", rest: object = "") -> None:
+        """Print lines for people, an empty one without any; each is made safe and stays one line.
+
+        Args:
+            style: What a terminal shows them in, as `bold`, `red`.
+            rest: What the line goes on with in no style.
+        """
+        for line in lines or ("",):
+            self._write(sys.stdout, f"{_painted(safe_line(line), style)}{safe_line(rest)}\n")
+
+    def write(self, text: str) -> None:
+        """Print text of several lines, made safe."""
+        self._write(sys.stdout, safe_text(text) + "\n")
 
     def json(self, value: Any, *, one_line: bool = False) -> None:
         """Print one JSON value: indented on a terminal unless it is one of several lines, one line into a pipe."""
@@ -50,23 +60,24 @@ class Output:
             self._write(sys.stdout, piece)
         self._write(sys.stdout, "\n")
 
-    def note(self, text: str) -> None:
-        """Say something beside the result: a warning, progress. On standard error."""
-        self._write(sys.stderr, safe_text(text) + "\n")
+    def note(self, *lines: object) -> None:
+        """Say something beside the result, such as progress. On standard error, each made safe and on one line."""
+        for line in lines:
+            self._write(sys.stderr, safe_line(line) + "\n")
 
     def warn(self, warnings: list[str] | tuple[str, ...]) -> None:
         """Print warnings of a write action, one line each."""
         for warning in warnings:
-            self.note(f"warning: {safe_line(warning)}")
+            self.note(f"warning: {warning}")
 
     def failure(self, error: TeamError) -> None:
         """Print the one error object: JSON on standard output, or two lines of text on standard error."""
         if self.as_json:
             self.json(error.as_json())
             return
-        self.note(f"team-console: {safe_line(error.message)} ({error.code})")
+        self.note(f"team-console: {error.message} ({error.code})")
         if error.hint:
-            self.note(f"  {safe_line(error.hint)}")
+            self.note(f"  {error.hint}")
 
     def broken(self, what: str, log: Path | None) -> None:
         """Report a defect of ours in one line, without a traceback; `log` is the file that says where it came from."""
@@ -75,7 +86,7 @@ class Output:
         if self.as_json:
             self.json({"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint})
         else:
-            self.note(f"team-console: unexpected {safe_line(what)}\n  {hint}")
+            self.note(f"team-console: unexpected {what}", f"  {hint}")
         self.flush()
 
     def flush(self) -> None:
@@ -102,12 +113,6 @@ class Output:
         except OSError:
             return
 
-    def paint(self, text: str, *styles: str, stream: TextIO | None = None) -> str:
-        """`text` in our styles when the stream is a terminal that wants colour, else as it is."""
-        if not text or not wants_colour(stream or sys.stdout):
-            return text
-        return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m"
-
     def _write(self, stream: TextIO | None, text: str) -> None:
         if stream is None:
             return
@@ -118,6 +123,11 @@ class Output:
         except OSError as error:
             if stream is sys.stdout:
                 raise OutputLost(f"standard output: {error.strerror}") from error
+
+
+def _painted(text: str, style: str) -> str:
+    """`text` in a style when standard output is a terminal that wants colour, else as it is."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and wants_colour(sys.stdout) else text
 
 
 def _write_all(stream: TextIO, text: str) -> None:

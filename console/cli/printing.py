@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import asdict
 from team_console.console.cli.call import Call
-from team_console.console.cli.output import Output, is_terminal
+from team_console.console.cli.output import is_terminal
 from team_console.store.attachments import attached_content
 from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Snapshot, Team
@@ -48,7 +48,7 @@ _WIDEST = 64
 """Cells up to which a column is as wide as its widest cell: those of the longest name."""
 
 
-def print_table(out: Output, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(call: Call, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print `rows` under `heads`. Cells are stored text; they are made safe here. The last column takes the cut.
 
     A cell wider than any name is whole, and out of line in its own row alone: it must not push the ids of all the
@@ -58,15 +58,15 @@ def print_table(out: Output, heads: Sequence[str], rows: Sequence[Sequence[str]]
     lines = [list(heads), *cells]
     widths = [max(wide for line in lines if (wide := width(line[at])) <= _WIDEST) for at in range(len(heads))]
     limit = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
-    out.say(out.paint(_line(heads, widths, limit), "bold"))
+    call.say(_line(heads, widths, limit), style="bold")
     for row in cells:
-        out.say(_line(row, widths, limit))
+        call.say(_line(row, widths, limit))
 
 
-def print_csv(out: Output, fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
+def print_csv(call: Call, fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
     """Print rows as comma-separated values below their fields; stored text is made safe here."""
     safe = ({name: safe_text(value) for name, value in row.items()} for row in rows)
-    out.say(csv_text(fields, safe).rstrip("\n"))
+    call.write(csv_text(fields, safe).rstrip("\n"))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:
@@ -258,7 +258,7 @@ def place_of(team: Team, message_id: str) -> str:
 
 
 def outcome_lines(outcome: Outcome) -> Iterator[str]:
-    """Safe lines. An answered question gives its answer alone, one line for each choice, for scripts."""
+    """Lines. An answered question gives its answer alone, one line for each choice, for scripts."""
     payload = outcome.message.payload if outcome.message is not None else {}
     answers = answers_of(payload)
     if outcome.state == "answered" and answers:
@@ -270,7 +270,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
     if remarks_in(payload):  # each on a line of its own, for a model to follow
         yield from fenced(f"{head}{words}", "")
     else:
-        yield safe_line(f"{head}{words}")
+        yield f"{head}{words}"
     if outcome.state == "approved" and outcome.message is not None:
         yield from approval_lines(outcome.message)
 
@@ -279,22 +279,22 @@ def approval_lines(answer: Message) -> Iterator[str]:
     """What a yes says beyond yes: what is allowed always, and what was edited before it was approved."""
     payload = answer.payload
     if payload.get("scope") == "always":
-        yield safe_line(f"always: {suggestion_words(payload.get('suggestion'))}")
+        yield f"always: {suggestion_words(payload.get('suggestion'))}"
     plan, given = payload.get("updated_plan"), payload.get("updated_input")
     if isinstance(plan, str):
         yield "edited before it was approved; the plan that counts:"
-        yield from safe_text(plan).rstrip("\n").split("\n")
+        yield from plan.rstrip("\n").split("\n")
     elif isinstance(given, Mapping):
         yield "edited before it was approved; what is allowed:"
-        yield from safe_text(json.dumps(dict(given), indent=2, ensure_ascii=False)).split("\n")
+        yield from json.dumps(dict(given), indent=2, ensure_ascii=False).split("\n")
 
 
 def _answer_lines(answers: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     if len(answers) == 1:
-        yield from map(safe_line, next(iter(answers.values())))
+        yield from next(iter(answers.values()))
         return
     for text, words in answers.items():
-        yield safe_line(f"{text} {', '.join(words)}")
+        yield f"{text} {', '.join(words)}"
 
 
 # Says in one line what an answer decided, on whose request.
@@ -310,16 +310,16 @@ _THINGS = {
 def describe(word: str, receipt: Receipt) -> list[str]:
     """`approved the plan of task-manager (plan_approval-...)`, then the records written."""
     if not receipt.messages:
-        return [safe_line(f"{word} {receipt.request_id}")]
+        return [f"{word} {receipt.request_id}"]
     answer = receipt.messages[0]
     # A message of this type from an approval goes to the agent that is to end, not to whoever asked for its end.
     thing = "the end of" if answer.type == "shutdown_request" else _THINGS.get(answer.type, "the request of")
     head = f"{word} {thing} {', '.join(answer.recipients)} ({receipt.request_id})"
     return [
-        safe_line(head),
-        *map(safe_line, receipt.notes),
+        head,
+        *receipt.notes,
         *approval_lines(answer),
-        *(safe_line(f"written: {message.message_id} -> {message.recipients[0]}") for message in receipt.messages),
+        *(f"written: {message.message_id} -> {message.recipients[0]}" for message in receipt.messages),
     ]
 
 
@@ -344,9 +344,9 @@ class TeamChange(Struct, frozen=True):
     facts: dict[str, Any]
 
     def line(self) -> str:
-        """One safe line, in local time."""
+        """One line, in local time."""
         moment = from_text(self.at)
-        return safe_line(f"[{moment.astimezone():%Y-%m-%d %H:%M:%S}] {self.text}" if moment else self.text)
+        return f"[{moment.astimezone():%Y-%m-%d %H:%M:%S}] {self.text}" if moment else self.text
 
     def as_json(self) -> dict[str, Any]:
         """One JSON object."""
@@ -443,19 +443,16 @@ def findings_of(number: int, errors: int) -> str:
 
 def finish_joined(call: Call, done: Joined) -> int:
     """Print it."""
-    if call.out.as_json:
-        call.out.json(_as_json(done))
-        return 0
-    would = "" if done.written else "would be "
+    would, lines = "" if done.written else "would be ", []
     if done.member:
         word = "added to" if done.action == "join" else "taken out of"
-        call.out.say(safe_line(f"{done.name}: {would}{word} the team's settings"))
+        lines.append(f"{done.name}: {would}{word} the team's settings")
     for change in done.files:
-        call.out.say(safe_line(f"{change.path}: {would if change.word != 'unchanged' else ''}{change.word}"))
-        for line in change.diff.splitlines():
-            call.out.say(safe_text(f"    {line}"))
-    for note in done.notes:
-        call.out.say(safe_line(note))
+        lines.append(f"{change.path}: {would if change.word != 'unchanged' else ''}{change.word}")
+        lines += [f"    {line}" for line in change.diff.splitlines()]
+    files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
+    facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": done.notes}
+    call.show({"success": True, "action": done.action, **facts, "written": done.written}, *lines, *done.notes)
     return 0
 
 
@@ -469,19 +466,6 @@ def refuse_password(call: Call) -> None:
     if redact(given) != given:
         text = "the location names a password, which would get into the settings of the client"
         raise TeamError(Code.USAGE, text, "Leave it out and keep the password in ~/.pgpass.")
-
-
-def _as_json(done: Joined) -> dict[str, object]:
-    files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
-    return {
-        "success": True,
-        "action": done.action,
-        "agent": done.name,
-        "member_changed": done.member,
-        "files": files,
-        "notes": list(done.notes),
-        "written": done.written,
-    }
 
 
 # Members as words of the command line: `NAME[:ROLE][:plan]` in, rows for people and programs out.

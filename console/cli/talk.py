@@ -99,7 +99,7 @@ def _filled(call: Call) -> tuple[str | None, str | None]:
 
 def delivery(message: Any) -> str:
     """One written record in a few words."""
-    return safe_line(f"{message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})")
+    return f"{message.message_id} {message.sender} -> {', '.join(message.recipients)} ({message.type})"
 
 
 def payload_of(text: str | None) -> dict[str, Any] | None:
@@ -135,10 +135,10 @@ def do_broadcast(call: Call) -> int:
     shown = preview(call.caller, to="all")
     if options.dry_run:
         return _show_only(call, shown)
-    call.out.note(_sentence(shown))
+    call.note(_sentence(shown))
     asked = is_terminal(sys.stdin) and is_terminal(sys.stderr) and options.content != "-"
     if asked and not options.yes:
-        call.out.warn(shown.warnings)
+        call.warn(shown.warnings)
     if asked and not options.yes and not confirmed():
         raise TeamError(Code.NOT_PERMITTED, "broadcast not confirmed; nothing was written", "Add --yes to skip this.")
     receipt = broadcast(call.caller, summary=options.summary, content=text)
@@ -156,25 +156,15 @@ def _sentence(shown: Preview) -> str:
     text = f"{counted(len(shown.recipients), 'delivery')}: {', '.join(shown.recipients)}"
     if shown.not_listening:
         text += f"; not listening: {', '.join(shown.not_listening)}"
-    return safe_line(text)
+    return text
 
 
 def _show_only(call: Call, shown: Preview) -> int:
-    if call.out.as_json:
-        call.out.json(
-            {
-                "success": True,
-                "action": "broadcast",
-                "dry_run": True,
-                "recipients": list(shown.recipients),
-                "not_listening": list(shown.not_listening),
-                "left_out": list(shown.left_out),
-                "warnings": list(shown.warnings),
-            }
-        )
-    else:
-        call.out.say(_sentence(shown))
-        call.out.warn(shown.warnings)
+    facts = {"recipients": shown.recipients, "not_listening": shown.not_listening, "left_out": shown.left_out}
+    head = {"success": True, "action": "broadcast", "dry_run": True}
+    call.show({**head, **facts, "warnings": shown.warnings}, _sentence(shown))
+    if not call.as_json:
+        call.warn(shown.warnings)
     return 0
 
 
@@ -201,14 +191,14 @@ def do_receive(call: Call) -> int:
     what is not confirmed in time is handed out again. What the router delivered counts as unread until it is
     acknowledged; --delivered takes it, too."""
     received = _receive(call)
-    if call.out.as_json:
-        call.out.json(received.as_json())
+    if call.as_json:
+        call.json(received.as_json())
     else:
-        call.out.say(display(received, partial(whole_content, call.team)))
-    call.out.warn([notice.message for notice in received.notices])
+        call.write(display(received, partial(whole_content, call.team)))
+    call.warn([notice.message for notice in received.notices])
     _name_delivered(call, received)
     if call.options.type is not None and not received.messages and _settings_hold(call):
-        call.out.warn(unheard_kind(call.team.config(), call.options.type))
+        call.warn(unheard_kind(call.team.config(), call.options.type))
     # guard: settings-warning-on-receive
     if not (received.is_complete and _settings_hold(call)):
         call.tell_doubt(call.team.snapshot())
@@ -254,9 +244,9 @@ def _name_delivered(call: Call, received: Received) -> None:
     if not left or call.options.delivered:
         return
     names = [f"{message.message_id} from {message.sender}" for message in left]
-    call.out.note(safe_line(f"delivered and not acknowledged: {len(left):,} ({first_of(names, _NAMED)})"))
+    call.note(f"delivered and not acknowledged: {len(left):,} ({first_of(names, _NAMED)})")
     take = f"team-console receive --agent {received.agent} --delivered"
-    call.out.note(safe_line(f"  They count as unread. Read them with: {take}"))
+    call.note(f"  They count as unread. Read them with: {take}")
 
 
 def display(received: Received, whole: Callable[[Message], str | None] = lambda message: None) -> str:

@@ -20,7 +20,7 @@ from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, 
 from team_console.store.backends.sql.team import create_database
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import canonical, check_name, is_name
-from team_console.store.model.safe import counted, safe_line
+from team_console.store.model.safe import counted
 from team_console.store.service import members as desk
 from team_console.store.service.migration import migrate, open_target
 from team_console.store.settings.parsing import ROLES
@@ -63,15 +63,12 @@ def do_demo(call: Call) -> int:
             return 0
         status = _open_console(call, str(folder))
     if options.keep:
-        call.out.note(f"the team is kept in {safe_line(folder)}")
+        call.note(f"the team is kept in {folder}")
     return status
 
 
 def _announce(call: Call, folder: str) -> None:
-    if call.out.as_json:
-        call.out.json({"success": True, "action": "demo", "location": folder})
-    else:
-        call.out.say(safe_line(folder))
+    call.show({"success": True, "action": "demo", "location": folder}, folder)
     call.out.flush()
 
 
@@ -117,14 +114,11 @@ def do_init(call: Call) -> int:
     agents = with_lead([parse_agent(text) for text in options.agent], lead)
     shown = _make(place, name, lead, agents)
     members = [agent.name for agent in agents]
-    if call.out.as_json:
-        call.out.json(
-            {"success": True, "action": "init", "team": name, "location": shown, "lead": lead, "agents": members}
-        )
-        return 0
-    shown = safe_line(shown)
-    call.out.say(f"made team {name} in {shown}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}")
-    call.out.say(f"open it with: team-console -t {shown}")
+    call.show(
+        {"success": True, "action": "init", "team": name, "location": shown, "lead": lead, "agents": members},
+        f"made team {name} in {shown}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}",
+        f"open it with: team-console -t {shown}",
+    )
     return 0
 
 
@@ -304,20 +298,14 @@ def _refuse_fields(fields: dict[str, Any], what: str) -> None:
 
 def _finish(call: Call, done: Any, word: str) -> int:
     """Print a change."""
-    if call.out.as_json:
-        call.out.json(
-            {
-                "success": True,
-                "action": done.action,
-                "team": done.team,
-                "members": [member_json(agent) for agent in done.members],
-                "warnings": [*done.warnings, *(notice.message for notice in done.notices)],
-            }
-        )
-        return 0
-    for agent in done.members:
-        call.out.say(safe_line(f"{word}: {agent.name} ({_described(agent)})"))
-    call.out.warn([*done.warnings, *(notice.message for notice in done.notices)])
+    warnings = [*done.warnings, *(notice.message for notice in done.notices)]
+    members = [member_json(agent) for agent in done.members]
+    call.show(
+        {"success": True, "action": done.action, "team": done.team, "members": members, "warnings": warnings},
+        *(f"{word}: {agent.name} ({_described(agent)})" for agent in done.members),
+    )
+    if not call.as_json:
+        call.warn(warnings)
     return 0
 
 
@@ -329,15 +317,15 @@ def _list(call: Call, names: Sequence[str]) -> int:
     """The members as the settings name them, or those of them that are named; what became of them shows in `roster`."""
     config = call.team.config()
     agents = [desk.member_in_settings(config, name) for name in names] or list(config.agents.values())
-    if call.out.as_json:
+    if call.as_json:
         members = [member_json(agent) for agent in agents]
-        call.out.json({"team": config.name, "lead": config.lead, "declared": config.declared, "members": members})
+        call.json({"team": config.name, "lead": config.lead, "declared": config.declared, "members": members})
         return 0
     if not config.agents:
-        call.out.say("the settings name no members: whoever writes and is written to is one")
+        call.say("the settings name no members: whoever writes and is written to is one")
         return 0
     heads = ("MEMBER", "ROLE", "PLAN", "DELIVERED BY", "MAY WRITE TO", "MAY SEND")
-    print_table(call.out, heads, [_cells(agent) for agent in agents])
+    print_table(call, heads, [_cells(agent) for agent in agents])
     return 0
 
 
@@ -382,20 +370,20 @@ def do_migrate(call: Call) -> int:
             target.close()
     finally:
         source.close()
-    return _show(call, done, safe_line(target.location))
+    return _show(call, done, target.location)
 
 
 def _progress(call: Call) -> Callable[[str, int], None]:
     def told(what: str, number: int) -> None:
-        if not call.out.as_json and number:
-            call.out.note(f"{number:,} {what}")
+        if not call.as_json and number:
+            call.note(f"{number:,} {what}")
 
     return told
 
 
 def _show(call: Call, done: Migrated, place: str) -> int:
-    if call.out.as_json:
-        call.out.json({"success": True, "action": "migrate", "location": place, **asdict(done)})
+    if call.as_json:
+        call.json({"success": True, "action": "migrate", "location": place, **asdict(done)})
         return 0
     copied = (
         counted(done.live, "message"),
@@ -404,10 +392,10 @@ def _show(call: Call, done: Migrated, place: str) -> int:
         counted(done.audit, "audit line"),
     )
     there = f"{done.already:,} {'was' if done.already == 1 else 'were'} there"
-    call.out.say(f"copied to {place}: {', '.join(copied)}; {done.updated:,} updated, {there}")
+    call.say(f"copied to {place}: {', '.join(copied)}; {done.updated:,} updated, {there}")
     if done.differing:
-        names = safe_line(", ".join(done.differing[:5]))
+        names = ", ".join(done.differing[:5])
         number = f"{len(done.differing):,}"
-        call.out.note(f"left alone, because the target has another state of them: {number} ({names}, ...)")
-    call.out.warn(done.warnings)
+        call.note(f"left alone, because the target has another state of them: {number} ({names}, ...)")
+    call.warn(done.warnings)
     return 0

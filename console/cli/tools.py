@@ -12,7 +12,6 @@ from msgspec.structs import asdict
 from team_console.console.cli.arguments import find_verb, overview, parser_for
 from team_console.console.cli.call import Call
 from team_console.console.cli.completion import SCRIPTS, completions
-from team_console.console.cli.output import is_terminal, to_json
 from team_console.console.cli.reference import (
     CONFIG,
     ENVIRONMENT,
@@ -71,13 +70,11 @@ def do_serve(call: Call) -> int:
     except (OSError, OverflowError) as error:
         text = f"port {options.port} cannot be used: {getattr(error, 'strerror', None) or error}"
         raise TeamError(Code.USAGE, text, "Choose another with --port N, or a free one with --port 0.") from None
-    if call.out.as_json:
-        found = {"success": True, "action": "serve", "url": server.url, "port": server.port, "write": options.write}
-        call.out.json(found)
-    else:
+    found = {"success": True, "action": "serve", "url": server.url, "port": server.port, "write": options.write}
+    call.show(found, server.url)
+    if not call.as_json:
         can = "read and write" if options.write else "read"
-        call.out.say(f"{server.url}")
-        call.out.note(
+        call.note(
             f"Whoever has this address can {can} this team. From another machine: "
             f"ssh -L {server.port}:127.0.0.1:{server.port} HOST, then open it there. ctrl+c ends it."
         )
@@ -103,34 +100,28 @@ def do_config(call: Call) -> int:
     schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml."""
     from team_console.console.actions import usual_keys
 
-    path, what = safe_line(str(config_path()), 1000), call.options.what
+    path, what = safe_line(config_path(), 1000), call.options.what
     if what == "schema":
         schema = team_schema() if call.options.of == "team" else config_schema()
-        call.out.say(to_json(schema, indent=2 if is_terminal(sys.stdout) else None))
+        call.json(schema)
         return 0
     if call.options.of:
         raise TeamError(Code.USAGE, f"{what} is of the user's settings alone", "Only schema knows those of a team.")
     if what == "path":
-        if call.out.as_json:
-            call.out.json({"path": path, "exists": os.path.exists(config_path())})
-        else:
-            call.out.say(path)
+        call.show({"path": path, "exists": os.path.exists(config_path())}, path)
         return 0
     checked = load(usual_keys())
-    if what == "show" and not call.out.as_json:
-        call.out.say(as_toml(checked.preferences, usual_keys()).rstrip("\n"))
-        call.out.warn([f"{path}:{mistake.line}: {mistake.message}" for mistake in checked.mistakes])
+    if what == "show" and not call.as_json:
+        call.write(as_toml(checked.preferences, usual_keys()).rstrip("\n"))
+        call.warn([f"{path}:{mistake.line}: {mistake.message}" for mistake in checked.mistakes])
         return 0
-    if call.out.as_json:
-        mistakes = [asdict(mistake) for mistake in checked.mistakes]
-        call.out.json({"path": path, "exists": checked.exists, "mistakes": mistakes})
-    else:
-        for mistake in checked.mistakes:
-            call.out.say(f"{path}:{mistake.line}: {mistake.message}. {mistake.hint}".rstrip())
-        if not checked.mistakes:
-            call.out.say(f"{path}: no mistakes" if checked.exists else f"{path} is not there; the defaults hold")
-        else:
-            call.out.say(counted(len(checked.mistakes), "mistake"))
+    mistakes = [asdict(mistake) for mistake in checked.mistakes]
+    number = counted(len(mistakes), "mistake") if mistakes else f"{path}: no mistakes"
+    call.show(
+        {"path": path, "exists": checked.exists, "mistakes": mistakes},
+        *(f"{path}:{one.line}: {one.message}. {one.hint}".rstrip() for one in checked.mistakes),
+        number if checked.exists else f"{path} is not there; the defaults hold",
+    )
     return _MISTAKES if what == "check" and checked.mistakes else 0
 
 
@@ -157,7 +148,7 @@ def do_help(call: Call) -> int:
     team-console help json status          # the JSON Schema of what status --json prints"""
     words = call.options.topic
     if not words:
-        call.out.say(overview())
+        call.write(overview())
     elif words[0] == "settings":
         _settings(call, words[1:])
     elif words[0] == "json":
@@ -166,7 +157,7 @@ def do_help(call: Call) -> int:
         _refuse_more(words[1:])
         explain = _EXPLAINED.get(words[0])
         if explain is None:
-            call.out.say(parser_for(find_verb(words[0])).format_help().rstrip("\n"))
+            call.write(parser_for(find_verb(words[0])).format_help().rstrip("\n"))
         else:
             explain(call)
     return 0
@@ -182,11 +173,12 @@ def _explain_files(call: Call) -> None:
 
 def _explain_exit_codes(call: Call) -> None:
     errors = list(error_rows())
-    if call.out.as_json:
-        call.out.json({"exit_codes": dict(EXIT_STATUSES), "errors": dict(errors)})
+    if call.as_json:
+        call.json({"exit_codes": dict(EXIT_STATUSES), "errors": dict(errors)})
         return
     _say_rows(call, "exit_codes", "Exit statuses:", EXIT_STATUSES)
-    _say_rows(call, "errors", "\nError codes, in the field `error` of --json and behind the message without:", errors)
+    call.say()
+    _say_rows(call, "errors", "Error codes, in the field `error` of --json and behind the message without:", errors)
 
 
 def _explain_keys(call: Call) -> None:
@@ -203,13 +195,8 @@ _EXPLAINED: Mapping[str, Callable[[Call], None]] = {
 
 
 def _say_rows(call: Call, name: str, title: str, rows: Rows) -> None:
-    if call.out.as_json:
-        call.out.json({name: dict(rows)})
-        return
-    call.out.say(title)
     width = max(len(word) for word, _ in rows) + 2
-    for word, meaning in rows:
-        call.out.say(f"  {word.ljust(width)}{meaning}")
+    call.show({name: dict(rows)}, title, *(f"  {word.ljust(width)}{meaning}" for word, meaning in rows))
 
 
 def _settings(call: Call, words: Sequence[str]) -> None:
@@ -221,31 +208,26 @@ def _settings(call: Call, words: Sequence[str]) -> None:
         hint = f"Did you mean {meant!r}?" if meant else "team-console help settings lists them all."
         raise TeamError(Code.USAGE, f"there is no setting {topic!r}", hint)
     _say_settings(call, rows)
-    if not topic and not call.out.as_json:
-        call.out.say("\nThey stand in messenger-config.yaml of the team, in YAML. An example:\n\n" + EXAMPLE.rstrip())
+    if not topic and not call.as_json:
+        call.write("\nThey stand in messenger-config.yaml of the team, in YAML. An example:\n\n" + EXAMPLE.rstrip())
 
 
 def _say_settings(call: Call, rows: Sequence[SettingRow]) -> None:
-    if call.out.as_json:
-        call.out.json({"settings": [asdict(row) for row in rows]})
-        return
-    for line in settings_text(rows):
-        call.out.say(line)
+    call.show({"settings": [asdict(row) for row in rows]}, *settings_text(rows))
 
 
 def _schema(call: Call, words: Sequence[str]) -> None:
 
     _refuse_more(words[1:])
     if not words:
-        call.out.say("team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:")
-        call.out.say("  " + " ".join(SCHEMAS))
+        head = "team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:"
+        call.say(head, "  " + " ".join(SCHEMAS))
         return
     if words[0] not in SCHEMAS:
         meant = nearest(words[0], SCHEMAS)
         hint = f"Did you mean {meant!r}?" if meant else "team-console help json lists the verbs with JSON."
         raise TeamError(Code.USAGE, f"{words[0]} prints no JSON of its own", hint)
-    indent = 2 if is_terminal(sys.stdout) else None
-    call.out.say(to_json(schema_of(words[0]), indent=indent))
+    call.json(schema_of(words[0]))
 
 
 def _refuse_more(words: Sequence[str]) -> None:
@@ -275,7 +257,7 @@ def do_completions(call: Call) -> int:
     team-console completions fish --install"""
     text = SCRIPTS[call.options.shell]
     if not call.options.install:
-        call.out.say(text.rstrip("\n"))
+        call.write(text.rstrip("\n"))
         return 0
     if call.options.read_only:
         raise TeamError(Code.READ_ONLY, "--install writes a file", "Leave --read-only out.")
@@ -286,7 +268,7 @@ def do_completions(call: Call) -> int:
     except OSError as error:
         shown = safe_line(f"{path}: {error.strerror}", 1000)
         raise TeamError(Code.STORE_FAILED, shown, "Print the script and put it where you want it.") from None
-    call.out.say(f"written: {safe_line(str(path), 1000)}; new shells have it")
+    call.say(f"written: {path}; new shells have it")
     return 0
 
 
@@ -304,5 +286,5 @@ def do_complete(call: Call) -> int:
         if found is None:
             return 1
         for word, meaning in found:
-            call.out.say(f"{word}\t{safe_line(meaning)}")
+            call.write(f"{word}\t{safe_line(meaning)}")
     return 0

@@ -8,7 +8,7 @@ from team_console.console.cli.call import Call
 from team_console.console.cli.printing import outcome_lines
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.safe import fenced, safe_line
+from team_console.store.model.safe import fenced
 from team_console.store.service.caller import Receipt
 from team_console.store.service.waiting import LONGEST_WAIT
 from team_console.store.views.verdicts import Outcome, await_verdict, mark_verdict_read, outcome_json, verdict_of
@@ -35,12 +35,12 @@ def seconds_of(call: Call) -> float | None:
 def finish_wait(call: Call, receipt: Receipt) -> int:
     """Wait for the verdict on what was asked, and print it; the exit status."""
     request_id = receipt.request_id or ""
-    if not call.out.as_json:
-        call.out.warn(receipt.warnings)
-        call.out.note(safe_line(f"waits for the verdict on {request_id}"))
+    if not call.as_json:
+        call.warn(receipt.warnings)
+        call.note(f"waits for the verdict on {request_id}")
     outcome = _awaited(call, request_id, asked=receipt.messages[0])
-    if call.out.as_json:
-        call.out.json({**receipt.as_json(), "verdict": outcome_json(outcome)})
+    if call.as_json:
+        call.json({**receipt.as_json(), "verdict": outcome_json(outcome)})
     return _finish(call, outcome)
 
 
@@ -50,27 +50,24 @@ def look_or_wait(call: Call, request_id: str) -> int:
         outcome = verdict_of(call.team, request_id, me=call.given_actor or "")
     else:
         outcome = _awaited(call, request_id)
-    if call.out.as_json:
-        call.out.json(outcome_json(outcome))
+    if call.as_json:
+        call.json(outcome_json(outcome))
     return _finish(call, outcome)
 
 
 def _finish(call: Call, outcome: Outcome) -> int:
     """Print how a request stands, and mark its answer as read for the agent it is to; the exit status."""
-    if not call.out.as_json:
-        for line in outcome_lines(outcome):
-            call.out.say(line)
-    if (asked := outcome.asked_back) is not None and not call.out.as_json:
-        call.out.say(safe_line(f"{asked.sender} asks back, the request stays open:"))
-        for line in fenced(asked.content):
-            call.out.say(line)
-        call.out.say(safe_line(f"answer it with: team-console answer {outcome.request_id} --content TEXT"))
+    if not call.as_json:
+        call.say(*outcome_lines(outcome))
+    if (asked := outcome.asked_back) is not None and not call.as_json:
+        call.say(f"{asked.sender} asks back, the request stays open:", *fenced(asked.content))
+        call.say(f"answer it with: team-console answer {outcome.request_id} --content TEXT")
     call.out.flush()
     if call.given_actor is not None:  # what was printed for its reader is read; whoever only looks reads nothing
         try:
             mark_verdict_read(call.caller, outcome.message)
         except TeamError as error:
-            call.out.warn([f"the answer could not be marked as read: {error.message}"])
+            call.warn([f"the answer could not be marked as read: {error.message}"])
     return _STATUSES.get(outcome.state, _WITHDRAWN)
 
 

@@ -60,7 +60,7 @@ LOOKING = [
     ("check",),
     ("history",),
     ("history", "--format", "csv"),
-    ("_complete", "requests"),
+    ("_complete", "--", "approve", ""),
 ]
 
 
