@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import partial
 
 from msgspec import Struct
-from team_console.console.selection import Mode, Subject
+from team_console.console.selection import PLACES, Mode, Subject
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
@@ -167,7 +167,8 @@ _WRITING = frozenset({Group.DECIDE, Group.WRITE, Group.DELIVER})
 _KEYS = {
     **{"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc", "shift+tab": "⇧tab"},
     **{"left_square_bracket": "[", "right_square_bracket": "]", "vertical_line": "|"},
-    **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "f2": "F2"},
+    **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "f2": "F2", "right": "→", "left": "←"},
+    **{"full_stop": ".", "less_than_sign": "<", "greater_than_sign": ">"},
 }
 
 
@@ -209,6 +210,9 @@ class Action(Struct, frozen=True, kw_only=True):
 
     def label_on(self, subject: Subject) -> str:
         """The words for the footer, of what it does to `subject`."""
+        marked = subject.selection.marked
+        if marked and self.deciding:
+            return f"{self.label.rstrip('…')} {marked:,} marked"
         return self.wording(subject) or self.label
 
     @property
@@ -239,11 +243,36 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     *(
         _console(
             id=f"go_{mode}",
-            keys=(str(number),),
+            keys=(mode.key,),
             label=mode.label,
             help=f"Go to {mode.label}.",
         )
-        for number, mode in enumerate(Mode, start=1)
+        for mode in PLACES
+    ),
+    _console(
+        id="other_view",
+        keys=("right", "left", "l", "h"),
+        label="other view",
+        help="Change between what waits and all requests, or between history and decisions.",
+        modes=frozenset({Mode.NEEDS, Mode.REQUESTS, Mode.HISTORY, Mode.DECISIONS}),
+    ),
+    _console(
+        id="since",
+        keys=("full_stop",),
+        label="since you left",
+        help="Say what happened since you were last here; again for all of it.",
+    ),
+    _console(
+        id="narrower",
+        keys=("less_than_sign",),
+        label="narrower list",
+        help="Give the list less room, and what is read more.",
+    ),
+    _console(
+        id="wider",
+        keys=("greater_than_sign",),
+        label="wider list",
+        help="Give the list more room.",
     ),
     _console(
         id="palette",
@@ -286,8 +315,8 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
 
 # Actions that look: they open, mark, filter, sort, copy and move.
 
-_LETTERS = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY})
-_MARKABLE = frozenset({Mode.INBOXES, Mode.DELIVERIES, Mode.NEEDS, Mode.REQUESTS})
+_LETTERS = frozenset({Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY})
+_MARKABLE = frozenset({Mode.AGENTS, Mode.DELIVERIES, Mode.NEEDS, Mode.REQUESTS})
 
 _look = partial(Action, group=Group.LOOK)
 _in_help = partial(_look, footer=False)
@@ -421,7 +450,7 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         keys=("o",),
         label="sort",
         help="Sort the rows by the next column, and at last in their own order again.",
-        modes=frozenset({Mode.INBOXES, Mode.REQUESTS, Mode.DELIVERIES}),
+        modes=frozenset({Mode.AGENTS, Mode.REQUESTS, Mode.DELIVERIES}),
     ),
     _in_help(
         id="raw",
@@ -479,8 +508,8 @@ LOOK_ACTIONS: tuple[Action, ...] = (
 
 # Actions that change the team: they decide, write or deliver.
 
-_ANSWERING = frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS})
-_ON_THE_WAY = frozenset({Mode.DELIVERIES, Mode.NEEDS, Mode.INBOXES})
+_ANSWERING = frozenset({Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS})
+_ON_THE_WAY = frozenset({Mode.DELIVERIES, Mode.NEEDS, Mode.AGENTS})
 
 _decide = partial(Action, group=Group.DECIDE)
 _write = partial(Action, group=Group.WRITE)
@@ -511,15 +540,15 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         keys=("d",),
         label="done",
         help="Mark messages to you as read, the marked ones or the one under the cursor; they go to your archive.",
-        modes=frozenset({Mode.NEEDS, Mode.INBOXES}),
+        modes=frozenset({Mode.NEEDS, Mode.AGENTS}),
         deciding=True,
         why_not=not_to_me,
     ),
     _decide(
         id="dismiss",
         keys=("D",),
-        label="clear information",
-        help="Mark everything listed that is only for your information as read.",
+        label="mark all news read",
+        help="Mark all news in the list as read.",
         modes=frozenset({Mode.NEEDS}),
         footer=False,
         why_not=nothing_to_dismiss,
@@ -593,7 +622,7 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         keys=("s",),
         label="shut down…",
         help="Ask the chosen agents to stop.",
-        modes=frozenset({Mode.NEEDS, Mode.INBOXES, Mode.REQUESTS, Mode.SPRINT}),
+        modes=frozenset({Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS, Mode.SPRINT}),
         deciding=True,
         why_not=nobody_to_stop,
     ),

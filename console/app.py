@@ -1,32 +1,35 @@
-"""The stylesheet of an application that chooses its theme before it starts: its styles are read once, not twice."""
+"""The console application: it wires the team, the reader and the screen, and leaves the terminal as it was."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from asyncio import TimerHandle
+from asyncio import Future, TimerHandle
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, nullcontext, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
+from threading import Event
 from time import monotonic
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.actions import configure_keys, usual_keys
+from team_console.console.crash_guard import ContainedApp
 from team_console.console.drafts import Drafts, LastPlace
-from team_console.console.following_app import FollowingApp
 from team_console.console.keys import KeyQueue, configure_grace
 from team_console.console.leaving import keep_drafts, run_to_the_end
-from team_console.console.main import MainScreen, Outside
+from team_console.console.main import MainScreen
 from team_console.console.notices import Notifier
 from team_console.console.preferences import load
-from team_console.console.reader import Feed, ReadResult
+from team_console.console.reader import Feed, Pace, ReadResult
 from team_console.console.textual_fixes import write_to_terminal
 from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours, preferred_theme
 from team_console.console.words import ScreenState, reason_of
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import STARTING, Team, WatchHint
+from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message as StoreMessage
 from team_console.store.model.names import USER
@@ -36,27 +39,29 @@ from team_console.store.service.waiting import announce_presence
 from team_console.store.views.rows import Flag, View
 from team_console.store.views.status import is_in_the_way
 from team_console.widgets.later import later
-from textual import events, work
+from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.css.stylesheet import Stylesheet
+from textual.message import Message
 from textual.timer import Timer
 
 
 class PatientStylesheet(Stylesheet):
-    """A stylesheet that is read when it is first asked for its rules."""
+    """A stylesheet that is read when it is first asked for its rules: the theme is chosen before the start."""
 
     def reparse(self) -> None:
-        """Read the styles again, with other variables; nothing yet where they wait to be read for the first time.
-
-        A theme set before the start asks for this, and with the start come styles for which all is read once more.
-        """
+        """Read the styles again, with other variables; nothing yet where they wait to be read for the first time."""
         if not self._require_parse:
             super().reparse()
 
 
-# The console application: it wires the team, the feed and the screen, and leaves the terminal as it was.
-
+GLIMPSE_WAIT = 1.0
+"""Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
+BESIDE = 1.0
+"""Seconds until a look when only lock and ledger changed: a write has begun, whose messages come first, or is over."""
+_TELL_PROGRESS = 0.1
+"""Seconds between two words on how far a long reading is."""
 LOCK_WAIT = 2.0
 """Seconds a write in the console waits for the lock (decision D7)."""
 TICK = 5.0
@@ -73,6 +78,8 @@ _TOGETHER = 0.5
 """Seconds in which news is gathered before it is told."""
 _SOON = 0.05
 """Seconds after the end of a request at which the clock is sure to have come there."""
+IDLE = 900.0
+"""Seconds without a key after which the human is told what happened meanwhile."""
 
 
 def _palette() -> type[Any]:
@@ -81,8 +88,8 @@ def _palette() -> type[Any]:
     return ActionProvider
 
 
-class ConsoleApp(FollowingApp[int]):
-    """The human's seat at one team."""
+class ConsoleApp(ContainedApp[int]):
+    """The human's seat at one team: it reads the team whenever `look` is called or the store changed."""
 
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = {_palette}
@@ -90,8 +97,51 @@ class ConsoleApp(FollowingApp[int]):
     CSS_PATH = "console.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
+    WATCH_AGAIN: ClassVar[float] = 5.0
+    """Seconds until a watch that ended is begun again."""
+
+    @dataclass
+    class StoreChanged(Message):
+        """Look again; many of these are one."""
+
+        hint: WatchHint | None = None
+
+        def can_replace(self, message: Message) -> bool:
+            """A newer hint says all that an older one did, unless it is of less."""
+            return isinstance(message, ConsoleApp.StoreChanged) and (self.is_beside or not message.is_beside)
+
+        @property
+        def is_beside(self) -> bool:
+            """Whether no message came or went."""
+            return self.hint is not None and self.hint.beside
+
+    @dataclass
+    class Progressed(Message):
+        """A long reading goes on."""
+
+        done: int
+        total: int
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the latest progress is of interest."""
+            return isinstance(message, ConsoleApp.Progressed)
+
+    @dataclass
+    class Glimpsed(Message):
+        """The newest messages can be shown while the rest is still being read."""
+
+        sight: ReadResult
+        shown: Event
+
     def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
-        super().__init__(team, feed or Feed(team, me), ansi_color=native_colours())
+        super().__init__(ansi_color=native_colours())
+        self.team, self.feed = team, feed or Feed(team, me)
+        self._pace = Pace()
+        self._reading = self._again = self._urgent = self._has_read = False
+        self._resting: TimerHandle | None = None
+        self._beside: TimerHandle | None = None
+        self._reported = self._key_at = 0.0
+        self._asked = self._begun = self._ended = 0
         self.read_only = read_only or team.read_only
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load(usual_keys())
@@ -105,9 +155,9 @@ class ConsoleApp(FollowingApp[int]):
         )
         self._telling: Timer | None = None
         self.main = MainScreen(
+            self,
             Caller(team, me, LOCK_WAIT),
             self.drafts,
-            Outside(self.look, self.redraw, self.report, lambda: self.is_behind),
             read_only=self.read_only,
             preferences=self.preferences,
             place=self.last_place.read(),
@@ -175,7 +225,14 @@ class ConsoleApp(FollowingApp[int]):
 
     async def on_event(self, event: events.Event) -> None:
         """Let what comes from a hand take effect one by one, in its order."""
-        await (self._keys.take(event) if self._keys.takes(event) else super().on_event(event))
+        if not self._keys.takes(event):
+            await super().on_event(event)
+            return
+        moment = monotonic()
+        if self._key_at and moment - self._key_at > IDLE:
+            self.main.came_back(moment - self._key_at)
+        self._key_at = moment
+        await self._keys.take(event)
 
     def _handle_exception(self, error: Exception) -> None:
         with suppress(Exception):
@@ -208,19 +265,145 @@ class ConsoleApp(FollowingApp[int]):
         self.canvas.forget()
         self.refresh()
 
+    # Following the store: one reading at a time, at the pace the machine bears.
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a reading that was asked for is not on the screen yet."""
+        return self._ended < self._asked
+
+    def begin_to_read(self) -> None:
+        """Show what is at hand, so that it is in the first picture, and look at the store."""
+        sight = self.feed.at_hand()
+        if sight is not None:
+            self.learned(sight=sight, looked_at=sight.snapshot.taken_at, good_at=sight.snapshot.taken_at)
+        self.look()
+
+    def look(self, *, back: bool = False) -> None:
+        """Look at the store again now, with `back` at its archives too."""
+        if back:
+            self.feed.look_back()
+        self._asked += 1
+        self.post_message(self.StoreChanged())
+
+    @on(StoreChanged)
+    def _changed(self, event: StoreChanged) -> None:
+        if event.hint is not None:
+            self.hinted(event.hint)
+        if event.is_beside and not self.shows_lock:
+            self._look_beside()
+        elif self._reading:
+            self._again, self._urgent = True, self._urgent or event.hint is None
+        elif event.hint is None or not self._pace.rest:
+            self._begin_reading()
+        else:
+            self._read_later()
+
+    def _look_beside(self) -> None:
+        """Look when the next reading would not have seen it anyway."""
+        if self._beside is None:
+            self._beside = later(self, BESIDE, self.look)
+
+    def _begin_reading(self) -> None:
+        if self._beside is not None:
+            self._beside.cancel()
+            self._beside = None
+        self._reading, self._urgent = True, False
+        self._begun = self._asked
+        self._pace.begin()
+        # Not a worker of Textual's: its states are messages, and all of them take longer than a short reading.
+        reading = asyncio.get_running_loop().run_in_executor(None, self._read)
+        reading.add_done_callback(self._read_ended)
+
+    def _read_later(self) -> None:
+        """Read once the processor had its rest from the reading before."""
+        if self._resting is None:
+            self._resting = later(self, self._pace.rest, self._rested)
+
+    def _rested(self) -> None:
+        self._resting = None
+        self.look()
+
+    def _read(self) -> ReadResult:
+        """One reading; in a thread."""
+        if self._has_read:
+            self.feed.deepen()
+        elif (glimpse := self.feed.glimpse()) is not None:
+            self.post_message(self.Glimpsed(glimpse, shown := Event()))
+            shown.wait(GLIMPSE_WAIT)
+        return self.feed.read(lambda done, total: self._report(done, total) and self._goes_on)
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the app is not being left."""
+        return self._running and not self._exit
+
+    def _read_ended(self, reading: Future[ReadResult]) -> None:
+        """A reading ended: show what it saw, then read again if more changed meanwhile."""
+        error = asyncio.CancelledError() if reading.cancelled() else reading.exception()
+        if not self._goes_on:
+            return
+        self._reading, self._ended = False, self._begun
+        self.call_after_refresh(self._painted)
+        if error is None:
+            first, self._has_read = not self._has_read, True
+            self.saw(reading.result(), first=first)
+        else:
+            self.failed(error)
+            if not isinstance(error, TeamError | OSError | asyncio.CancelledError):
+                self.report(error)
+
+    def _painted(self) -> None:
+        """What was read is on the screen."""
+        if self._reading:
+            return
+        self._pace.end()
+        if self._again:
+            self._again = False
+            self.look() if self._urgent else self._read_later()
+
+    @on(Glimpsed)
+    def _glimpsed(self, event: Glimpsed) -> None:
+        if self._reading and not self.is_read:
+            self.learned(sight=event.sight)
+        self.call_after_refresh(event.shown.set)
+
+    @on(Progressed)
+    def _progressed(self, event: Progressed) -> None:
+        if self._reading and not self.is_read:
+            self.learned(progress=(event.done, event.total))
+
+    def _report(self, done: int, total: int) -> bool:
+        moment = monotonic()
+        if moment - self._reported > _TELL_PROGRESS:
+            self._reported = moment
+            self.post_message(self.Progressed(done, total))
+        return True
+
+    @work(group="watch")
+    async def watch_store(self) -> None:
+        """Follow changes of the store for as long as the app runs."""
+        while True:
+            try:
+                async for hint in self.team.watch():
+                    self._changed(self.StoreChanged(hint))  # no message: the watch gathers what comes together
+            except Exception as error:
+                self.post_message(self.StoreChanged(WatchHint(WatchState.STALLED, reason_of(error))))
+            await asyncio.sleep(self.WATCH_AGAIN)
+
     @property
     def is_read(self) -> bool:
-        """See `FollowingApp.is_read`."""
+        """Whether all of the store is shown, not only its newest messages."""
         return self.situation.is_read
 
     @property
     def shows_lock(self) -> bool:
-        """See `FollowingApp.shows_lock`."""
+        """Whether it is shown that somebody holds the lock, so that its end is news."""
         holder = self.situation.snapshot.holder if self.situation.snapshot is not None else None
         return holder is not None and is_in_the_way(holder, self.team.clock())
 
     def hinted(self, hint: WatchHint) -> None:
-        """See `FollowingApp.hinted`."""
+        """Take notice of how changes are noticed."""
         known = self.situation.watch
         if hint.reason != STARTING and (hint.state, hint.reason) != (known.state, known.reason):
             self.learned(watch=hint)
@@ -275,12 +458,12 @@ class ConsoleApp(FollowingApp[int]):
             self._ending = later(self, max(0.0, (end - now).total_seconds()) + _SOON, self.look)
 
     def failed(self, error: BaseException) -> None:
-        """See `FollowingApp.failed`."""
+        """Say that the store could not be read."""
         self.learned(failure=reason_of(error))
         self.set_timer(HOLDER_LOOK, self.look)
 
     def learned(self, **known: Any) -> None:
-        """Show what is known of the store now, with what was known before; see `FollowingApp.learned`."""
+        """Show what is known of the store now, with what was known before."""
         self.situation = replace(self.situation, **known)
         now = self.team.clock()
         if self.main.is_mounted:
@@ -361,7 +544,7 @@ def run_console(
             # guard: seat-in-another-team
             seat = me or team.config().lead
             app = ConsoleApp(team, me=seat, read_only=read_only, feed=feed)
-            app.main.frame.tip = 0 if tips else None
+            app.main.tip = 0 if tips else None
             with announce_presence(team) if _may_answer(app, seat) else nullcontext():
                 status = run_to_the_end(app)[1]
             opened.close()

@@ -176,7 +176,7 @@ class Host(Protocol):
     drafts: Drafts
     shelf: AttachmentCache
     look: Callable[[], None]
-    report: Callable[[Exception], None]
+    report: Callable[[BaseException], None]
 
     @property
     def app(self) -> App[Any]:

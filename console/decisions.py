@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from threading import Event, Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -368,6 +369,7 @@ class Workspace(Protocol):
         busy: What is going on, as safe text; empty for nothing.
         read_only: The human asked for a console that cannot write.
         redraw: Reads the team again and draws every cell anew.
+        left_at: When the human was here before; None when that is not known.
     """
 
     caller: Caller
@@ -377,13 +379,14 @@ class Workspace(Protocol):
     busy: str
     read_only: bool
     redraw: Callable[[], None]
+    left_at: datetime | None
 
     @property
     def app(self) -> App[Any]:
         """The running application."""
 
     @property
-    def pane(self) -> Pane:
+    def pane(self) -> Pane[Any]:
         """The pane of the present mode."""
 
     @property
@@ -405,7 +408,10 @@ class Workspace(Protocol):
         """Give the focus to the panel before."""
 
     def go(self, mode: Mode) -> None:
-        """Go to a mode."""
+        """Go to a list."""
+
+    def tell_since(self, since: datetime, *, always: bool = False) -> None:
+        """Say what happened since a moment; without `always` only where something did."""
 
     def back(self) -> None:
         """Back out of the innermost thing."""

@@ -8,12 +8,14 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
 from msgspec import Struct
 from team_console.console.selection import Mode
+from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.home import home
 
 Draft = Mapping[str, str]
@@ -150,10 +152,19 @@ _LONGEST = 200
 
 
 class Place(Struct, frozen=True):
-    """A mode and its filter."""
+    """Where a human is.
+
+    Attributes:
+        mode: The list in front.
+        filter: What it is filtered by.
+        divider: Shares by which lists are wider than usual, or narrower.
+        left_at: When the human left; None when that is not known.
+    """
 
     mode: Mode = Mode.NEEDS
     filter: str = ""
+    divider: int = 0
+    left_at: datetime | None = None
 
 
 class LastPlace:
@@ -171,10 +182,16 @@ class LastPlace:
         try:
             stored = json.loads(self._path.read_text(encoding="utf-8"))
             mode, words = Mode(stored["mode"]), stored["filter"]
+            divider, left = stored.get("divider"), stored.get("left_at")
         except (OSError, ValueError, KeyError, TypeError):
             return Place()
         is_text = isinstance(words, str) and len(words) <= _LONGEST and words.isprintable()
-        return Place(mode, words if is_text else "")
+        return Place(
+            mode,
+            words if is_text else "",
+            divider if isinstance(divider, int) and abs(divider) < _LONGEST else 0,
+            from_text(left) if isinstance(left, str) else None,
+        )
 
     def keep(self, place: Place) -> None:
         """Come back to `place` next time; a state folder that cannot be written only forgets it."""
@@ -183,5 +200,7 @@ class LastPlace:
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             staged = self._path.with_suffix(f".{os.getpid()}.tmp")
-            staged.write_text(json.dumps({"mode": place.mode, "filter": place.filter[:_LONGEST]}), encoding="utf-8")
+            stored = {"mode": place.mode, "filter": place.filter[:_LONGEST], "divider": place.divider}
+            stored |= {"left_at": to_text(place.left_at)} if place.left_at is not None else {}
+            staged.write_text(json.dumps(stored), encoding="utf-8")
             staged.replace(self._path)

@@ -64,7 +64,7 @@ class Preferences(Struct, frozen=True):
     """
 
     theme: str = ""
-    density: str = DENSITIES[0]
+    density: str = DENSITIES[1]
     motion: bool = True
     remember: bool = True
     grace_seconds: float | None = None
@@ -81,7 +81,7 @@ class Preferences(Struct, frozen=True):
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "needs": ("kind", "agent", "age"),
-    "inboxes": ("agent", "kind", "age"),
+    "agents": ("agent", "kind", "age"),
     "requests": ("state", "kind", "agent", "age"),
     "deliveries": ("state", "agent", "kind", "age"),
     "sprint": ("age",),
@@ -89,11 +89,13 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 """The columns of each list beside its titles, which are always there."""
 SORTS: Mapping[str, tuple[str, ...]] = {
-    "inboxes": ("age", "agent", "kind"),
+    "agents": ("age", "agent", "kind"),
     "requests": ("age", "agent", "kind", "state"),
     "deliveries": ("age", "agent", "state"),
 }
 """What the rows of a list can be sorted by; its own order needs no name."""
+_FORMER = {"inboxes": "agents"}
+"""Lists that had another name, by that name: a file that has it holds."""
 
 
 # Reads `config.toml` below XDG_CONFIG_HOME and says of each mistake its line and the next step.
@@ -256,6 +258,7 @@ class _Reader:
             return None
         taken = {}
         for name, item in value.items():
+            name = str(_FORMER.get(name, name))
             if name not in known:
                 self._unknown(table, name, known)
             elif (right := read(name, item)) is not None:

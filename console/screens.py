@@ -12,17 +12,18 @@ from team_console.console.crash_guard import ContainedApp
 from team_console.console.decisions import Workspace
 from team_console.console.leaving import run_to_the_end
 from team_console.console.themes import THEMES, choices, first_theme, native_colours, remember_theme
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.conversation import conversation_of
+from team_console.store.views.digest import Group, digest_of_team, group_head, told
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
 from team_console.widgets.bars import KeyBar, KeyHint
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import conversation_document, stopping_document
-from team_console.widgets.document import Document, Lines
+from team_console.widgets.document import Block, Document, Heading, Lines
 from team_console.widgets.overlay import Overlay
 from team_console.widgets.row_list import Drawing, RowList
-from team_console.widgets.text import Line
+from team_console.widgets.text import Line, clock_time
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -115,6 +116,36 @@ class ConversationScreen(ReadingScreen):
             text = f"Nothing is known any more under {safe_line(self._word, 120)}."
             return Document(key="nothing", title="Conversation", blocks=(Lines((((text, "muted"),),)),))
         return conversation_document(conversation, now=team.clock())
+
+
+# What happened since the human left, over the whole screen.
+
+
+class DigestScreen(ReadingScreen):
+    """All that happened since a moment, by kind."""
+
+    TITLE_WORDS: ClassVar[str] = "Since you left"
+    HELP = "What was asked, decided, withdrawn, done and failed since then, made from records alone."
+
+    def __init__(self, workspace: Workspace, since: datetime) -> None:
+        super().__init__(workspace)
+        self._since = since
+
+    def document(self, view: View) -> Document:
+        """The digest as it is now."""
+        team = self.workspace.caller.team
+        found, now = digest_of_team(team, view, self._since), team.clock()
+        blocks: list[Block] = []
+        for group in Group:
+            items = found.of(group)
+            if items:
+                lines = tuple(
+                    ((f"{clock_time(item.at, now)}  ", "muted"), (safe_line(told(item), 400), "")) for item in items
+                )
+                blocks += [Heading(group_head(group, len(items))), Lines(lines, indent=10)]
+        blocks += [Heading("not known"), Lines(tuple(((safe_line(text, 300), "muted"),) for text in found.unknown))]
+        head = f"{counted(len(found.happenings), 'thing')} since {clock_time(self._since, now)}"
+        return Document(key="digest", title=self.TITLE_WORDS, headline=head, blocks=tuple(blocks))
 
 
 # The shutdown of the team, supervised, over the whole screen.

@@ -17,21 +17,41 @@ from team_console.store.views.rows import ActionItem, RequestRow, View
 
 
 class Mode(StrEnum):
-    """The places, in the order of their keys."""
+    """The lists: the six places in the order of their keys, then the second views of two of them."""
 
     NEEDS = "needs"
-    INBOXES = "inboxes"
-    REQUESTS = "requests"
-    DELIVERIES = "deliveries"
-    SPRINT = "sprint"
+    AGENTS = "agents"
     HISTORY = "history"
     HEALTH = "health"
+    SPRINT = "sprint"
+    DELIVERIES = "deliveries"
+    REQUESTS = "requests"
     DECISIONS = "decisions"
 
     @property
     def label(self) -> str:
         """Its name on the screen."""
-        return "Needs you" if self is Mode.NEEDS else self.value.capitalize()
+        return {Mode.NEEDS: "Needs you", Mode.REQUESTS: "All requests"}.get(self, self.value.capitalize())
+
+    @property
+    def place(self) -> Mode:
+        """The place it is a view of."""
+        return {Mode.REQUESTS: Mode.NEEDS, Mode.DECISIONS: Mode.HISTORY}.get(self, self)
+
+    @property
+    def other(self) -> Mode | None:
+        """The other view of its place; None where there is none."""
+        views = [mode for mode in Mode if mode.place is self.place and mode is not self]
+        return views[0] if views else None
+
+    @property
+    def key(self) -> str:
+        """The number that leads to its place."""
+        return str(PLACES.index(self.place) + 1)
+
+
+PLACES = (Mode.NEEDS, Mode.AGENTS, Mode.HISTORY, Mode.HEALTH, Mode.SPRINT, Mode.DELIVERIES)
+"""What has a tab and a key."""
 
 
 class Selection(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any, TypeVar
@@ -14,24 +14,25 @@ from msgspec.structs import replace
 from team_console.console.actions import BY_ID, shown_key
 from team_console.console.preferences import SORTS
 from team_console.console.reader import ReadResult
-from team_console.console.selection import Mode, Subject
+from team_console.console.selection import PLACES, Mode, Subject
 from team_console.store.contract.team import Snapshot, WatchHint, WatchState
 from team_console.store.model.clock import from_text
-from team_console.store.model.errors import TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.errors import Problem, TeamError
+from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
-from team_console.store.model.safe import first_of, safe_line, safe_text
+from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.caller import Receipt
+from team_console.store.views.digest import Digest, Group, group_head, told
 from team_console.store.views.needs import to_do
-from team_console.store.views.rows import DeliveryRow, RequestRow, RequestState, StoryState, View
+from team_console.store.views.rows import ActionItem, DeliveryRow, RequestRow, RequestState, StoryState, View
 from team_console.store.views.status import Looks, Reason, State, StoreStatus, assess, holder_words
 from team_console.widgets import bars as pulses
 from team_console.widgets.bars import Notice, NoticeKind, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form import Stopped
 from team_console.widgets.signs import REQUESTS
-from team_console.widgets.text import Line, clock_time, span
+from team_console.widgets.text import Line, clock_time, pad, span
 from textual.content import Content
 from textual.widget import Widget
 
@@ -73,7 +74,7 @@ _PLAN = '{"session_id": "1", "total_stories": 2, "batches": [{"batch_id": "1", "
 _BEGIN = "--summary 'Please begin with the summary' --content 'One page.'"
 _COMMANDS = {
     Mode.NEEDS: "ask --as {agent} 'Shall I begin?'",
-    Mode.INBOXES: f"send --to {{agent}} {_BEGIN}",
+    Mode.AGENTS: f"send --to {{agent}} {_BEGIN}",
     Mode.REQUESTS: "plan --as {agent} --content 'Read it, write it, test it'",
     Mode.DELIVERIES: f"send --to {{agent}} {_BEGIN}",
     Mode.SPRINT: "send --as {agent} --to {me} --type BATCH_PLAN_READY --payload '"
@@ -99,7 +100,7 @@ def command_for(mode: Mode, root: str, *, me: str, agent: str | None, human: str
     names = {"agent": agent or "", "me": me, "human": human}
     if safe_line(root) != root or any(name and not is_name(name) for name in names.values()):
         return ""
-    command = _TO_HUMAN if human and mode is Mode.INBOXES else _COMMANDS.get(mode, "")
+    command = _TO_HUMAN if human and mode is Mode.AGENTS else _COMMANDS.get(mode, "")
     if agent is None and mode is not Mode.HEALTH:
         command = "member add scribe"
     place = f"-t {shlex.quote(root)} " if root else ""
@@ -331,7 +332,7 @@ def _doubted(reason: Reason) -> str:
 
 _NOTHING: dict[Mode, tuple[str, str, str]] = {
     Mode.NEEDS: ("Nothing waits for you", "Plans, questions and failures of agents show here by themselves.", "good"),
-    Mode.INBOXES: ("No messages in this inbox", "What an agent has not read yet waits here; then it moves on.", ""),
+    Mode.AGENTS: ("No messages in this inbox", "What an agent has not read yet waits here; then it moves on.", ""),
     Mode.REQUESTS: ("No requests yet", "What agents asked, of whom, and what was answered.", ""),
     Mode.DELIVERIES: ("Nothing is on its way", "Messages wait here until their agent has got them.", "good"),
     Mode.SPRINT: ("No sprint yet", "Batches of stories and the agents that work on them.", ""),
@@ -400,47 +401,49 @@ def with_fate(document: Document, fate: str) -> Document:
     return replace(document, banner=" · ".join(filter(None, (fate, document.banner))))
 
 
-def set_title(widget: Widget, title: str, subtitle: str = "") -> None:
+def set_title(widget: Widget, title: str, subtitle: str = "", quiet: str = "") -> None:
     """Write into the row above `widget`, plain text only; nothing is repainted when it stands there already."""
-    if getattr(widget, "_written", None) == (title, subtitle):
+    if getattr(widget, "_written", None) == (title, subtitle, quiet):
         return
-    widget._written = (title, subtitle)  # type: ignore[attr-defined]
-    words = Content.assemble(title, (f"   {subtitle}", "$text-warning")) if subtitle else Content(title)
-    widget.border_title = words if title or subtitle else " "
+    widget._written = (title, subtitle, quiet)  # type: ignore[attr-defined]
+    parts = [("   " + words, tone) for words, tone in ((subtitle, "$text-warning"), (quiet, "$text-muted")) if words]
+    widget.border_title = Content.assemble(title, *parts) if title or parts else " "
 
 
 # What each mode's tab says: its key, its name, and how much waits there.
 
-_SHORT = {
-    Mode.NEEDS: "Needs",
-    Mode.INBOXES: "Inbox",
-    Mode.REQUESTS: "Req",
-    Mode.DELIVERIES: "Del",
-    Mode.SPRINT: "Spr",
-    Mode.HISTORY: "Hist",
-    Mode.HEALTH: "Health",
-    Mode.DECISIONS: "Dec",
-}
+_SHORT = {Mode.NEEDS: "Needs", Mode.HISTORY: "Hist", Mode.SPRINT: "Spr", Mode.DELIVERIES: "Del"}
 
 
-def tabs_of(view: View | None) -> tuple[Tab, ...]:
-    """All tabs; without a view they carry no counts, because none are known."""
-    return tuple(_tab(number, mode, view) for number, mode in enumerate(Mode, start=1))
+def tabs_of(view: View | None, present: Mode) -> tuple[Tab, ...]:
+    """The places; sprint and deliveries only where there is something to them, and while one is there.
+
+    Without a view tabs carry no counts, because none are known.
+    """
+    shown = (mode for mode in PLACES if mode is present.place or mode in PLACES[:4] or _has_something(mode, view))
+    return tuple(_tab(mode, view) for mode in shown)
 
 
-def _tab(number: int, mode: Mode, view: View | None) -> Tab:
+def _has_something(mode: Mode, view: View | None) -> bool:
+    """Whether there is sprint traffic, or a router that delivers: letters to the human are on no way."""
+    if view is None:
+        return False
+    if mode is Mode.SPRINT:
+        return bool(view.batches or view.lifecycles)
+    return any(view.counts.get(status) for status in (Status.FAILED, Status.RETRY, Status.EXPIRED, Status.DELIVERED))
+
+
+def _tab(mode: Mode, view: View | None) -> Tab:
     count, tone = _count(mode, view) if view is not None else ("", "muted")
-    return Tab(str(mode), str(number), mode.label, _SHORT[mode], count, tone)
+    return Tab(str(mode), mode.key, mode.label, _SHORT.get(mode, mode.label), count, tone)
 
 
 def _count(mode: Mode, view: View) -> tuple[str, str]:
     match mode:
         case Mode.NEEDS:
             return _number(to_do(view.attention)), "warn"
-        case Mode.INBOXES:
+        case Mode.AGENTS:
             return _number(sum(row.unread for row in view.roster)), "muted"
-        case Mode.REQUESTS:
-            return _number(sum(1 for _ in takewhile(lambda row: row.is_open, view.requests))), "muted"
         case Mode.DELIVERIES:
             failed = len(view.failed)
             return (f"{failed:,}!", "bad") if failed else ("", "muted")
@@ -450,15 +453,59 @@ def _count(mode: Mode, view: View) -> tuple[str, str]:
             done = sum(story.state is StoryState.DONE for story in stories)
             return (f"{done:,}/{len(stories):,}", "muted") if stories else ("", "muted")
         case Mode.HEALTH:
-            errors = sum(problem.severity == "error" for problem in view.findings)
-            warnings = sum(problem.severity == "warning" for problem in view.findings)
-            return (f"{errors:,}!", "bad") if errors else (_number(warnings), "warn")
+            troubles = troubles_of(view)
+            errors = sum(problem.severity == "error" for problem in troubles)
+            return (f"{errors:,}!", "bad") if errors else (_number(len(troubles)), "warn")
         case _:
             return "", "muted"
 
 
+def findings_elsewhere(view: View) -> tuple[Problem, ...]:
+    """The findings that place 1 does not show already: what waits for the human is no trouble of the team."""
+    shown = {key for item in view.attention for key in _ids_of(item)}
+    return tuple(problem for problem in view.findings if problem.place.partition(" ")[0] not in shown)
+
+
+def troubles_of(view: View) -> tuple[Problem, ...]:
+    """Errors and warnings of the team."""
+    return tuple(problem for problem in findings_elsewhere(view) if problem.severity != "notice")
+
+
+def _ids_of(item: ActionItem) -> Iterator[str]:
+    if item.request is not None:
+        yield from (item.request.request_id, item.request.question.message_id)
+    if item.message is not None:
+        yield item.message.message_id
+
+
 def _number(count: int) -> str:
     return f"{count:,}" if count else ""
+
+
+# What happened since the human left, as the lines of a card: a line for each kind of thing.
+
+_HEAD = 21
+"""Cells of the words before the things of a kind."""
+
+
+def digest_lines(found: Digest, now: datetime) -> tuple[str, tuple[Line, ...]]:
+    """The title of the card and its lines, each of one kind of thing; the last says what waits now."""
+    away = span((now - found.since).total_seconds())
+    title = f"Since you left {clock_time(found.since, now)} ({away})"
+    lines: list[Line] = []
+    for group in Group:
+        items = found.of(group)
+        if items:
+            things = " · ".join(safe_line(told(item), 200) for item in reversed(items))
+            lines.append(((pad(group_head(group, len(items)), _HEAD) + " ", _TONES.get(group, "")), (things, "muted")))
+    if not lines:
+        lines.append((("Nothing that is on record happened.", "muted"),))
+    waits = f"{counted(found.waiting, 'thing')} for you" if found.waiting else "nothing waits for you"
+    lines.append(((waits, "strong"), ("   . shows all · esc back", "muted")))
+    return title, tuple(lines)
+
+
+_TONES = {Group.ASKED: "open", Group.FAILED: "bad", Group.REFUSED: "warn", Group.DONE: "good"}
 
 
 # Tips of the demo: what to try next, one line at a time, from what the human did already and what the keys do here.
@@ -479,8 +526,8 @@ _ELSEWHERE = (
     "{go_needs} shows what waits.",
 )
 _SPRINT = (
-    "{go_sprint} shows the sprint, which goes on by itself; click an agent in the strip to see its inbox.",
-    "{go_sprint} shows the sprint; click an agent to see its inbox.",
+    "{go_sprint} shows the sprint, which goes on by itself; click an agent to see its page.",
+    "{go_sprint} shows the sprint; click an agent to see its page.",
     "{go_sprint} shows the sprint.",
 )
 _MORE = (

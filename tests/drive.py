@@ -20,7 +20,7 @@ from tests.conftest import COMMAND
 from tests.pty import Terminal
 
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 55))
-_MODES = "12345678"
+_MODES = "1l23l456"
 _KEYS_OF_A_ROUND = 5
 ESCAPE = "\x1b[27u"
 """Escape as a terminal sends it that can tell it from the beginning of a sequence."""

@@ -12,6 +12,7 @@ from typing import ClassVar
 from msgspec import Struct
 from team_console.widgets.text import DONE, Line, crop, fit, progress_bar, spread, width_of, wrap
 from team_console.widgets.tones import Inked
+from textual.content import Content
 from textual.events import Click, Resize
 from textual.message import Message
 from textual.strip import Strip
@@ -407,6 +408,50 @@ class GraceBar(OneLine):
         left: Line = ((f"◔ sends in {seconds} s: ", "alert"), (words, "strong"), (others, ""))
         right: Line = (("  ", ""), ("U", "key"), (" undo  ", "muted"), ("enter", "key"), (" send now", "muted"))
         self.set_line(left, right)
+
+
+# What happened while nobody looked: a few lines above the rows until they are taken away.
+
+
+class Card(Inked, Widget):
+    """Lines with a title, not there unless there is something to say."""
+
+    DEFAULT_CSS = """
+    Card { display: none; height: auto; padding: 0 1; border: round $accent; border-title-color: $text-accent;
+        background: $surface; }
+    Card.-shown { display: block; }
+    """
+    HELP: ClassVar[str] = "What happened while you were away. esc takes it away."
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id, markup=False)
+        self._lines: tuple[Line, ...] = ()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is there."""
+        return self.has_class("-shown")
+
+    def show(self, title: str, lines: tuple[Line, ...]) -> None:
+        """Show these lines, safe text."""
+        self._lines, self.border_title = lines, Content(title)
+        self.add_class("-shown")
+        self.refresh(layout=True)
+
+    def dismiss(self) -> bool:
+        """Take it away; False when it was not there."""
+        was_shown = self.is_shown
+        self.remove_class("-shown")
+        return was_shown
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        """A line for each."""
+        return len(self._lines)
+
+    def render_line(self, y: int) -> Strip:
+        """One line, cut where it is longer."""
+        width = self.size.width
+        return self.strip(fit(self._lines[y] if y < len(self._lines) else (), width), width)
 
 
 # What stands between the human and the present state, each kind with its own glyph, word and colour.

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
+from team_console.store.attachments import attachment_of
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import counted, safe_line
+from team_console.store.protocol.client_requests import permission_of, questions_of
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.decisions import Decision, Proof
+from team_console.store.views.needs import need_of
 from team_console.store.views.rows import (
     ActionItem,
     AgentState,
@@ -49,38 +54,60 @@ from team_console.widgets.text import (
     Part,
     age,
     clock_time,
+    crop,
     pad,
-    pad_name,
     progress_bar,
     span,
     spread,
     width_of,
 )
 
-_TAG = 8
+_TAG = 10
+"""Cells of the word for a kind."""
 _WORDY = 84
-"""Cells from which on the word of the sign has room beside the title."""
-_INDENT = ("  ", "")
+"""Cells from which on that word has a column."""
 _QUIET = frozenset({Need.MESSAGE})
 """Needs that nothing is to be decided about."""
 
 
-def attention_lines(item: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
-    """Sign, who and title on one line; on two the title has the first to itself."""
-    sign = NEEDS[item.need]
-    mark: Line = ((f"{sign.glyph} ", sign.tone),)
+def _row(
+    drawing: Drawing, sign: Sign, title: Line, end: Line, *, word: str = "", who: str = "", facts: Sequence[Part] = ()
+) -> tuple[Line, ...]:
+    """Sign, kind, who and title on one line; on two the title has the first to itself, and facts stand below.
+
+    Args:
+        word: The kind in a word; empty where all rows are of one kind.
+        who: The agent, as the store has the name.
+    """
+    head: Line = ((f"{sign.glyph} ", sign.tone),)
+    has_column = bool(word) and drawing.width >= _WORDY and drawing.shows("kind")
+    if has_column:
+        head = (*head, (pad(word, _TAG) + " ", sign.tone))
+    if drawing.lines == 1:
+        name: Line = ((drawing.name(who) + "  ", ""),) if who and drawing.shows("agent") else ()
+        return (spread((*head, *name, *title), end, drawing.width),)
+    named: list[Part] = [(word, sign.tone)] if word and not has_column else []
+    named += [(safe_line(who, 64), "")] if who else []
+    below: list[Part] = []
+    for part in (*named, *facts):
+        below += [(" · ", "muted"), part] if below else [part]
+    return spread((*head, *title), end, drawing.width), ((" " * width_of(head), ""), *below)
+
+
+def attention_lines(item: ActionItem, drawing: Drawing, earlier: Sequence[RequestRow] = ()) -> tuple[Line, ...]:
+    """What waits, by how much it is late, and what there is to decide.
+
+    Args:
+        earlier: The versions before a plan, newest first.
+    """
+    sign, late = NEEDS[item.need], lateness(item, drawing)
     title: Line = ((safe_line(item.title, 400), "" if item.need in _QUIET else "strong"),)
-    if drawing.lines == 2:
-        return spread((*mark, *title), _age(item, drawing), drawing.width), (_INDENT, *_below(item))
-    word: Line = ((pad(sign.word, _TAG) + " ", sign.tone),) if _has_word(drawing) else ()
-    who: Line = ()
-    if drawing.shows("agent"):
-        who = ((drawing.name(item.who, drawing.name_width()) + "  ", ""),)
-    return (spread((*mark, *word, *who, *title), _age(item, drawing), drawing.width),)
-
-
-def _has_word(drawing: Drawing) -> bool:
-    return drawing.width >= _WORDY and drawing.shows("kind")
+    end = age_column(item.since, drawing, tone=late, sign=" " if late == "muted" else "◷")
+    request = item.request
+    if late != "muted" and drawing.width >= _WORDY and request is not None and request.due_at is not None:
+        end = ((f"  late {span((drawing.now - request.due_at).total_seconds())}", late), *end)
+    facts = [(fact, "muted") for fact in _facts(item, earlier)]
+    return _row(drawing, sign, title, end, word=sign.word, who=item.who, facts=facts)
 
 
 def lateness(item: ActionItem, drawing: Drawing) -> str:
@@ -94,19 +121,80 @@ def lateness(item: ActionItem, drawing: Drawing) -> str:
     return "alarm" if late >= (request.due_at - request.asked_at).total_seconds() else "alert"
 
 
-def _age(item: ActionItem, drawing: Drawing) -> Line:
-    tone = lateness(item, drawing)
-    return age_column(item.since, drawing, tone=tone, sign=" " if tone == "muted" else "◷")
+def _facts(item: ActionItem, earlier: Sequence[RequestRow]) -> Iterator[str]:
+    """What there is to decide, in a few words, and why it ranks where it does, as safe text."""
+    if item.answerable and item.message is not None:
+        yield from _size(item.need, item.message)
+    if item.request is not None and earlier:
+        added, taken = _difference(earlier[0].question.content, item.request.question.content)
+        yield f"v{len(earlier) + 1}, +{added} −{taken}"
+    said = ("overdue", f"blocks {item.who}")  # the first line and the name say both
+    yield from (safe_line(why, 200) for why in item.why.split(" · ") if why and why not in said)
 
 
-def _below(item: ActionItem) -> Line:
-    sign, why = NEEDS[item.need], safe_line(item.why, 200)
-    return (
-        (sign.word, sign.tone),
-        (" · ", "muted"),
-        (safe_line(item.who, 64), ""),
-        (f" · {why}" if why else "", "muted"),
+def _size(need: Need, message: Message) -> Iterator[str]:
+    if need is Need.PLAN and attachment_of(message) is None:
+        yield counted(len(message.content.splitlines()), "line")
+    elif need is Need.QUESTION and (number := sum(len(item.options) for item in questions_of(message.payload))):
+        yield counted(number, "option")
+    elif need is Need.PERMIT and permission_of(message.payload).suggestions:
+        yield "can be allowed always"
+
+
+@lru_cache(maxsize=64)
+def _difference(before: str, after: str) -> tuple[int, int]:
+    """How many lines a text has that the one before had not, and the other way round."""
+    old, new = Counter(before.splitlines()), Counter(after.splitlines())
+    return (new - old).total(), (old - new).total()
+
+
+# A request in the ledger: what is asked, by whom of whom, where it stands and since when.
+
+_ODD = frozenset(
+    {Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED, Flag.FORGED}
+)
+
+
+def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
+    """The same for any request: what is decided says so, what is odd about it stands at the end."""
+    state, word = REQUESTS[row.state], kind_word(row.kind)
+    sign = Sign(NEEDS[need_of(row.kind)].glyph, word, NEEDS[need_of(row.kind)].tone) if row.is_open else state
+    odd = [str(flag) for flag in row.flags if flag in _ODD]
+    is_late = row.state is RequestState.OVERDUE
+    since = age_column(
+        row.answered_at or row.asked_at,
+        drawing,
+        tone="alert" if is_late else "muted",
+        sign="◷" if is_late else " ",
     )
+    end: Line = (((" ‼", "alert"),) if odd else ()) + since
+    title: Line = ((safe_line(row.title, 400), "strong" if row.is_open else "muted"),)
+    if drawing.lines == 1 and drawing.width < _WORDY and drawing.shows("kind"):
+        title = ((f"{word} ", "muted"), *title)
+    facts: list[Part] = [(f"→ {safe_line(row.addressee, 64)}", "muted")]
+    if row.is_open:
+        facts += [] if row.seen_at else [("not picked up", "muted")]
+    else:
+        by = f" by {safe_line(row.answered_by, 64)}" if row.answered_by else ""
+        said = f": {safe_line(row.reason, 120)}" if row.reason else ""
+        facts.append((f"{verdict_word(row.kind, row.state)}{by}{said}", state.tone))
+    facts += [(f"‼ {', '.join(odd)}", "alert")] if odd else []
+    return _row(drawing, sign, title, end, word=word, who=row.asker, facts=facts)
+
+
+def kind_word(kind: RequestKind) -> str:
+    """The kind of a request in a word, as the lists say it."""
+    need = need_of(kind)
+    return NEEDS[need].word if need is not Need.MESSAGE else str(kind).upper()
+
+
+def verdict_word(kind: object, state: object) -> str:
+    """What was decided: a question is answered, an agent agrees or refuses to stop, else approved or rejected."""
+    if kind in (RequestKind.QUESTION, RequestKind.CLARIFICATION) and state == RequestState.APPROVED:
+        return "answered"
+    if kind == RequestKind.SHUTDOWN and state in (RequestState.APPROVED, RequestState.REJECTED):
+        return "agreed to stop" if state == RequestState.APPROVED else "refused to stop"
+    return str(state)
 
 
 # A decision in the ledger: what was decided, by whom, on what, and what proves it.
@@ -118,48 +206,32 @@ PROOFS: Mapping[Proof, Sign] = {
     Proof.NOT_KNOWN: Sign("?", "proof not known", "warn"),
 }
 """What vouches for a decision. Only a signature is marked as good: a trail can be written anew by whoever owns it."""
-_VERDICTS = {"approved": ("✓ ", "good"), "rejected": ("✗ ", "bad")}
-_VERDICT, _KIND = 9, 13
-_WITH_WORDS = 90
-"""Cells from which on verdict, kind and proof have their words beside the title; before that their signs."""
+_VERDICTS = {"approved": ("✓", "good"), "rejected": ("✗", "bad")}
 
 
 def decision_lines(decision: Decision, drawing: Drawing) -> tuple[Line, ...]:
-    """Verdict, who, kind and what on one line; the words and the proof on the second."""
-    verdict = safe_line(decision.verdict, _VERDICT)
-    glyph, tone = _VERDICTS.get(decision.verdict, ("· ", ""))
-    sign = PROOFS[decision.proof]
-    word = f"{pad(verdict, _VERDICT)} " if drawing.lines == 2 or drawing.width >= _WITH_WORDS else ""
-    head: Line = ((glyph, tone), (word, tone), (drawing.name(decision.by, drawing.name_width()), ""), ("  ", ""))
+    """Verdict, agent, kind and what; below them by whom, when, the words and the proof."""
+    glyph, tone = _VERDICTS.get(decision.verdict, ("·", ""))
+    proof = PROOFS[decision.proof]
+    verdict = verdict_word(decision.kind, safe_line(decision.verdict, 20))
     what = safe_line(decision.title, 300) or f"request {safe_line(decision.request_id, 120)}"
+    title: Line = ((f"{verdict} ", tone), (f"{safe_line(decision.kind, 20)}: ", "muted"), (what, ""))
+    end = age_column(decision.at, drawing)
     when = clock_time(decision.at, drawing.now) if decision.at is not None else "when not known"
-    kind: Line = ((pad(safe_line(decision.kind, _KIND), _KIND), "muted"), (" ", ""))
-    proof: Line = ((f"  {sign.glyph} {sign.word}", sign.tone),)
-    since = age_column(decision.at, drawing)
-    if drawing.lines == 1 and drawing.width >= _WITH_WORDS:
-        return (spread((*head, *kind, (what, "")), (*proof, *since), drawing.width),)
+    facts: list[Part] = [(f"by {safe_line(decision.by, 64)} {when}", "muted"), (proof.word, proof.tone)]
+    if decision.words:
+        facts.insert(1, (f"“{safe_line(decision.words, 300)}”", "muted"))
     if drawing.lines == 1:
-        return (spread((*head, (what, "")), ((f"  {sign.glyph}", sign.tone), *since), drawing.width),)
-    words = safe_line(decision.words, 300)
-    below: Line = (("  ", ""), (f"{when} ", "muted"), *kind, (f"“{words}”" if words else "no words", "muted"))
-    return spread((*head, (what, "")), proof, drawing.width), below
-
-
-# A finding in the health list: how bad, which code, where, what.
-
-_WITH_CODE = 84
-"""Cells from which on the code has room beside the sentence."""
+        word = f" {proof.word}" if drawing.width >= _WORDY else ""
+        end = ((f"  {proof.glyph}{word}", proof.tone), *end)
+    return _row(drawing, Sign(glyph, verdict, tone), title, end, who=decision.asked_by or decision.by, facts=facts)
 
 
 def finding_lines(problem: Problem, drawing: Drawing) -> tuple[Line, ...]:
-    """Severity and sentence, below them code and place; on one line the code where there is room."""
+    """What is the matter, and below it the next step."""
     sign = SEVERITIES.get(problem.severity, Sign("·", safe_line(problem.severity, 10)))
-    mark: Line = ((f"{sign.glyph} ", sign.tone),)
-    code, message = safe_line(problem.code, 32), safe_line(problem.message, 400)
-    if drawing.lines == 1:
-        named: Line = ((f"{code} ", sign.tone),) if drawing.width >= _WITH_CODE else ()
-        return ((*mark, *named, (message, "")),)
-    return (*mark, (message, "")), (("  ", ""), (code, sign.tone), (f" · {safe_line(problem.place, 200)}", "muted"))
+    below = safe_line(problem.hint or problem.place, 200)
+    return _row(drawing, sign, ((safe_line(problem.message, 400), ""),), (), facts=[(below, "muted")])
 
 
 # A message in a list: whether it was read, how urgent it is, the other side, the summary, its age.
@@ -172,55 +244,40 @@ _MESSAGES_VERDICT = re.compile(r"\w+(?: (?:approved|rejected)|已批准|被拒�
 _PLAIN = frozenset({"message", "broadcast"})
 _MANY = 3
 """Recipients from which on their number is told, since their names have no room."""
-_BROAD = 100
-"""Cells of a row of the past from which on there is room for whole names beside whole titles."""
 
 
-def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
+def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: str = "") -> tuple[Line, ...]:
     """A message as its recipient sees it: who wrote it and what about; unread ones stand out.
 
     Args:
         asked: The title of the request that it decides, safe text.
+        other: Whom to name in place of its sender.
     """
     unread = message.status != Status.READ
-    signs = _signs(message, unread=unread)
-    sender = safe_line(message.sender, 64)
-    if drawing.lines == 2:
-        text: Line = ((title_of(message), "strong" if unread else "muted"),)
-        kind = kind_name(message)
-        below: Line = (("   ", ""), (sender, "" if unread else "muted"), (f" · {kind}" if kind else "", "muted"))
-        return spread((*signs, *text), _messages_age(message, drawing), drawing.width), below
-    who, tone = drawing.name_width(), "strong" if unread else "muted"
-    name: Line = ((drawing.name(message.sender, who) + "  ", tone),) if drawing.shows("agent") else ()
-    room = drawing.width - who - 10
-    what = decision_words(message, asked) or summary_parts(message, tone, room, kind=drawing.shows("kind"))
-    head = (*signs, *name, *what)
-    return (spread(head, _messages_age(message, drawing), drawing.width),)
-
-
-def _signs(message: Message, *, unread: bool) -> Line:
-    """State and priority. While it is unread both have the ink of what is more urgent: one look tells, and one ink."""
     status, priority = status_sign(message), priority_sign(message)
+    # While it is unread both signs have the ink of what is more urgent: one look tells.
     urgent = next((tone for tone in ("bad", "warn") if tone in (status.tone, priority.tone)), "") if unread else ""
-    return (status.glyph, urgent or status.tone), (priority.glyph + " ", urgent or priority.tone)
+    sign = Sign(f"{status.glyph}{priority.glyph}", "", urgent or status.tone)
+    title = decision_words(message, asked) or ((title_of(message), "strong" if unread else "muted"),)
+    facts = [(kind_name(message), "muted")] if kind_name(message) else []
+    end = age_column(message.created_at, drawing)
+    return _row(drawing, sign, title, end, who=other or message.sender, facts=facts)
 
 
 def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
-    """A message of the past: when, from whom to whom, what; `asked` is the title of the request that it decides.
-
-    Where there is little room, names have their short forms, which leaves the title whole, and rows are of one ink:
-    there a switch to this list is nearly all of the screen, on what is often a slow line.
-    """
-    is_narrow = drawing.width < _BROAD
-    name, quiet = (9, "") if is_narrow else (min(20, drawing.width // 6), "muted")
+    """A message of the past: when, from whom to whom, what; `asked` is the title of the request that it decides."""
     to = ", ".join(message.recipients) if len(message.recipients) < _MANY else f"{len(message.recipients)} agents"
-    status = status_sign(message)
-    time: Line = ((pad(_when(message), _WHEN) + "  ", quiet),) if drawing.shows("time") else ()
-    parties: Line = ((drawing.name(message.sender, name), ""), (" → ", ""), (drawing.name(to, name), ""))
-    decided = decision_words(message, asked)
-    what = decided or summary_parts(message, "", drawing.width - 2 * name - 18, kind=drawing.shows("kind"))
-    # Only what went wrong stands out here: each ink of a row costs a slow line more than a word does.
-    tone = quiet if status.tone == "open" else status.tone
+    status, size = status_sign(message), min(44, max(16, drawing.width // 4))
+    moment = message.created_at
+    when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
+    time: Line = ((pad(when, _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
+    # One column of both names: where one is short, the other is seen whole.
+    sender = crop(safe_line(message.sender, 64), max(size // 2, size - 3 - width_of(((to, ""),))))
+    parties: Line = ((pad(f"{sender} → {safe_line(to, 200)}", size), ""),)
+    room = drawing.width - size - 15
+    what = decision_words(message, asked) or summary_parts(message, "", room, kind=drawing.shows("kind"))
+    # Only what went wrong stands out here.
+    tone = "muted" if status.tone == "open" else status.tone
     return ((*time, (status.glyph + " ", tone), *parties, ("  ", ""), *what),)
 
 
@@ -245,8 +302,6 @@ def day_line(below: tuple[Message, ...], drawing: Drawing) -> Line:
     local, today = day.astimezone().date(), drawing.now.astimezone().date()
     near = {0: "today", 1: "yesterday"}.get((today - local).days, "")
     words = f"── {near + ' · ' if near else ''}{local:%A %Y-%m-%d} "
-    if drawing.width < _BROAD:
-        return ((f"{words}──", "muted"),)
     return (words, "muted"), ("─" * (drawing.width - len(words)), "faint")
 
 
@@ -255,16 +310,13 @@ def decision_words(message: Message, asked: str = "") -> Line:
     read = parse_message(message)
     if read.answers is None or read.approve is None:
         return ()
-    word, tone = ("✓ approved", "good") if read.approve else ("✗ rejected", "bad")
+    state = RequestState.APPROVED if read.approve else RequestState.REJECTED
+    glyph, tone = _VERDICTS[str(state)]
+    verdict = verdict_word(read.answers, state)
     title = _MESSAGES_VERDICT.sub("", title_of(message))
     said = reason_of(message) or asked or (title if title != read.name else "")
-    return (word, tone), (f" {read.answers}", "muted"), (f": {safe_line(said, 300)}" if said else "", "")
-
-
-def _when(message: Message) -> str:
-    """The local time; the day stands in the heading above."""
-    moment = message.created_at
-    return f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
+    kind = f" {read.answers}" if verdict == str(state) else ""
+    return (f"{glyph} {verdict}", tone), (kind, "muted"), (f": {safe_line(said, 300)}" if said else "", "")
 
 
 def summary_parts(message: Message, tone: str, room: int, *, kind: bool = True) -> Line:
@@ -276,9 +328,9 @@ def summary_parts(message: Message, tone: str, room: int, *, kind: bool = True) 
 
 
 def kind_name(message: Message) -> str:
-    """The kind, as safe text; empty for a plain message or broadcast."""
+    """The kind in plain words, as safe text; empty for a plain message or broadcast."""
     name = message.type if message.type not in _PLAIN else parse_message(message).name
-    return "" if name in _PLAIN else safe_line(name, 48)
+    return "" if name in _PLAIN else safe_line(name, 48).replace("_", " ").lower()
 
 
 def title_of(message: Message) -> str:
@@ -286,132 +338,31 @@ def title_of(message: Message) -> str:
     return safe_line(message_title(message), 400)
 
 
-def _messages_age(message: Message, drawing: Drawing) -> Line:
-    return age_column(message.created_at, drawing)
-
-
 # A message on its way out: state, recipient, what it is, tries made, and the error or the next try.
-
-_STATE = 9
-_WITH_STATE = 50
-"""Cells from which on the word for the state has room beside the title."""
 
 
 def delivery_lines(row: DeliveryRow, drawing: Drawing) -> tuple[Line, ...]:
-    """State, recipient and what it is; with two lines the recipient stands below, beside the tries and what follows."""
-    sign = DELIVERIES[row.state]
-    tone = "strong" if row.state is DeliveryState.FAILED else ""
-    when = age_column(row.message.created_at, drawing)
-    recipient = safe_line(row.recipient, 64)
-    is_wordy = drawing.lines == 2 or (drawing.width >= _WITH_STATE and drawing.shows("state"))
-    state: Line = ((f"{sign.glyph} {pad(sign.word, _STATE) + ' ' if is_wordy else ''}", sign.tone),)
-    if drawing.lines == 2:
-        return spread((*state, (title_of(row.message), tone)), when, drawing.width), _deliveries_below(
-            row, recipient, drawing
-        )
-    size = drawing.name_width(5)
-    who: Line = ((drawing.name(row.recipient, size) + "  ", ""),) if drawing.shows("agent") else ()
-    what = summary_parts(row.message, tone, drawing.width - size - 22, kind=drawing.shows("kind"))
-    return (spread((*state, *who, *what), (*_tries(row), *when), drawing.width),)
-
-
-def _tries(row: DeliveryRow) -> Line:
-    return ((f"  ↻{row.attempts}/{row.max_attempts}", "muted"),) if row.attempts else ()
-
-
-def _deliveries_below(row: DeliveryRow, recipient: str, drawing: Drawing) -> Line:
-    tries = f" · {row.attempts} of {row.max_attempts} tries" if row.attempts else ""
-    nexts = ""
+    """State, recipient and what it is; below them the tries, what follows and the error."""
+    sign, is_bad = DELIVERIES[row.state], row.state is DeliveryState.FAILED
+    title: Line = ((title_of(row.message), "strong" if is_bad else ""),)
+    facts: list[Part] = []
+    if row.attempts and row.state is not DeliveryState.DELIVERED:
+        facts.append((f"{row.attempts} of {row.max_attempts} tries", "muted"))
     if row.next_attempt_at is not None:
         wait = (row.next_attempt_at - drawing.now).total_seconds()
-        nexts = f" · next in {span(wait)}" if wait > 0 else " · next try is due"
-    error = f" · {safe_line(row.error, 160)}" if row.error else ""
-    kind = kind_name(row.message)
-    tone = "bad" if row.state is DeliveryState.FAILED else "warn"
-    return (
-        (" " * (_STATE + 3), ""),
-        ("→ ", "faint"),
-        (recipient, ""),
-        (tries + nexts, "muted"),
-        (error, tone),
-        (f" · {kind}" if kind else "", "muted"),
-    )
-
-
-# A request in the ledger: what is asked, by whom of whom, where it stands and since when.
-
-_REQUESTS_STATE, _REQUESTS_KIND = 10, 13
-_REQUESTS_WITH_STATE, _WITH_KIND = 50, 90
-"""Cells from which on the word for the state has room beside the title, and the kind has a column of its own."""
-_ODD = frozenset(
-    {Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED, Flag.FORGED}
-)
-
-
-def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
-    """State, kind, asker and title on one line; on two the title has the first to itself."""
-    sign = REQUESTS[row.state]
-    tone = "strong" if row.is_open else "muted"
-    title: Line = ((safe_line(row.title, 400), tone),)
-    if drawing.lines == 2:
-        state: Line = ((f"{sign.glyph} {pad(sign.word, _REQUESTS_STATE)} ", sign.tone),)
-        return spread((*state, *title), _since(row, drawing), drawing.width), _requests_below(row)
-    if drawing.width < _WITH_KIND and drawing.shows("kind"):
-        title = ((f"{row.kind} ", "muted"), *title)
-    end = (*_odd(row, short=True), *_since(row, drawing))
-    return (spread((*_state(row, drawing), *_kind(row, drawing), *_asker(row, drawing), *title), end, drawing.width),)
-
-
-def _state(row: RequestRow, drawing: Drawing) -> Line:
-    sign = REQUESTS[row.state]
-    word = (
-        f"{pad(sign.word, _REQUESTS_STATE)} "
-        if drawing.width >= _REQUESTS_WITH_STATE and drawing.shows("state")
-        else ""
-    )
-    return ((f"{sign.glyph} {word}", sign.tone),)
-
-
-def _kind(row: RequestRow, drawing: Drawing) -> Line:
-    if drawing.width < _WITH_KIND or not drawing.shows("kind"):
-        return ()
-    return ((pad(str(row.kind), _REQUESTS_KIND) + " ", "muted"),)
-
-
-def _asker(row: RequestRow, drawing: Drawing) -> Line:
-    if not drawing.shows("agent"):
-        return ()
-    return ((drawing.name(row.asker, drawing.name_width(5)) + "  ", "" if row.is_open else "muted"),)
-
-
-def _since(row: RequestRow, drawing: Drawing) -> Line:
-    is_late = row.state is RequestState.OVERDUE
-    since = row.answered_at or row.asked_at
-    return age_column(since, drawing, tone="alert" if is_late else "muted", sign="◷" if is_late else " ")
-
-
-def _requests_below(row: RequestRow) -> Line:
-    parties = f" · {safe_line(row.asker, 64)} → {safe_line(row.addressee, 64)}"
-    kind: Line = ((" " * (_REQUESTS_STATE + 3), ""), (str(row.kind), "muted"), (parties, "muted"))
-    if row.is_open:
-        seen = "" if row.seen_at else " · not read yet"
-        return (*kind, *_odd(row), (seen, "muted"))
-    reason = f" · {safe_line(row.reason, 120)}" if row.reason else ""
-    return (*kind, *_odd(row), (reason, "muted"))
-
-
-def _odd(row: RequestRow, *, short: bool = False) -> Line:
-    odd = [str(flag) for flag in row.flags if flag in _ODD]
-    if not odd:
-        return ()
-    return ((" ‼", "alert"),) if short else ((" ‼ " + ", ".join(odd), "alert"),)
+        facts.append((f"next in {span(wait)}" if wait > 0 else "next try is due", "muted"))
+    facts += [(safe_line(row.error, 160), "bad" if is_bad else "warn")] if row.error else []
+    facts += [(kind_name(row.message), "muted")] if kind_name(row.message) else []
+    end = age_column(row.message.created_at, drawing)
+    if drawing.lines == 1 and facts and row.state is not DeliveryState.DELIVERED:
+        end = ((f"  {facts[0][0]}", facts[0][1]), *end) if drawing.width >= _WORDY else end
+    return _row(drawing, sign, title, end, word=sign.word.upper(), who=row.recipient, facts=facts)
 
 
 # An agent in the roster: its state, and what waits in its inbox.
 
 _SAID = {AgentState.WAITING: "waits for the answer to ", AgentState.UNKNOWN: "has not written yet"}
 """What a reason begins with that the word for the state says already."""
-
 _ROSTER_WITH_STATE = 34
 """Cells from which on the word for the state has a column."""
 _ROSTER_STATE = 13
@@ -427,9 +378,8 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign) -> tuple[Line, ..
     stranger: Line = ((mark, "warn"),) if row.stranger or mark != " stranger" else ()
     has_word = drawing.lines == 1 and drawing.width >= _ROSTER_WITH_STATE
     state: Line = ((f" {pad(sign.word, _ROSTER_STATE)}", sign.tone),) if has_word else ()
-    room = drawing.width - 2 - width_of((*end, *state))
-    size = max(_LEAST_NAME, room - width_of(stranger))
-    name: Line = ((sign.glyph + " ", sign.tone), (drawing.name(row.name, size), "strong" if row.unread else ""))
+    size = max(_LEAST_NAME, drawing.width - 2 - width_of((*end, *state, *stranger)))
+    name: Line = ((sign.glyph + " ", sign.tone), (pad(safe_line(row.name, 64), size), "strong" if row.unread else ""))
     first = spread((*name, *stranger, *state), end, drawing.width)
     return (first,) if drawing.lines == 1 else (first, (("  ", ""), *state_parts(row, sign)))
 
@@ -525,7 +475,7 @@ def _batch(batch: Batch, drawing: Drawing) -> tuple[Line, ...]:
     done, total, failed = batch.count(StoryState.DONE), len(batch.stories), batch.count(StoryState.FAILED)
     label = f"{safe_line(batch.batch_id, 24)} · {safe_line(batch.slave, 64) or 'no agent yet'}"
     sign: Part = ("✗ ", "bad") if failed else ("✓ ", "good") if batch.complete else ("▣ ", "muted")
-    head: Line = (sign, (pad_name(label, name + 2) + "  ", ""), *progress(batch, bar), (f" {done}/{total}", ""))
+    head: Line = (sign, (pad(label, name + 2) + "  ", ""), *progress(batch, bar), (f" {done}/{total}", ""))
     words = f"{failed} failed " if failed else "complete " if batch.complete else ""
     end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
     stories = _stories(batch, drawing.width - width_of((*head, *end)) - 2)
@@ -551,7 +501,7 @@ def _life(life: Lifecycle, drawing: Drawing) -> tuple[Line, ...]:
     sign: Part = ("‼ ", "warn") if trouble else ("■ ", "faint") if life.ended else ("● ", "good")
     tone = "muted" if life.ended else ""
     stroke = FAILED if life.missing else DONE if life.ended else RUNNING
-    head: Line = (("  ", ""), sign, (drawing.name(life.agent, name) + "  ", tone))
+    head: Line = (("  ", ""), sign, (pad(safe_line(life.agent, 64), name) + "  ", tone))
     if drawing.width >= _WITH_BAR:
         head = (*head, *progress_bar(bar, ((stroke, number),), STEPS), (" ", ""))
     words = f"step {number} of {STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")

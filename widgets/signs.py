@@ -23,13 +23,13 @@ class Sign(Struct, frozen=True):
 
 NEEDS: Mapping[Need, Sign] = {
     Need.PLAN: Sign("◆", "PLAN", "open"),
-    Need.PERMIT: Sign("◉", "PERMIT", "warn"),
+    Need.PERMIT: Sign("◉", "PERMISSION", "warn"),
     Need.QUESTION: Sign("◈", "QUESTION", "warn"),
-    Need.ESCALATE: Sign("▲", "ESCALATE", "bad"),
+    Need.ESCALATE: Sign("▲", "ESCALATION", "bad"),
     Need.CREATE: Sign("✚", "CREATE", "open"),
-    Need.DESTROY: Sign("⊖", "DESTROY", "open"),
+    Need.DESTROY: Sign("⊖", "END", "open"),
     Need.REFUSED: Sign("⊘", "REFUSED", "warn"),
-    Need.SHUTDOWN: Sign("■", "SHUTDOWN", "warn"),
+    Need.SHUTDOWN: Sign("■", "STOP", "warn"),
     Need.CLARIFY: Sign("?", "CLARIFY", "warn"),
     Need.FAILED: Sign("✗", "FAILED", "bad"),
     Need.DAMAGED: Sign("‼", "DAMAGED", "bad"),

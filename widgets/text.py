@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import lru_cache
 
 from rich.cells import cached_cell_len, set_cell_size, split_graphemes
 from rich.cells import cell_len as _cell_len
@@ -18,8 +16,6 @@ Line = tuple[Part, ...]
 ELLIPSIS = "…"
 _LONG = 512
 """Characters of a text that is too long to be remembered with its width."""
-_BOTH_ENDS = 7
-"""Cells from which on there is room for both ends of a name."""
 _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
@@ -225,17 +221,6 @@ def _paired(text: str, spans: Iterable[tuple[int, int, int]]) -> Iterator[tuple[
         yield begin, end, cells
 
 
-def shorten(text: str, width: int) -> str:
-    """At most `width` cells of a name: its middle gives way, since names of one kind differ at both ends."""
-    if cell_len(text) <= width:
-        return text
-    if width < _BOTH_ENDS:
-        return crop(text, width)
-    places = list(clusters(text))
-    head, tail = (width - 1) // 2, width // 2
-    return text[: _cut_at(places, head)] + ELLIPSIS + text[len(text) - _cut_at(_mirrored(places, text), tail) :]
-
-
 def _cut_at(places: Iterable[tuple[int, int, int]], width: int) -> int:
     """Where the first clusters that fit in `width` cells end."""
     used = end = 0
@@ -245,10 +230,6 @@ def _cut_at(places: Iterable[tuple[int, int, int]], width: int) -> int:
             break
         end = stop
     return end
-
-
-def _mirrored(places: list[tuple[int, int, int]], text: str) -> list[tuple[int, int, int]]:
-    return [(len(text) - stop, len(text) - start, size) for start, stop, size in reversed(places)]
 
 
 def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
@@ -262,11 +243,6 @@ def marked_hits(line: Line, words: tuple[str, ...]) -> Line:
             end = match.end()
         parts.append((text[end:], tone))
     return tuple(part for part in parts if part[0])
-
-
-def pad_name(text: str, width: int) -> str:
-    """Exactly `width` cells of a name, shortened in the middle when it is longer."""
-    return pad(shorten(text, width), width)
 
 
 def _trimmed(parts: Iterable[Part]) -> Line:
@@ -342,80 +318,6 @@ def ago(moment: datetime | None, now: datetime) -> str:
     if seconds < -1:
         return f"{when}, in {span(-seconds)}"
     return f"{when}, just now" if seconds < 10 else f"{when}, {span(seconds)} ago"
-
-
-# Short names of a team: each agent by as few words as tell it from the others, as people call each other.
-
-_WORD = re.compile(r"[-_. ]+")
-_FIGURE = re.compile(r"\d")
-_MOST_INITIALS = 3
-"""Words of a name from which on their first letters would tell nothing."""
-_LEAST_WORD = 4
-"""Cells down to which a first word is cut before the middle of the name is."""
-ShortNames = Mapping[str, tuple[str, ...]]
-"""The forms of each name, see `short_names`."""
-
-
-@lru_cache(maxsize=8)
-def short_names(names: tuple[str, ...]) -> ShortNames:
-    """Name -> its forms, the whole name first and the shortest last; no form is that of another agent.
-
-    `schedule-manager` is `schedule-m` and `schedule`, `dev-runner-3-2` is `dev-r-3-2` and `dev-3-2`: the first word
-    and every figure stay, since they tell agents of one kind apart.
-    """
-    short = {name: _forms(name) for name in names}
-    taken = Counter((*names, *(form for forms in short.values() for form in forms)))
-    return {
-        name: (name, *(form for form in forms if taken[form] == 1 and form != name)) for name, forms in short.items()
-    }
-
-
-def _forms(name: str) -> list[str]:
-    """The forms of one name that are shorter than it, the longest first."""
-    first, *others = [word for word in _WORD.split(name) if word] or [name]
-    figures = [word for word in others if _FIGURE.search(word)]
-    initials = [word if word in figures else word[0] for word in others]
-    forms = ["-".join((first, *figures))]
-    if len(others) - len(figures) < _MOST_INITIALS:
-        forms.insert(0, "-".join((first, *initials)))
-    return [form for form in dict.fromkeys(forms) if cell_len(form) < cell_len(name)]
-
-
-def padded_name(name: str, forms: ShortNames, width: int) -> str:
-    """Exactly `width` cells of a name: the longest of its forms that fits, else the shortest, cut."""
-    known = forms.get(name, (name,))
-    return pad(next((form for form in known if cell_len(form) <= width), _cut(known[-1], width)), width)
-
-
-def _cut(form: str, width: int) -> str:
-    """A form that has no room: its first word gives way, since what follows tells it apart; else its middle."""
-    first, dash, rest = form.partition("-")
-    room = width - cell_len(dash + rest)
-    return crop(first, room) + dash + rest if dash and room >= _LEAST_WORD else shorten(form, width)
-
-
-def fitting_names(names: Sequence[str], forms: ShortNames, room: int, least: int = 0) -> list[str]:
-    """The names in the longest forms that take `room` cells together; empty when even the shortest do not.
-
-    Args:
-        least: Cells down to which a form may be cut in its middle; 0 when none may be cut.
-    """
-    shown = [forms[name][-1] for name in names]
-    if least:
-        longest = max(map(cell_len, shown), default=0)
-        while sum(map(cell_len, shown)) > room and longest > least:
-            longest -= 1
-            shown = [shorten(name, longest) for name in shown]
-    left = room - sum(map(cell_len, shown))
-    if left < 0:
-        return []
-    for step in range(max((len(forms[name]) for name in names), default=0)):
-        for place, name in enumerate(names):
-            longer = forms[name][max(0, len(forms[name]) - 2 - step)]
-            more = cell_len(longer) - cell_len(shown[place])
-            if 0 < more <= left:
-                shown[place], left = longer, left - more
-    return shown
 
 
 # Progress bar: the one kind there is, told by stroke as well as by colour.

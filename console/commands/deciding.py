@@ -11,7 +11,7 @@ from team_console.console.commands.agreeing import SeenRequest, agree, ask, at_o
 from team_console.console.commands.writing import message
 from team_console.console.decisions import Act, Agreed, Outcome, Workspace
 from team_console.console.editor import edit_text
-from team_console.console.modes.pane import AttachmentCache, Gathered, ListPane
+from team_console.console.modes.pane import AttachmentCache, Gathered
 from team_console.console.selection import DONE, Subject
 from team_console.console.words import quoted, written
 from team_console.store.model.errors import TeamError
@@ -407,7 +407,7 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     from team_console.widgets.fields import OptionLine
     from team_console.widgets.forms import Prompt, Second, Way
 
-    if isinstance(workspace.pane, ListPane):
+    if workspace.pane.is_complete:
         workspace.pane.detail.lay_out_rest()  # of how many lines some were painted, is kept with the verdict
     if subject.selection.marked:
         decide_many(workspace, subject, approving=approving)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,12 @@ from team_console.console.actions import Action, Group, actions_in, grouped, sho
 from team_console.console.decisions import Workspace
 from team_console.console.modes.history import HistoryPane
 from team_console.console.modes.needs import NeedsPane
-from team_console.console.modes.pane import ListPane
-from team_console.console.selection import Mode, Subject
+from team_console.console.selection import PLACES, Mode, Subject
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.history import CSV_FIELDS, csv_row, csv_text, history_json, log_line
+from team_console.widgets.bars import Card
 from team_console.widgets.row_list import RowList
 from textual.binding import Binding
 
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from team_console.widgets.help_panel import HelpRow
 
 
+_RECENT = timedelta(hours=12)
+"""How far back is told where it is not known when the human left."""
+
+
 def open_row(workspace: Workspace, subject: Subject) -> None:
     """Go into the thing under the cursor."""
-    if isinstance(workspace.pane, ListPane):
-        workspace.pane.open()
+    workspace.pane.open()
 
 
 def mark(workspace: Workspace, subject: Subject) -> None:
@@ -68,26 +72,23 @@ def wake(workspace: Workspace, subject: Subject) -> None:
 
 def filter_rows(workspace: Workspace, subject: Subject) -> None:
     """Ask for words."""
-    if isinstance(workspace.pane, ListPane):
-        workspace.pane.filter()
+    workspace.pane.filter()
 
 
 def raw(workspace: Workspace, subject: Subject) -> None:
     """Change between read and plain texts."""
-    if isinstance(workspace.pane, ListPane):
-        plain = workspace.pane.toggle_raw()
-        workspace.toast("texts as they were written" if plain else "texts as they are meant")
+    plain = workspace.pane.detail.toggle_raw()
+    workspace.toast("texts as they were written" if plain else "texts as they are meant")
 
 
 def ids(workspace: Workspace, subject: Subject) -> None:
     """Show ids and further facts, or hide them."""
-    if isinstance(workspace.pane, ListPane):
-        workspace.pane.detail.toggle_full()
+    workspace.pane.detail.toggle_full()
 
 
 def sort(workspace: Workspace, subject: Subject) -> None:
     """Sort by the next column."""
-    if isinstance(workspace.pane, ListPane) and (name := workspace.pane.sort_next()) is not None:
+    if (name := workspace.pane.sort_next()) is not None:
         workspace.toast(f"sorted by {name}" if name else "in their own order")
 
 
@@ -107,10 +108,10 @@ def copy_id(workspace: Workspace, subject: Subject) -> None:
 def copy_text(workspace: Workspace, subject: Subject) -> None:
     """Copy the text of what the cursor is on; a cursor that moves fast is ahead of the detail."""
     workspace.pane.draw_now()
-    document = workspace.pane.detail.document if isinstance(workspace.pane, ListPane) else None
+    document = workspace.pane.detail.document
     if document is not None and document.source:
         _copy(workspace, document.source.rstrip(), "text")
-    elif document is None and isinstance(workspace.pane, ListPane) and (command := workspace.pane.first_step()):
+    elif command := workspace.pane.first_step():
         _copy(workspace, command, "command")
     else:
         workspace.toast("There is no text to copy here.", severity="warning")
@@ -149,6 +150,28 @@ HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
 def go(mode: Mode, workspace: Workspace, subject: Subject) -> None:
     """Go to a mode."""
     workspace.go(mode)
+
+
+def other_view(workspace: Workspace, subject: Subject) -> None:
+    """The other view of the place."""
+    if subject.mode.other is not None:
+        workspace.go(subject.mode.other)
+
+
+def since(workspace: Workspace, subject: Subject) -> None:
+    """What happened since the human was last here: in a few lines, then all of it."""
+    from team_console.console.screens import DigestScreen
+
+    moment = workspace.left_at or workspace.caller.team.clock() - _RECENT
+    if workspace.app.query_one(Card).dismiss():
+        workspace.app.push_screen(DigestScreen(workspace, moment))
+    else:
+        workspace.tell_since(moment, always=True)
+
+
+def move_divider(shares: int, workspace: Workspace, subject: Subject) -> None:
+    """Give the list more of the room, or less."""
+    workspace.pane.move_divider(shares)
 
 
 def next_panel(workspace: Workspace, subject: Subject) -> None:
@@ -235,7 +258,11 @@ MOVING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
     "theme": theme,
     "suspend": suspend,
     "quit": leave,
-    **{f"go_{mode}": partial(go, mode) for mode in Mode},
+    "other_view": other_view,
+    "since": since,
+    "narrower": partial(move_divider, -1),
+    "wider": partial(move_divider, 1),
+    **{f"go_{mode}": partial(go, mode) for mode in PLACES},
 }
 
 

@@ -7,7 +7,6 @@ from functools import partial
 
 from team_console.console.decisions import Workspace
 from team_console.console.editor import pipe_text, view_text
-from team_console.console.modes.pane import ListPane
 from team_console.console.selection import Subject
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line, safe_text
@@ -15,30 +14,28 @@ from team_console.store.model.safe import safe_line, safe_text
 
 def read(workspace: Workspace, subject: Subject) -> None:
     """Give what is under the cursor the whole screen, or the list its place again."""
-    if isinstance(workspace.pane, ListPane):
-        workspace.pane.draw_now()
-        workspace.pane.read(not subject.is_reading)
+    workspace.pane.draw_now()
+    workspace.pane.read(not subject.is_reading)
 
 
 def next_hit(workspace: Workspace, subject: Subject, direction: int = 1) -> None:
     """Go to the next place with the words looked for; while reading without any, to the next thing."""
     pane = workspace.pane
-    if isinstance(pane, ListPane) and not ((direction > 0 and pane.go_on()) or pane.next_hit(direction)):
+    if not ((direction > 0 and pane.go_on()) or pane.next_hit(direction)):
         last = "That was the last one." if subject.is_reading else "No more matches. / searches for other words."
         workspace.toast(last, severity="warning")
 
 
 def previous_thing(workspace: Workspace, subject: Subject) -> None:
     """Go to the thing before the one that is read."""
-    if isinstance(workspace.pane, ListPane) and not workspace.pane.step(-1):
+    if not workspace.pane.step(-1):
         workspace.toast("That was the first one.", severity="warning")
 
 
 def next_heading(workspace: Workspace, subject: Subject, direction: int = 1) -> None:
     """Go to the next heading, or the one before."""
-    if isinstance(workspace.pane, ListPane):
-        workspace.pane.draw_now()
-        workspace.pane.detail.next_heading(direction)
+    workspace.pane.draw_now()
+    workspace.pane.detail.next_heading(direction)
 
 
 def editor(workspace: Workspace, subject: Subject) -> None:
@@ -71,11 +68,8 @@ def pipe(workspace: Workspace, subject: Subject) -> None:
 
 def _text_of(workspace: Workspace) -> str:
     """What is read, as it was written; made safe, because an editor or a pager may hand it to the terminal."""
-    pane = workspace.pane
-    if not isinstance(pane, ListPane):
-        return ""
-    pane.draw_now()
-    document = pane.detail.document
+    workspace.pane.draw_now()
+    document = workspace.pane.detail.document
     return safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from team_console.console.modes.pane import AttachmentCache, ListPane
+from team_console.console.modes.pane import AttachmentCache, Pane
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import Snapshot
@@ -27,7 +27,7 @@ _ARCHIVED, _AUDITED = 20_000, 20_000
 """Messages and audit lines that the console looks back on; the verb reads all of them."""
 
 
-class DecisionsPane(ListPane[Decision]):
+class DecisionsPane(Pane[Decision]):
     """Decisions, newest first; enter opens one with its digests, its evidence and what is not proved."""
 
     MODE: ClassVar[Mode] = Mode.DECISIONS
@@ -110,10 +110,10 @@ class DecisionsPane(ListPane[Decision]):
         problems = self._ledger.problems if self._ledger is not None else ()
         return [*notes, f"△ {counted(len(problems), 'gap')} in the sources"] if problems else notes
 
-    def _fill(self, *, again: bool = True) -> None:
-        super()._fill(again=again)
+    def _fill(self) -> None:
+        super()._fill()
         if self._ledger is None:
-            waiting: tuple[Line, ...] = ((("◔  ", "accent"), ("Reading archives and audit trail …", "strong")),)
+            waiting: tuple[Line, ...] = ((("◔  ", "open"), ("Reading archives and audit trail …", "strong")),)
             failed: tuple[Line, ...] = ((("✗  ", "alarm"), (f"Not read: {self._failure}", "strong")),)
             known = self.situation.snapshot is not None
             words = failed if self._failure else waiting

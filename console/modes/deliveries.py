@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.modes.pane import ListPane
+from team_console.console.modes.pane import Pane
 from team_console.console.selection import Mode, Selection
+from team_console.store.model.names import USER
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Found, message_found
@@ -16,7 +17,7 @@ from team_console.widgets.row_list import Drawing
 from team_console.widgets.rows import delivery_lines
 
 
-class DeliveriesPane(ListPane[DeliveryRow]):
+class DeliveriesPane(Pane[DeliveryRow]):
     """The router's queue and the failure desk."""
 
     MODE: ClassVar[Mode] = Mode.DELIVERIES
@@ -35,8 +36,9 @@ class DeliveriesPane(ListPane[DeliveryRow]):
         return row.message, row.state
 
     def rows_of(self, view: View) -> tuple[DeliveryRow, ...]:
-        """All of them."""
-        return tuple(view.deliveries)
+        """All that a router has to do with, what failed first: letters to the human are read here and on no way."""
+        human, waiting = (view.me, USER), (DeliveryState.PENDING, DeliveryState.DUE)
+        return tuple(row for row in view.deliveries if row.recipient not in human or row.state not in waiting)
 
     def found_in(self, row: DeliveryRow) -> Found:
         """The message, its state, whom it goes to and what went wrong."""

@@ -1,17 +1,17 @@
-"""Health: the store, its lock and its watch, and every departure from a protocol."""
+"""Health: the store, its lock and its watch, and every departure from a protocol that place 1 does not show."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.modes.pane import AttachmentCache, ListPane
+from team_console.console.modes.pane import AttachmentCache, Pane
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.console.words import ScreenState, pulse_of, reason_of, truth_of
+from team_console.console.words import ScreenState, findings_elsewhere, pulse_of, reason_of, truth_of
 from team_console.store.contract.team import FOREIGN_TEAM, KEPT_PRIVATE, AuditLine, WatchState
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
@@ -22,7 +22,7 @@ from team_console.store.views.search import Found, text_found
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
 from team_console.widgets.document import Block, Document, Fact, Form, Lines, Text
-from team_console.widgets.row_list import Drawing
+from team_console.widgets.row_list import Drawing, Headings
 from team_console.widgets.rows import finding_lines
 from team_console.widgets.signs import SEVERITIES
 from team_console.widgets.text import Line, ago, cell_len, clock_time, pad
@@ -76,9 +76,16 @@ class FindingGroup(Struct, frozen=True):
 
 
 Row = Vital | FindingGroup | Problem
+_TROUBLE, _STORE, _NOTICES = "TROUBLE", "THE STORE", "TO KNOW"
 
 
-class HealthPane(ListPane[Row]):
+def _group_of(row: Row) -> str:
+    if isinstance(row, Vital):
+        return _STORE
+    return _NOTICES if row.severity == "notice" else _TROUBLE
+
+
+class HealthPane(Pane[Row]):
     """What is known of the store first, then the findings, errors first."""
 
     MODE: ClassVar[Mode] = Mode.HEALTH
@@ -100,6 +107,15 @@ class HealthPane(ListPane[Row]):
         line: Line = ((f"{row.glyph} ", row.tone), (pad(row.name, 10), "muted"), (row.text, ""))
         return (line,) if drawing.lines == 1 else (line, (("  ", ""), (row.more.partition("\n")[0], "muted")))
 
+    def headings(self) -> Headings[Row]:
+        """What is wrong, what to know, and the store itself."""
+
+        def line(below: tuple[Row, ...], drawing: Drawing) -> Line:
+            group = _group_of(below[0])
+            return ((f" {group} {len(below):,}" if group != _STORE else f" {group}", "muted"),)
+
+        return Headings(_group_of, line)
+
     def key_of(self, row: Row) -> str:
         """The name of a fact, of several on the settings with what each says; code and place of a finding."""
         if isinstance(row, FindingGroup):
@@ -116,12 +132,13 @@ class HealthPane(ListPane[Row]):
         """Facts are known even when nothing could be read."""
         self.situation, self.now = situation, now
         view = situation.view
-        findings = view.findings if view is not None else ()
+        findings = findings_elsewhere(view) if view is not None else ()
         unseen = situation.snapshot.problems if situation.snapshot and view is None else ()
         self._look_at_audit()
         self._findings = tuple(self._shortened(problem) for problem in findings or unseen)
-        self._all = (*self._vitals(), *self._grouped())
+        self._all = self._arranged(self._grouped())
         self._fill()
+        self.rows.begin_at_top()  # findings come later than facts, and stand above them
 
     def tick(self, now: datetime) -> None:
         """Say the facts anew, since they tell how long ago; what could not be read of the trail is tried again."""
@@ -129,8 +146,13 @@ class HealthPane(ListPane[Row]):
         if self._is_audit_unread:
             self._is_audit_unread = False
             self._check_audit()
-        self._all = (*self._vitals(), *(row for row in self._all if not isinstance(row, Vital)))
+        self._all = self._arranged(row for row in self._all if not isinstance(row, Vital))
         self._fill()
+
+    def _arranged(self, findings: Iterable[Row]) -> tuple[Row, ...]:
+        """What is wrong first, what is only to be known last."""
+        order = (_TROUBLE, _STORE, _NOTICES)
+        return tuple(sorted((*self._vitals(), *findings), key=lambda row: order.index(_group_of(row))))
 
     def _grouped(self) -> Iterator[Row]:
         """The findings, those of one kind as one row where they are many; an opened one has them below it."""
@@ -151,7 +173,7 @@ class HealthPane(ListPane[Row]):
         if not self.query_text:
             return self._all
         folded = self._all
-        self._all = (*(row for row in folded if isinstance(row, Vital)), *self._findings)
+        self._all = self._arranged(self._findings)
         shown = super()._filtered()
         self._all = folded
         return shown
@@ -214,7 +236,8 @@ class HealthPane(ListPane[Row]):
         """How many errors, warnings and notices."""
         counts = Counter(problem.severity for problem in self._findings)
         words = ", ".join(counted(counts[word], word) for word in ("error", "warning", "notice") if counts[word])
-        return f"Health · {words or 'no findings'}"
+        ill = any(isinstance(row, Vital) and row.tone in ("bad", "warn") for row in self._all)
+        return f"Health · {words or ('look at the store' if ill else 'all is well')}"
 
     def _vitals(self) -> tuple[Vital, ...]:
         found = [self._queue(), self._lock(), self._watch(), *((self._audit,) if self._audit else ())]
@@ -253,10 +276,10 @@ class HealthPane(ListPane[Row]):
         """No line of the trail could be read: of a team that was never written to, or of one whose trail is lost."""
         more = "Every write action of team-console leaves a line. Restore the file if there was one."
         snapshot = self.situation.snapshot
-        if snapshot is not None and any(problem.code == KEPT_PRIVATE for problem in snapshot.problems):
-            return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
         if snapshot is not None and any(problem.code == FOREIGN_TEAM for problem in snapshot.problems):
             return Vital("audit", "○", "muted", "another program keeps this team, and no record of it")
+        if snapshot is not None and any(problem.code == KEPT_PRIVATE for problem in snapshot.problems):
+            return Vital("audit", "○", "muted", "is kept private by the user who runs the team")
         if snapshot is not None and snapshot.messages:
             return Vital("audit", "△", "warn", "no line is on record, though there are messages", more)
         return Vital("audit", "○", "muted", "nothing is on record", more)
@@ -315,42 +338,42 @@ class HealthPane(ListPane[Row]):
 
 def _group_lines(group: FindingGroup, drawing: Drawing, *, unfolded: bool) -> tuple[Line, ...]:
     sign = SEVERITIES.get(group.severity, SEVERITIES["notice"])
-    code = safe_line(group.code, 32)
     line: Line = (
         (f"{sign.glyph} ", sign.tone),
-        (f"{code} ", sign.tone),
-        (f"{len(group.problems):,} times", "strong"),
-        ("  enter folds them away" if unfolded else "  enter shows each", "muted"),
+        (f"{len(group.problems):,} × ", "strong"),
+        (safe_line(group.problems[0].message, 300), ""),
     )
-    first: Line = (("  ", ""), (safe_line(group.problems[0].message, 300), "muted"))
-    return (line,) if drawing.lines == 1 else (line, first)
+    below = "enter folds them away" if unfolded else "and others of this kind · enter shows each"
+    return (line,) if drawing.lines == 1 else (line, (("  ", ""), (below, "muted")))
 
 
 def _group_document(group: FindingGroup) -> Document:
     lines = tuple(((safe_line(problem.sentence, 400), ""),) for problem in group.problems[:_LISTED])
     more = len(group.problems) - _LISTED
     rest: tuple[Line, ...] = (((f"and {more:,} more", "muted"),),) if more > 0 else ()
-    title = f"{safe_line(group.code, 64)} · {len(group.problems):,} times"
+    title = f"{len(group.problems):,} of one kind"
     source = "\n".join(problem.sentence for problem in group.problems)
-    return Document(key=group.key, title=title, blocks=(Lines((*lines, *rest)),), source=source)
+    fact = Fact("code", ((safe_line(group.code, 64), ""),))
+    return Document(key=group.key, title=title, blocks=(Lines((*lines, *rest)),), more=(fact,), source=source)
 
 
 def finding_document(problem: Problem, *, key: str, leads_to_request: bool = False) -> Document:
-    """What a finding says, where, and the next step."""
+    """What a finding says and the next step; its code and place behind `i`."""
     sign = SEVERITIES.get(problem.severity, SEVERITIES["notice"])
-    blocks: list[Block] = [
-        Fact("finding", ((f"{sign.glyph} {safe_line(problem.code, 64)}", sign.tone), (f" · {sign.word}", "muted"))),
-        Fact("place", ((safe_line(problem.place, 400), ""),)),
-        Text(safe_text(problem.message)),
-    ]
+    blocks: list[Block] = []
     if problem.hint:
         blocks.append(Lines(((("→ ", "open"), (safe_line(problem.hint, 600), "")),), indent=2))
     if leads_to_request:
         blocks.append(Lines(((("enter", "key"), (" goes to the request", "muted")),)))
     return Document(
         key=f"finding:{key}",
-        title="Finding",
+        title=sign.word.capitalize(),
+        headline=safe_line(problem.message, 600),
         blocks=tuple(blocks),
+        more=(
+            Fact("code", ((safe_line(problem.code, 64), ""),)),
+            Fact("place", ((safe_line(problem.place, 400), ""),)),
+        ),
         source=f"{problem.code} {problem.place}: {problem.message}",
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from team_console.console.modes.pane import AttachmentCache, ListPane
+from team_console.console.modes.pane import AttachmentCache, Pane
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.team import asked_title
 from team_console.console.words import ScreenState, empty_words, reason_of
@@ -38,7 +38,7 @@ _PAUSE = 0.25
 """Seconds without typing after which a search begins."""
 
 
-class HistoryPane(ListPane[Message]):
+class HistoryPane(Pane[Message]):
     """Everything that was ever said, newest first; enter opens a message beside the list."""
 
     MODE: ClassVar[Mode] = Mode.HISTORY
@@ -168,8 +168,8 @@ class HistoryPane(ListPane[Message]):
     def _filtered(self) -> tuple[Message, ...]:
         return self._all
 
-    def _fill(self, *, again: bool = True) -> None:
-        super()._fill(again=again)
+    def _fill(self) -> None:
+        super()._fill()
         if self.rows.rows:
             return
         if self._busy is None and self._at_end:

@@ -1,30 +1,54 @@
-"""Needs you: everything that waits for the human, ranked, with the rank explained."""
+"""Needs you: what waits for the human, by how urgent it is; its other view has all requests and their answers."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.modes.pane import AttachmentCache, ListPane, beside, beside_report
-from team_console.console.selection import Mode, Selection
+from team_console.console.modes.pane import AttachmentCache, Pane, beside, beside_report
+from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import row_now, unwritten
-from team_console.store.model.safe import safe_line
+from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.verdicts import digest_of
-from team_console.store.views.needs import ItemPart, arranged, part_of, rank_of, to_do
+from team_console.store.views.needs import ItemPart, arranged, group_of, part_of, to_do
 from team_console.store.views.rows import ActionItem, Need, RequestRow, View
 from team_console.store.views.search import Found, message_found, request_found, text_found
 from team_console.widgets.details import earlier_plans, message_document, request_document
 from team_console.widgets.document import Document, Fact, Lines
 from team_console.widgets.row_list import Drawing, Headings
-from team_console.widgets.rows import attention_lines
+from team_console.widgets.rows import attention_lines, kind_word, request_lines
 from team_console.widgets.signs import NEEDS
 from team_console.widgets.text import Line, spread
 
 SNOOZE = timedelta(minutes=15)
+_ALIKE = 3
+"""News of one kind with the same words from which on they are one row."""
+_LISTED = 40
+"""Of these the ones that are named."""
 
 
-class NeedsPane(ListPane[ActionItem]):
+def request_document_of(pane: Pane[Any], row: RequestRow, item: ActionItem | None = None) -> Document:
+    """A request with its answers, its history and what stands beside it."""
+    view, around = pane.situation.view, beside(pane, row)
+    return request_document(
+        row,
+        now=pane.now,
+        earlier=earlier_plans(row, view.requests) if view else (),
+        content=pane.content_of(row.question),
+        token=digest_of(row.question),
+        item=item,
+        seal=pane.seal_of(row.question),
+        me=view.me if view else "",
+        seen=around.seen,
+        above=around.above,
+        below=around.below,
+    )
+
+
+class NeedsPane(Pane[ActionItem]):
     """The list the console opens with."""
 
     MODE: ClassVar[Mode] = Mode.NEEDS
@@ -33,41 +57,43 @@ class NeedsPane(ListPane[ActionItem]):
     def __init__(self, shelf: AttachmentCache) -> None:
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
+        self._alike: dict[str, tuple[ActionItem, ...]] = {}
 
     def draw(self, row: ActionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
         decided = self.unwritten_of(row)
-        return attention_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
+        shown = replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row
+        view, request = self.situation.view, row.request
+        earlier = earlier_plans(request, view.requests) if view and request and request.supersedes else ()
+        return attention_lines(shown, drawing, earlier)
 
     def headings(self) -> Headings[ActionItem]:
-        """Its part, and for decisions why they rank there."""
-        return Headings(self._group_of, self._heading_of)
-
-    def _group_of(self, row: ActionItem) -> object:
-        """Its part, and its rank among what is to decide."""
-        part = part_of(row)
-        return (part, rank_of(row)) if part is ItemPart.DECIDE else (part, None)
+        """How urgent they are, what went wrong, and what is news."""
+        return Headings(group_of, self._heading_of)
 
     def _heading_of(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
-        """The part and the rank, how many, and the key that clears what is for information."""
-        part = part_of(below[0])
-        words = f" {part.upper()} {len(below):,}"
-        if part is ItemPart.DECIDE:
-            words += f" · {rank_of(below[0])}"
-        key: Line = (("D", "key"), (" clears ", "muted")) if part is ItemPart.INFORMATION else ()
-        return spread(((words, "muted"),), key, drawing.width)
+        """The group, how many, and the key that marks the news as read."""
+        group = group_of(below[0])
+        key: Line = (("D", "key"), (" mark all read ", "muted")) if group is ItemPart.INFORMATION else ()
+        number = sum(len(self._standing_for(row)) for row in below)
+        return spread(((f" {group.upper()} {number:,}", "muted"),), key, drawing.width)
 
     def title_of(self, shown: int, total: int) -> str:
-        """How many are to be done, as the tab says, and how many are only to be known."""
+        """How many are to be done, as the tab says, by kind; of a part of them how many that is."""
         if shown != total:
             return super().title_of(shown, total)
-        known = total - to_do(self.rows.rows)
-        words = (f"{total - known:,}" if total > known or not known else "", f"{known:,} to know" if known else "")
-        return " · ".join(filter(None, (self.MODE.label, *words)))
+        kinds = Counter(NEEDS[row.need].word.lower() for row in self.rows.rows if part_of(row) is ItemPart.DECIDE)
+        words = [counted(number, kind) for kind, number in kinds.most_common()]
+        number = to_do(self.rows.rows)
+        return " · ".join((self.MODE.label, *((f"{number:,}",) if number else ()), *words))
 
     def key_of(self, row: ActionItem) -> str:
         """Its own key."""
         return row.key
+
+    def is_new(self, row: ActionItem) -> bool:
+        """Whether it came since the human was here last, and was not on the screen yet."""
+        return self.shelf.is_new(row.since, digest_of(row.message) if row.message is not None else "")
 
     def matter_of(self, row: ActionItem) -> object:
         """The message and where its request stands; ages and ranks are no disturbance."""
@@ -76,20 +102,35 @@ class NeedsPane(ListPane[ActionItem]):
     def rows_of(self, view: View) -> tuple[ActionItem, ...]:
         """All items but the snoozed ones."""
         self._wake_due(view)
-        items = view.attention
-        if self._snoozed:
-            items = tuple(item for item in items if item.key not in self._snoozed)
-        return self._arrange(items)
+        short = self.situation.short
+        items = (item for item in view.attention if item.key not in self._snoozed)
+        return tuple(
+            replace(item, who=short(item.who), title=short(item.title)) if item.need is Need.DAMAGED else item
+            for item in self._folded(arranged(items))
+        )
+
+    def _folded(self, items: Iterable[ActionItem]) -> Iterator[ActionItem]:
+        """The items, news with the same words as one row that stands for all of them."""
+        alike: dict[tuple[object, ...], list[ActionItem]] = {}
+        for item in items:
+            is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
+            alike.setdefault((item.title, item.why) if is_news else (item.key,), []).append(item)
+        self._alike = {}
+        for same in alike.values():
+            if len(same) < _ALIKE:
+                yield from same
+            else:
+                row = replace(same[0], who=f"{len(same):,} times", key=f"alike:{same[0].why}:{same[0].title}")
+                self._alike[row.key] = tuple(same)
+                yield row
+
+    def _standing_for(self, row: ActionItem) -> tuple[ActionItem, ...]:
+        return self._alike.get(row.key, (row,))
 
     def row_as_known(self, row: ActionItem) -> ActionItem:
-        """See `ListPane.row_as_known`; its request is still known."""
+        """See `Pane.row_as_known`; its request is still known."""
         request = row_now(row.request, self.situation.view) if row.request is not None else None
         return row if request is None or request is row.request else replace(row, request=request)
-
-    def _arrange(self, items: tuple[ActionItem, ...]) -> tuple[ActionItem, ...]:
-        if any(item.need is Need.DAMAGED for item in items):
-            items = tuple(self._shortened(item) if item.need is Need.DAMAGED else item for item in items)
-        return arranged(items)
 
     def tick(self, now: datetime) -> None:
         """Let ages go on; what was put aside long enough comes back, also where nothing else changes."""
@@ -98,10 +139,6 @@ class NeedsPane(ListPane[ActionItem]):
         else:
             super().tick(now)
 
-    def _shortened(self, item: ActionItem) -> ActionItem:
-        short = self.situation.short
-        return replace(item, who=short(item.who), title=short(item.title))
-
     def found_in(self, row: ActionItem) -> Found:
         """The request or message, why it is here, and what it blocks."""
         found = text_found(at=row.since)
@@ -109,27 +146,16 @@ class NeedsPane(ListPane[ActionItem]):
             found = request_found(row.request, me=self.me)
         elif row.message is not None:
             found = message_found(row.message)
-        said = (row.need, row.who, row.title, row.why, *row.blocks)
+        who = (item.who for item in self._standing_for(row))
+        said = (NEEDS[row.need].word, row.need, *who, row.title, row.why, *row.blocks)
         return replace(found, texts=(*found.texts, *said), sender=found.sender or row.who)
 
     def document_of(self, row: ActionItem) -> Document | None:
         """The request, else the message, else the item itself."""
         if row.request is not None:
-            view = self.situation.view
-            around = beside(self, row.request)
-            return request_document(
-                row.request,
-                now=self.now,
-                earlier=earlier_plans(row.request, view.requests) if view else (),
-                content=self.content_of(row.request.question),
-                token=digest_of(row.request.question),
-                item=row,
-                seal=self.seal_of(row.request.question),
-                me=view.me if view else "",
-                seen=around.seen,
-                above=around.above,
-                below=around.below,
-            )
+            return request_document_of(self, row.request, row)
+        if row.key in self._alike:
+            return self._alike_document(row)
         if row.message is not None:
             content = self.content_of(row.message)
             return message_document(
@@ -143,9 +169,17 @@ class NeedsPane(ListPane[ActionItem]):
             )
         return _plain_document(row)
 
-    def drawn_from(self, view: View | None) -> tuple[object, ...]:
-        """Earlier plans, the story asked about, what departs from a protocol; not what else was written meanwhile."""
-        return (view.me, view.snapshot.config, view.requests, view.batches, view.findings) if view is not None else ()
+    def _alike_document(self, row: ActionItem) -> Document:
+        """Who wrote the same."""
+        same = self._alike[row.key]
+        lines = tuple(((safe_line(item.who, 64), ""),) for item in same[:_LISTED])
+        more = (((f"and {len(same) - _LISTED:,} more", "muted"),),) if len(same) > _LISTED else ()
+        return Document(
+            key=row.key,
+            title=f"{len(same):,} alike",
+            headline=safe_line(row.title, 400),
+            blocks=(Lines((*lines, *more)),),
+        )
 
     def request_of(self, row: ActionItem) -> RequestRow | None:
         """The request that waits, if it is one."""
@@ -153,7 +187,8 @@ class NeedsPane(ListPane[ActionItem]):
 
     def subject_of(self, row: ActionItem | None, marked: tuple[ActionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""
-        some = marked or ((row,) if row is not None else ())
+        chosen = marked or ((row,) if row is not None else ())
+        some = tuple(item for standing in chosen for item in self._standing_for(standing))
         message = row.message if row is not None else None
         question = row.request.question if row is not None and row.request is not None else None
         return Selection(
@@ -164,16 +199,22 @@ class NeedsPane(ListPane[ActionItem]):
             letters=tuple(item.message for item in some if item.message is not None),
             incomplete=self.is_incomplete(question),
             requests=tuple(item.request for item in some if item.request is not None),
-            listed=self.rows.rows,
+            listed=tuple(item for standing in self.rows.rows for item in self._standing_for(standing)),
         )
+
+    def subjects_of(self, row: ActionItem) -> tuple[str, ...]:
+        """See `Pane`; of a row that stands for several the messages of all."""
+        more = (item.message.message_id for item in self._alike.get(row.key, ()) if item.message is not None)
+        return (*super().subjects_of(row), *more)
 
     def snooze(self) -> int:
         """Put the chosen items aside for a while; returns how many."""
         row = self.rows.cursor_row
         some = self.rows.marked_rows() or ((row,) if row is not None else ())
-        for item in some:
+        chosen = {row.key for row in some}
+        for item in (item for row in some for item in self._standing_for(row)):
             self._snoozed[item.key] = (self.now + SNOOZE, self.matter_of(item))
-        self.rows.step_on(lambda item: item.key in self._snoozed)
+        self.rows.step_on(lambda item: item.key in chosen)
         self.show(self.situation, self.now)
         return len(some)
 
@@ -200,6 +241,75 @@ class NeedsPane(ListPane[ActionItem]):
             item = present.get(key)
             if item is None or until <= self.now or self.matter_of(item) != matter:
                 del self._snoozed[key]
+
+
+class RequestsPane(Pane[RequestRow]):
+    """Everything that was asked: open requests first, then the answered ones."""
+
+    MODE: ClassVar[Mode] = Mode.REQUESTS
+    MARKABLE: ClassVar[bool] = True
+
+    def draw(self, row: RequestRow, drawing: Drawing) -> Any:
+        """A request in one line or two; what was decided about it says so until it is written."""
+        decided = self.unwritten_of(row)
+        return request_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
+
+    def headings(self) -> Headings[RequestRow]:
+        """Mine, those of others, and what is decided."""
+
+        def line(below: tuple[RequestRow, ...], drawing: Drawing) -> Line:
+            return ((f" {self._group_of(below[0])} {len(below):,}", "muted"),)
+
+        return Headings(self._group_of, line)
+
+    def _group_of(self, row: RequestRow) -> str:
+        view = self.situation.view
+        return "DECIDED" if not row.is_open else "ASKED BY YOU" if view and row.asker == view.me else "OPEN"
+
+    def key_of(self, row: RequestRow) -> str:
+        """Its own key."""
+        return row.key
+
+    def matter_of(self, row: RequestRow) -> object:
+        """The question and whether it is open."""
+        return row.question, row.is_open
+
+    def rows_of(self, view: View) -> tuple[RequestRow, ...]:
+        """The whole ledger, what the human asked behind what others did."""
+        order = {"OPEN": 0, "ASKED BY YOU": 1, "DECIDED": 2}
+        return tuple(sorted(view.requests, key=lambda row: order[self._group_of(row)]))
+
+    def found_in(self, row: RequestRow) -> Found:
+        """The request, its kind in plain words, and what is odd about it."""
+        found = request_found(row, me=self.me)
+        return replace(found, texts=(*found.texts, kind_word(row.kind), *row.flags))
+
+    def document_of(self, row: RequestRow) -> Document | None:
+        """The request with its answers and its history."""
+        return request_document_of(self, row)
+
+    def request_of(self, row: RequestRow) -> RequestRow | None:
+        """The row itself."""
+        return row
+
+    def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Selection:
+        """The request under the cursor and who asked it; of several, all of them."""
+        some = marked or ((row,) if row is not None else ())
+        if row is None:
+            return NOTHING
+        return Selection(
+            request=row,
+            message=row.question,
+            agents=tuple(dict.fromkeys(request.asker for request in some)),
+            messages=tuple(request.question for request in some),
+            incomplete=self.is_incomplete(row.question),
+            requests=some,
+        )
+
+    def title_of(self, shown: int, total: int) -> str:
+        """How many are open."""
+        count = sum(row.is_open for row in self._all)
+        return f"All requests · {count:,} open" if shown == total else f"All requests · {shown:,} of {total:,}"
 
 
 def _plain_document(row: ActionItem) -> Document:

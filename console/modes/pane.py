@@ -1,4 +1,4 @@
-"""What every mode of the console has in common, whatever it shows."""
+"""What every list of the console has in common: rows, the thing itself, a filter, and what keys act on."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.evidence import Wish
 from team_console.console.preferences import Preferences
 from team_console.console.selection import Mode, Selection
-from team_console.console.team import names_of
 from team_console.console.words import (
     BROKEN,
     BROKEN_DOCUMENT,
@@ -63,6 +62,19 @@ if TYPE_CHECKING:
     from textual.widget import Widget
     from textual.widgets import Input
 
+RowT = TypeVar("RowT")
+
+_REST = 0.04
+"""Seconds a cursor that is moved by a held key must rest before the thing under it is drawn."""
+_APART = 0.1
+"""Seconds between two moves from which on no key is held down: what is ready is drawn at once."""
+_AROUND = 0.15
+"""Seconds after which what stands beside the rows around the cursor is looked for, since one of them is next."""
+_WIDE, _HIGH = (12, 13), (9, 10)
+"""Shares of list and detail, side by side and below each other."""
+_MOST = 8
+"""Shares the divider moves at most."""
+
 
 class FilterLine(Container):
     """Words to filter by, behind the `/` that opened the line; not there until it is asked for."""
@@ -96,8 +108,8 @@ class FilterLine(Container):
         from team_console.widgets.fields import Field, QuerySuggester
 
         if self._field is None:
-            words = 'words  from: to: kind: status: is: since: before:  -without  "exact"'
-            self._field = Field(placeholder=words, suggester=QuerySuggester(self._values))
+            wanted = 'words  from: to: kind: status: is: since: before:  -without  "exact"'
+            self._field = Field(placeholder=wanted, suggester=QuerySuggester(self._values))
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
             self.mount(self._field)
@@ -129,6 +141,8 @@ class AttachmentCache(Struct):
         painted: Tokens of these documents, each with the lines that were painted (`detail.Painted`).
         evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
         preferences: What the user chose.
+        divider: Shares by which lists are wider than usual, or narrower.
+        new_since: What came later than this was not seen before; None when that is not known.
     """
 
     team: Team
@@ -138,11 +152,19 @@ class AttachmentCache(Struct):
     painted: dict[str, Painted] = field(default_factory=dict)
     evidence: dict[str, object] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=Preferences)
+    divider: int = 0
+    new_since: datetime | None = None
 
     @property
     def is_pending(self) -> bool:
         """Whether something was decided and is not written yet."""
         return any(decided != DRAFT for decided in self.unwritten.values())
+
+    def is_new(self, since: datetime | None, token: str) -> bool:
+        """Whether the human has not seen what came at `since` and is shown under `token`."""
+        return (
+            since is not None and self.new_since is not None and since > self.new_since and token not in self.looked_at
+        )
 
     def as_painted(self, token: str, seen: Seen) -> Seen:
         """What was shown under `token`, with the lines of it that were really painted."""
@@ -152,20 +174,34 @@ class AttachmentCache(Struct):
         return replace(seen, painted=painted.words, hides_evidence=not painted.has_evidence)
 
 
-class Pane(Container):
-    """One mode. `Looked` says that what keys act on may be another thing now."""
+class Pane(Container, Generic[RowT]):
+    """A list with the thing itself right or below, and a filter. What is read stays, also once it left the rows, until
+    the cursor leaves it: a key never acts on another thing than the one that is shown.
+    """
 
     DEFAULT_CSS = """
     Pane { display: none; height: 1fr; }
-    Pane.-active { display: block; }
+    Pane.-active { display: block; layout: vertical; }
+    Pane > .pane--rows { layout: vertical; height: 9fr; width: 100%; }
+    Pane > Detail { height: 10fr; width: 100%; }
+    Pane RowList { height: 1fr; padding: 0; }
+    Pane RowList, Pane Detail { border-top: panel $panel; border-title-color: $text-muted;
+        border-title-background: $panel; }
+    Pane RowList:focus, Pane Detail:focus { border-title-color: $text-accent; border-title-style: bold; }
+    Pane.-inside > .pane--rows { height: 6; }
     """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "go_on", "Go on with what is read", show=False)]
     MODE: ClassVar[Mode]
+    MARKABLE: ClassVar[bool] = False
+    ROOMY: ClassVar[int] = 18
+    """Height of the list from which on its rows have two lines; 0 for never."""
+    draw: Draw[RowT]
 
     @dataclass
     class Looked(TextualMessage):
-        """Another row, mark or panel."""
+        """Another row, mark or panel: what keys act on may be another thing now."""
 
-        pane: Pane
+        pane: Pane[Any]
 
     @dataclass
     class Wanted(TextualMessage):
@@ -175,7 +211,7 @@ class Pane(Container):
 
     @dataclass
     class GoTo(TextualMessage):
-        """The row `key` of another mode is what the human wants to see."""
+        """The row `key` of another list is what the human wants to see."""
 
         mode: Mode
         key: str
@@ -185,6 +221,112 @@ class Pane(Container):
         self.shelf = shelf
         self.situation = ScreenState()
         self.now = datetime.now(UTC)
+        self.query_text = ""
+        self.sort = shelf.preferences.sort.get(str(self.MODE), "")
+        self._drawn: object = None
+        self._all: tuple[RowT, ...] = ()
+        self._gone: RowT | None = None
+        self._asked: RequestRow | None = None
+        self._sought = ""
+        self.wanted = Query()
+        self._last_query = Query()
+        self._resting: Timer | None = None
+        self._around: Timer | None = None
+        self._moved_at, self._is_held = -inf, False
+
+    def on_mount(self) -> None:
+        """Columns and lines of rows as the user wants them."""
+        chosen = self.shelf.preferences
+        self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
+
+    @cached_property
+    def rows(self) -> RowList[RowT]:
+        """The list; looked for once, because each change asks a dozen times."""
+        return self.query_one(RowList)
+
+    @property
+    def chosen_from(self) -> RowList[Any]:
+        """The list under whose cursor the thing is that is shown."""
+        return self.rows
+
+    @cached_property
+    def detail(self) -> Detail:
+        """What is shown."""
+        return self.query_one(Detail)
+
+    @cached_property
+    def _asking(self) -> FilterLine:
+        """The line in which words to filter by are typed."""
+        return self.query_one(FilterLine)
+
+    # What a list says of its rows.
+
+    @abstractmethod
+    def key_of(self, row: RowT) -> str:
+        """What names a row."""
+
+    @abstractmethod
+    def rows_of(self, view: View) -> tuple[RowT, ...]:
+        """The rows of this list."""
+
+    @abstractmethod
+    def found_in(self, row: RowT) -> Found:
+        """What a filter looks at."""
+
+    def query_values(self) -> Mapping[str, Iterable[str]]:
+        """What may stand behind a key of a query."""
+        view = self.situation.view
+        names = [agent.name for agent in view.roster] if view is not None else []
+        kinds = [str(kind) for kind in RequestKind]
+        states = [*map(str, Status), *map(str, RequestState)]
+        return {"from": names, "kind": kinds, "status": states, "@": sorted(self.shelf.preferences.filters)}
+
+    @property
+    def me(self) -> str:
+        """Whom the team is shown to."""
+        return self.situation.view.me if self.situation.view is not None else ""
+
+    @abstractmethod
+    def document_of(self, row: RowT) -> Document | None:
+        """What there is to read of a row."""
+
+    @abstractmethod
+    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
+        """What keys act on."""
+
+    def row_as_known(self, row: RowT) -> RowT:
+        """A row that is none of the list any more, as it is known now."""
+        return row
+
+    def matter_of(self, row: RowT) -> object:
+        """What of a row a human decides on."""
+        return row
+
+    def headings(self) -> Headings[RowT] | None:
+        """The lines above groups of rows; None for none."""
+        return None
+
+    def is_new(self, row: RowT) -> bool:
+        """Whether the human has not seen a row yet."""
+        return False
+
+    def request_of(self, row: RowT) -> RequestRow | None:
+        """The request of a row, whose evidence is looked for before the row is drawn; None for one without."""
+        return None
+
+    def title_of(self, shown: int, total: int) -> str:
+        """The words on the border of the list."""
+        return f"{self.MODE.label} · {shown:,}" if shown == total else f"{self.MODE.label} · {shown:,} of {total:,}"
+
+    def notes(self) -> list[str]:
+        """Further words on the border."""
+        return []
+
+    def hidden(self) -> int:
+        """How many rows the human put aside."""
+        return 0
+
+    # What a message carries beside its record.
 
     def content_of(self, message: Message) -> str | None:
         """The whole content of a message whose record holds only its beginning; asks for it when it is not read yet."""
@@ -195,6 +337,11 @@ class Pane(Container):
         if text is None:
             self.post_message(self.Wanted(message))
         return text
+
+    def is_incomplete(self, message: Message | None) -> bool:
+        """Whether a part of the message's content has not been read yet."""
+        place = attachment_of(message) if message is not None else None
+        return place is not None and place not in self.shelf.contents
 
     def seal_of(self, message: Message) -> Seal | None:
         """What the message's signature tells; None when the team has no key to check it with."""
@@ -207,66 +354,474 @@ class Pane(Container):
         findings = view.findings if view is not None else ()
         return tuple(finding for finding in findings if finding.place.partition(" ")[0] == message.message_id)
 
-    def is_incomplete(self, message: Message | None) -> bool:
-        """Whether a part of the message's content has not been read yet."""
-        place = attachment_of(message) if message is not None else None
-        return place is not None and place not in self.shelf.contents
+    # What is shown.
 
-    @abstractmethod
-    def show(self, situation: ScreenState, now: datetime) -> None:
-        """Show another situation."""
+    def compose(self) -> ComposeResult:
+        """List and filter left, detail right."""
+        with Container(classes="pane--rows"):
+            yield self.make_list()
+            yield FilterLine(self.query_values)
+        yield Detail()
 
-    def give_up(self) -> None:
-        """Say that the rows cannot be shown; those that stand there may be true no more."""
-
-    def seek(self, key: str) -> None:
-        """Put the cursor on the row `key`, now or once it is there."""
-
-    @abstractmethod
-    def tick(self, now: datetime) -> None:
-        """Let ages go on."""
-
-    @abstractmethod
-    def subject(self) -> Selection:
-        """What keys act on."""
-
-    def draw_now(self, *, whole: bool = False) -> None:
-        """Draw at once what is waiting for the cursor to rest; `whole`, whatever of it is on the screen already."""
+    def make_list(self, *, id: str | None = None) -> RowList[RowT]:
+        """The list of this pane."""
+        return RowList(
+            self.key_of,
+            self.draw,
+            roomy=self.ROOMY,
+            matter=self.matter_of,
+            markable=self.MARKABLE,
+            headings=self.headings(),
+            is_new=self.is_new,
+            id=id,
+        )
 
     @property
     def is_complete(self) -> bool:
         """Whether it has its widgets: a new pane gets them later, and one that goes loses them before it is gone."""
         return self.is_mounted and self.is_attached
 
-    @property
-    def is_asking(self) -> bool:
-        """Whether words to filter by are being typed."""
-        return False
+    def show(self, situation: ScreenState, now: datetime) -> None:
+        """Show the rows of another view."""
+        first_whole = situation.is_read and not self.situation.is_read
+        self.situation, self.now = situation, now
+        view = situation.view
+        rows = self.rows_of(view) if view is not None else ()
+        self._all = rows if first_whole or view is None else self._with_what_is_read(rows)
+        self._fill()
+        if first_whole:
+            self.rows.begin_at_top()
+
+    def give_up(self) -> None:
+        """Say that the rows cannot be shown; those that stand there may be true no more."""
+        for rows in self.query(RowList):
+            rows.set_rows((), now=self.now, empty=BROKEN)
+        self.detail.show(None)
+
+    def tick(self, now: datetime) -> None:
+        """Let ages go on."""
+        self.now = now
+        self.rows.tick(now)
+        self._show_detail()
+
+    def _fill(self) -> None:
+        shown = self._filtered()
+        self.set_class(self.situation.is_read and not self._all, "-empty")
+        self.rows.set_rows(shown, now=self.now, empty=() if shown else self._empty())
+        if self._sought and self.rows.select(self._sought):
+            self._sought = ""
+        self._show_titles()
+        if self._resting is not None:
+            self._prepare()
+            self._draw_if_ready()
+        else:
+            self._show_detail()
+
+    def _filtered(self) -> tuple[RowT, ...]:
+        if not self.wanted.terms:
+            return sorted_rows(self._all, self.sort)
+        return sorted_rows(tuple(row for row in self._all if self.wanted.fits(self.found_in(row))), self.sort)
+
+    def _empty(self) -> tuple[Line, ...]:
+        return empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
+
+    def first_step(self) -> str:
+        """The command that an empty list offers; empty where it says something else, as while a filter hides all."""
+        return first_step(self.MODE, self.situation) if not self.rows.rows and has_command(self._empty()) else ""
+
+    def _show_titles(self) -> None:
+        shown, total = len(self.rows.rows), len(self._all)
+        notes = self.notes()
+        if self.rows.marks:
+            notes.append(f"* {len(self.rows.marks):,} marked")
+        if self.sort:
+            notes.append(f"o by {self.sort}")
+        if self.query_text:
+            notes.append(f"/ {self.query_text}  esc ✕")
+        known = self.situation.view is not None
+        other = self.MODE.other
+        arrow = "→" if other is not None and other.place is not other else "←"
+        quiet = f"{arrow} {other.label.lower()}" if other is not None else ""
+        set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes), quiet)
+
+    def _show_detail(self) -> None:
+        self._follow_request()
+        row = self._drawn = self.rows.cursor_row
+        if self.chosen_from.cursor_key is None and self.is_reading:
+            self.read(False)
+        try:
+            document = self.shown_document()
+        except Exception as error:
+            self.post_message(NotShown(error))
+            document = BROKEN_DOCUMENT
+        if document is not None and row is not None and (decided := self.unwritten_of(row)):
+            document = with_unwritten(document, decided)
+        if document is not None and (fate := self.fate):
+            document = with_fate(document, f"{fate}{' · enter shows it' * self._is_superseded} · n next")
+        self.detail.show(document)
+        if self._around is not None:
+            self._around.stop()
+        self._around = self.set_timer(_AROUND, self._prepare_around)
+
+    def shown_document(self) -> Document | None:
+        """What there is to read of what has the cursor."""
+        row = self.rows.cursor_row
+        return self.document_of(row) if row is not None else None
+
+    def draw_now(self, *, whole: bool = False) -> None:
+        """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""
+        self._stop_resting()
+        self._show_detail()
+        if whole:
+            self.detail.refresh()
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the thing under the cursor stands on the screen as it is."""
+        """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
+        document = self.detail.document
+        return self._drawn is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
+
+    # A cursor that is moved by a held key draws rows only; where it rests, the thing is drawn once, with its evidence.
+
+    def _moved_by_user(self) -> None:
+        moment = monotonic()
+        self._is_held, self._moved_at = moment - self._moved_at < _APART, moment
+        if self._resting is None:
+            self._prepare()
+        self._stop_resting()
+        self._resting = self.set_timer(_REST, self.draw_now)
+        self.call_after_refresh(self._draw_if_ready)
+
+    def _stop_resting(self) -> None:
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+
+    def _draw_if_ready(self) -> None:
+        """Draw without waiting for a rest what would be drawn once and for all."""
+        row = self.rows.cursor_row
+        if self._resting is None or self._is_held or row is None:
+            return
+        request = self.request_of(row)
+        if request is None or is_ready(self, request):
+            self.draw_now()
+
+    def _prepare(self) -> None:
+        """Have what stands beside the row under the cursor looked for, before the row is drawn."""
+        row = self.rows.cursor_row
+        if row is not None and (request := self.request_of(row)) is not None:
+            beside(self, request)
+
+    def _prepare_around(self) -> None:
+        place, _ = self.rows.position
+        for row in (*self.rows.rows[max(0, place - 2) : max(0, place - 1)], *self.rows.rows[place : place + 1]):
+            request = self.request_of(row)
+            if request is not None and not is_ready(self, request):
+                beside(self, request)
+
+    # What is read stays where it stood, until the cursor leaves it.
+
+    @property
+    def fate(self) -> str:
+        """What became of the thing that is read, as safe text; empty while it waits as it did."""
+        if self._asked is not None:
+            return fate_of(self._asked, self.situation.view, self.now)
+        return NO_LONGER if self._gone is not None else ""
+
+    def _with_what_is_read(self, rows: tuple[RowT, ...]) -> tuple[RowT, ...]:
+        """The rows, with the one under the cursor where it stood: who reads it is told there that it left them."""
+        read, key = self.rows.cursor_row, self.rows.cursor_key
+        self._gone = None
+        if read is None or self.rows.is_leaving or any(self.key_of(row) == key for row in rows):
+            return rows
+        self._gone = self.row_as_known(read)
+        places = {self.key_of(row): place for place, row in enumerate(rows)}
+        before = reversed(self.rows.rows[: self.rows.position[0] - 1])
+        place = next((places[key] + 1 for key in map(self.key_of, before) if key in places), 0)
+        return (*rows[:place], self._gone, *rows[place:])
+
+    def _follow_request(self) -> None:
+        """Remember the request that is read as long as it waits, to tell what became of it."""
+        row = self.rows.cursor_row
+        request = self.request_of(row) if row is not None else None
+        if request is None or request.is_open:
+            self._asked = request
+        elif self._asked is not None and self._asked.key != request.key:
+            self._asked = None
+
+    def go_on(self) -> bool:
+        """Go on from a thing that waits no more to the next one; False where the cursor is on no such thing."""
+        if not self.fate:
+            return False
+        place, number = self.rows.position
+        if not self.leave_gone():
+            self.rows.action_move(1 if place < number else -1)
         return True
+
+    def leave_gone(self) -> bool:
+        """Go on from a thing that left the list to the next one; False where the cursor is on no such thing."""
+        if self._gone is None:
+            return False
+        key = self.key_of(self._gone)
+        self._gone = self._asked = None
+        self._all = tuple(row for row in self._all if self.key_of(row) != key)
+        if self.rows.cursor_key == key:
+            self.rows.step_on(lambda row: self.key_of(row) == key)
+        self._fill()
+        return True
+
+    @property
+    def _newer(self) -> str:
+        """Id of the version that took the place of what is read while it was; empty when none did."""
+        now = row_now(self._asked, self.situation.view) if self._asked is not None else None
+        return now.superseded_by or "" if now is not None and now.state is RequestState.SUPERSEDED else ""
+
+    @property
+    def _is_superseded(self) -> bool:
+        return bool(self._newer)
+
+    def action_go_on(self) -> None:
+        """Send what was decided, go to the version that took the place of this one, else give it the whole screen."""
+        if self.shelf.is_pending:
+            self.call_later(self.run_action, "screen.perform('write_now')")
+        elif newer := self._newer:
+            self.seek_subject(newer)
+        elif not self.is_reading:
+            self.read(True)
+
+    # What keys act on.
+
+    def subject(self) -> Selection:
+        """The row under the cursor and the marked ones."""
+        row, marked = self.rows.cursor_row, self.rows.marked_rows()
+        self.shelf.painted |= self.detail.painted_before
+        self.shelf.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other lists
+        return replace(
+            self.subject_of(row, marked),
+            key=self.rows.cursor_key,
+            marked=len(marked),
+            token=self.detail.drawn,
+            seen=self.detail.seen,
+            looked_at=dict(self.shelf.looked_at),
+            gone=self.fate,
+        )
+
+    def subjects_of(self, row: RowT) -> tuple[str, ...]:
+        """Ids of the request and the message that a row is about."""
+        selection = self.subject_of(row, ())
+        request = selection.request.request_id if selection.request is not None else None
+        message = selection.message.message_id if selection.message is not None else None
+        return tuple(filter(None, (request, message)))
+
+    def unwritten_of(self, row: RowT) -> str:
+        """What was decided about what a row is about and is not written yet; empty when nothing was."""
+        decided = self.shelf.unwritten
+        return next((decided[key] for key in self.subjects_of(row) if key in decided), "") if decided else ""
+
+    def step_on(self, decided: Collection[str]) -> None:
+        """Go from the chosen rows, about which was just decided, to the next one; their leaving is no disturbance."""
+        self.rows.step_on(lambda row: not set(decided).isdisjoint(self.subjects_of(row)))
+        if self._gone is not None and not set(decided).isdisjoint(self.subjects_of(self._gone)):
+            self.leave_gone()
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the row under the cursor is written about and only waits for the next reading to leave."""
+        row = self.rows.cursor_row
+        return row is not None and self.rows.is_leaving and not self.unwritten_of(row)
 
     def undisturbed_for(self) -> float:
         """Seconds since the row under the cursor last changed by itself."""
-        return float("inf")
+        return self.rows.undisturbed_for()
 
-    @abstractmethod
+    def seek(self, key: str) -> None:
+        """Put the cursor on the row `key`, now or once it is there; a filter would hide it."""
+        self._sought = key
+        if self.is_complete:
+            self._close_filter("")
+            self._fill()
+
+    def seek_subject(self, subject: str) -> None:
+        """Put the cursor on the row about the request or message `subject`, when it is here."""
+        row = next((row for row in self._all if subject in self.subjects_of(row)), None)
+        if row is not None:
+            self.rows.select(self.key_of(row))
+
+    # Panels, and the line between them.
+
     def focus_first(self) -> None:
-        """Put the focus where it belongs when the mode is entered."""
+        """Put the focus where it belongs when the list is entered."""
+        self.rows.focus()
+
+    def open(self) -> None:
+        """Go into the thing under the cursor, or to the version that took its place."""
+        self.draw_now()
+        if self.shelf.is_pending or self._is_superseded:
+            self.action_go_on()
+        elif self.rows.cursor_key is not None:
+            self._go_inside(True)
+            self.detail.focus()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether what is read has the whole screen."""
+        return self.is_complete and self.detail.is_room
+
+    def read(self, reads: bool) -> bool:
+        """Give what is under the cursor the whole screen, or the list its place again; False where nothing is."""
+        if reads and self.chosen_from.cursor_key is None:
+            return False
+        if not reads:
+            self.detail.find("")
+            self._mark_hits(self.query_text)
+        self.detail.is_room = reads
+        self.screen.set_class(reads, "-reading")
+        self._go_inside(False)
+        (self.detail if reads else self.chosen_from).focus()
+        self._show_detail()
+        self.post_message(self.Looked(self))
+        return True
+
+    def step(self, direction: int) -> bool:
+        """Go to the next thing, or the one before; False at the end."""
+        place = self.chosen_from.position
+        self.chosen_from.action_move(direction)
+        return self.chosen_from.position != place
+
+    def _go_inside(self, is_inside: bool) -> None:
+        self.set_class(is_inside, "-inside")
+        self.lay_out()
 
     def back(self) -> bool:
-        """Back out of the innermost thing; False when there is nothing to back out of."""
-        return False
+        """Out of the detail, the marks, the filter, one after the other; False when there is nothing to back out of."""
+        if self.is_reading and (self.is_asking or self.detail.sought):
+            self._close_filter("")
+        elif self.detail.has_focus or self.is_reading:
+            self.read(False)
+        elif self.rows.marks:
+            self.rows.clear_marks()
+        elif self.query_text or self.is_asking:
+            self._close_filter("")
+        else:
+            return self.leave_gone()
+        return True
 
+    def move_divider(self, shares: int) -> None:
+        """Give the list more of the room, or less."""
+        self.shelf.divider = max(-_MOST, min(_MOST, self.shelf.divider + shares))
+        self.lay_out()
 
-@runtime_checkable
-class AgentPane(Protocol):
-    """A pane that can show one agent."""
+    def lay_out(self) -> None:
+        """Put the divider where the human wants it."""
+        rows, is_wide = self.query_one(".pane--rows"), self.screen.has_class("-wide")
+        moved = 0 if self.is_reading else self.shelf.divider
+        is_inside = self.has_class("-inside") or self.has_class("-asking")
+        for widget, place, sign in ((rows, 0, 1), (self.detail, 1, -1)):
+            share = f"{max(1, (_WIDE if is_wide else _HIGH)[place] + sign * moved)}fr"
+            widget.styles.width = share if moved and is_wide else None
+            widget.styles.height = share if moved and not is_wide and not is_inside else None
 
-    def seek_agent(self, name: str) -> None:
-        """Put the cursor on the agent `name`, now or once it is there."""
+    def on_resize(self) -> None:
+        """The divider lies otherwise where lists stand above what is read."""
+        if self.is_complete and self.shelf.divider:
+            self.lay_out()
+
+    # The filter.
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether words to filter by are being typed."""
+        return self.is_complete and self._asking.is_open
+
+    def filter(self) -> None:
+        """Ask for words to filter by, or to look for in what is read."""
+        self._asking.open(self.detail.sought if self.is_reading else self.query_text)
+
+    def _typed(self, text: str) -> None:
+        """Words in the line: what is read is searched in, a list is filtered."""
+        if self.is_reading:
+            self.detail.find(text)
+        else:
+            self.set_filter(text)
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that fit the query `text`; see `store.views.search` for its language."""
+        if text != self.query_text:
+            self.query_text = text
+            self._mark_hits(text)
+            self._fill()
+
+    def end_asking(self, *, keep: bool) -> None:
+        """Ask for no more words to filter by; without `keep`, show all rows again."""
+        self._close_filter((self.detail.sought if self.is_reading else self.query_text) if keep else "")
+
+    def _close_filter(self, text: str) -> None:
+        self._typed(text)
+        before = self._asking.close()
+        (self.detail if self.is_reading else self.rows if text or before is None else before).focus()
+
+    def _mark_hits(self, text: str) -> None:
+        """Understand the query, mark its words in rows and detail, and remember it for `next_hit`."""
+        self.wanted = parse_query(text, now=self.now, saved=self.shelf.preferences.filters, is_typing=True)
+        self._last_query = self.wanted if self.wanted.terms else self._last_query
+        shown = tuple(word.casefold() for word in self.wanted.words)
+        self.rows.set_hits(shown)
+        self.detail.set_hits(shown)
+
+    def next_hit(self, direction: int) -> bool:
+        """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
+        if self.is_reading and self.detail.sought:
+            return self.detail.next_hit((self.detail.sought,), direction)
+        if self.is_reading:
+            return self.step(direction)
+        if not self._last_query.terms:
+            return False
+        if self.detail.has_focus:
+            return self.detail.next_hit(tuple(word.casefold() for word in self._last_query.words), direction)
+        rows, (place, number) = self.rows.rows, self.rows.position
+        order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
+        index = next((index for index in order if self._last_query.fits(self.found_in(rows[index]))), None)
+        return index is not None and self.rows.select(self.key_of(rows[index]))
+
+    def sort_next(self) -> str | None:
+        """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
+        name = next_sort(self.MODE, self.sort)
+        if name is not None:
+            self.sort = name
+            self._fill()
+        return name
+
+    @on(RowList.Opened)
+    def _opened(self) -> None:
+        self.open()
+
+    @on(RowList.Moved)
+    def _moved(self, event: RowList.Moved) -> None:
+        event.stop()
+        if event.by_user:
+            if self._gone is not None and self.rows.cursor_key != self.key_of(self._gone):
+                self.leave_gone()
+            self._moved_by_user()
+        else:
+            self._show_detail()
+        self.post_message(self.Looked(self))
+
+    @on(RowList.Marked)
+    def _marked(self, event: RowList.Marked) -> None:
+        event.stop()
+        self._show_titles()
+        self.post_message(self.Looked(self))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Words of the filter were typed."""
+        event.stop()
+        self._typed(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The filter is as it should be."""
+        event.stop()
+        self._typed(event.value)
+        self.end_asking(keep=True)
 
 
 # Evidence beside a request on the screen, looked for in a thread, and the digest of all that is shown.
@@ -325,7 +880,7 @@ def gathered(wish: Wish, evidence: Evidence, known: object = None) -> Gathered:
     return Gathered(wish, evidence, monotonic(), seen, compared_blocks(evidence), evidence_blocks(evidence))
 
 
-def beside(pane: Pane, row: RequestRow) -> Beside:
+def beside(pane: Pane[Any], row: RequestRow) -> Beside:
     """What stands beside a request; asks for evidence that is not known or not fresh."""
     wish = wish_of(pane, row)
     if wish is None:
@@ -336,7 +891,7 @@ def beside(pane: Pane, row: RequestRow) -> Beside:
     return Beside(known.seen, known.above, known.below, wish)
 
 
-def is_ready(pane: Pane, row: RequestRow) -> bool:
+def is_ready(pane: Pane[Any], row: RequestRow) -> bool:
     """Whether all that stands beside a request is known, so that showing it now shows it once."""
     wish = wish_of(pane, row)
     if wish is None:
@@ -345,7 +900,7 @@ def is_ready(pane: Pane, row: RequestRow) -> bool:
     return isinstance(known, Gathered) and known.wish.is_for_the_same(wish)
 
 
-def beside_report(pane: Pane, message: Message, content: str | None) -> tuple[Block, ...]:
+def beside_report(pane: Pane[Any], message: Message, content: str | None) -> tuple[Block, ...]:
     """What stands below a report of an agent that claims to have checked something."""
     text = message.content if content is None else content
     is_report = message.sender != USER and parse_message(message).opens is None
@@ -355,7 +910,7 @@ def beside_report(pane: Pane, message: Message, content: str | None) -> tuple[Bl
     return known.below if known is not None else looking_block()
 
 
-def wish_of(pane: Pane, row: RequestRow) -> Wish | None:
+def wish_of(pane: Pane[Any], row: RequestRow) -> Wish | None:
     """What evidence of a request is looked for with; None where there is none, or its text is still read."""
     view = pane.situation.view
     if row.kind not in KINDS or not row.is_open or view is None:
@@ -373,7 +928,7 @@ def wish_of(pane: Pane, row: RequestRow) -> Wish | None:
     return Wish(row.key, row.question, row, text, former, before, view.batches)
 
 
-def _known(pane: Pane, wish: Wish) -> Gathered | None:
+def _known(pane: Pane[Any], wish: Wish) -> Gathered | None:
     known = pane.shelf.evidence.get(wish.key)
     if not isinstance(known, Gathered) or not known.wish.is_for_the_same(wish):
         pane.post_message(EvidenceWanted(wish))
@@ -381,635 +936,3 @@ def _known(pane: Pane, wish: Wish) -> Gathered | None:
     if monotonic() - known.at > FRESH:
         pane.post_message(EvidenceWanted(wish))
     return known
-
-
-# Cursor of a list: when the thing under it is drawn, and what is looked for before it is needed.
-
-_REST = 0.04
-"""Seconds a cursor that is moved by a held key must rest before the thing under it is drawn."""
-_APART = 0.1
-"""Seconds between two moves from which on no key is held down: what is ready is drawn at once."""
-_AROUND = 0.15
-"""Seconds after which what stands beside the rows around the cursor is looked for, since one of them is next."""
-
-
-class Cursor:
-    """Has the thing under the cursor drawn: at once where that takes little, or, so that a held key draws rows only,
-    when the cursor rests.
-
-    Args:
-        rows: The list; asked anew each time, since a pane gets its widgets later.
-        request_of: The request of a row, None for one without.
-        draw: Draws the thing under the cursor.
-    """
-
-    def __init__(
-        self,
-        pane: Pane,
-        rows: Callable[[], RowList[Any]],
-        request_of: Callable[[Any], RequestRow | None],
-        draw: Callable[[], None],
-    ) -> None:
-        self._pane, self._rows, self._request_of, self._draw = pane, rows, request_of, draw
-        self._resting: Timer | None = None
-        self._moved_at, self._is_held = -inf, False
-        self._around: Timer | None = None
-        self._looked_around: str | None = None
-
-    @property
-    def is_moving(self) -> bool:
-        """Whether what it is on is not drawn yet because it may go on."""
-        return self._resting is not None
-
-    def moved(self) -> None:
-        """The user moved it."""
-        moment = monotonic()
-        self._is_held, self._moved_at = moment - self._moved_at < _APART, moment
-        if self._resting is not None:
-            self._resting.stop()
-        else:
-            self._prepare()
-        self._resting = self._pane.set_timer(_REST, self._draw)
-        self._pane.call_after_refresh(self._draw_if_ready)
-
-    def stop(self) -> None:
-        """What it is on is drawn now: wait no longer."""
-        if self._resting is not None:
-            self._resting.stop()
-            self._resting = None
-
-    def more_is_known(self) -> None:
-        """What stands beside a row came in: draw it if it was waited for, and ask for what it makes possible."""
-        self._looked_around = None
-        if self._resting is not None:
-            self._prepare()
-            self._draw_if_ready()
-
-    def look_around(self) -> None:
-        """Have what stands beside the rows around it looked for, once it has stayed where it is."""
-        key = self._rows().cursor_key
-        if key != self._looked_around:
-            if self._around is not None:
-                self._around.stop()
-            self._looked_around, self._around = key, self._pane.set_timer(_AROUND, self._prepare_around)
-
-    def _prepare(self) -> None:
-        """Have what stands beside the row under it looked for, before the row is drawn."""
-        row = self._rows().cursor_row
-        if row is not None and (request := self._request_of(row)) is not None:
-            beside(self._pane, request)
-
-    def _draw_if_ready(self) -> None:
-        """Draw without waiting for a rest what would be drawn once and for all."""
-        row = self._rows().cursor_row
-        if self._resting is None or self._is_held or row is None:
-            return
-        request = self._request_of(row)
-        if request is None or is_ready(self._pane, request):
-            self._draw()
-
-    def _prepare_around(self) -> None:
-        rows = self._rows()
-        place, _ = rows.position
-        for row in (*rows.rows[max(0, place - 2) : max(0, place - 1)], *rows.rows[place : place + 1]):
-            request = self._request_of(row)
-            if request is not None and not is_ready(self._pane, request):
-                beside(self._pane, request)
-
-
-class DrawnFrom:
-    """What the thing under a cursor was last drawn from: its row, and what else its document tells.
-
-    Attributes:
-        row: The row, None before the first and where there is none.
-    """
-
-    def __init__(self) -> None:
-        self.row: object = None
-        self._others: tuple[object, ...] = ()
-
-    def note(self, row: object, others: tuple[object, ...]) -> None:
-        """It is drawn from these now."""
-        self.row, self._others = row, others
-
-    def is_still(self, row: object, others: tuple[object, ...]) -> bool:
-        """Whether only its age can be another than what is drawn; equal rows are one row from then on."""
-        if row is None or row != self.row or others != self._others:
-            return False
-        self.row = row
-        return True
-
-
-# A mode with rows left, the thing itself right or below, and a filter.
-
-RowT = TypeVar("RowT")
-
-
-class ListPane(Pane, Generic[RowT]):
-    """A mode with one list and one detail. What is read stays, also once it is none of the rows any more, until the
-    cursor leaves it: a key never acts on another thing than the one that is shown.
-    """
-
-    DEFAULT_CSS = """
-    ListPane.-active { layout: vertical; }
-    ListPane > .pane--rows { layout: vertical; height: 9fr; width: 100%; }
-    ListPane > Detail { height: 10fr; width: 100%; }
-    ListPane RowList { height: 1fr; padding: 0; }
-    ListPane RowList, ListPane Detail { border-top: panel $panel; border-title-color: $text-muted;
-        border-title-background: $panel; }
-    ListPane RowList:focus, ListPane Detail:focus { border-title-color: $text-accent; border-title-style: bold; }
-    ListPane.-inside > .pane--rows { height: 6; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "go_on", "Go on with what is read", show=False)]
-
-    def __init__(self, shelf: AttachmentCache) -> None:
-        super().__init__(shelf)
-        self.query_text = ""
-        self._cursor = Cursor(self, lambda: self.rows, self.request_of, self.draw_now)
-        self._drawn = DrawnFrom()
-        self._all: tuple[RowT, ...] = ()
-        self._gone: RowT | None = None
-        self._asked: RequestRow | None = None
-        self._sought = ""
-        self.sort = shelf.preferences.sort.get(str(self.MODE), "")
-        self.wanted = Query()
-        self._last_query = Query()
-
-    def on_mount(self) -> None:
-        """Columns and lines of rows as the user wants them."""
-        chosen = self.shelf.preferences
-        self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
-
-    @cached_property
-    def rows(self) -> RowList[RowT]:
-        """The list; looked for once, because each change asks a dozen times."""
-        return self.query_one(RowList)
-
-    @cached_property
-    def detail(self) -> Detail:
-        """What is shown."""
-        return self.query_one(Detail)
-
-    @abstractmethod
-    def key_of(self, row: RowT) -> str:
-        """What names a row."""
-
-    def row_as_known(self, row: RowT) -> RowT:
-        """A row that is none of the list any more, as it is known now."""
-        return row
-
-    @property
-    def fate(self) -> str:
-        """What became of the thing that is read, as safe text; empty while it waits as it did."""
-        if self._asked is not None:
-            return fate_of(self._asked, self.situation.view, self.now)
-        return NO_LONGER if self._gone is not None else ""
-
-    def compose(self) -> ComposeResult:
-        """List and filter left, detail right."""
-        with Container(classes="pane--rows"):
-            yield RowList(
-                self.key_of,
-                self.draw,
-                roomy=self.ROOMY,
-                matter=self.matter_of,
-                markable=self.MARKABLE,
-                headings=self.headings(),
-            )
-            yield FilterLine(self.query_values)
-        yield Detail()
-
-    MARKABLE: ClassVar[bool] = False
-    ROOMY: ClassVar[int] = 18
-    """Height of the list from which on its rows have two lines; 0 for never."""
-    draw: Draw[RowT]
-
-    def matter_of(self, row: RowT) -> object:
-        """What of a row a human decides on."""
-        return row
-
-    def headings(self) -> Headings[RowT] | None:
-        """The lines above groups of rows; None for none."""
-        return None
-
-    @abstractmethod
-    def rows_of(self, view: View) -> tuple[RowT, ...]:
-        """The rows of this mode."""
-
-    @abstractmethod
-    def found_in(self, row: RowT) -> Found:
-        """What a filter looks at."""
-
-    def query_values(self) -> Mapping[str, Iterable[str]]:
-        """What may stand behind a key of a query."""
-        view = self.situation.view
-        names = [agent.name for agent in view.roster] if view is not None else []
-        kinds = [str(kind) for kind in RequestKind]
-        states = [*map(str, Status), *map(str, RequestState)]
-        return {"from": names, "kind": kinds, "status": states, "@": sorted(self.shelf.preferences.filters)}
-
-    @property
-    def me(self) -> str:
-        """Whom the team is shown to."""
-        return self.situation.view.me if self.situation.view is not None else ""
-
-    @abstractmethod
-    def document_of(self, row: RowT) -> Document | None:
-        """What there is to read of a row."""
-
-    def request_of(self, row: RowT) -> RequestRow | None:
-        """The request of a row, whose evidence is looked for before the row is drawn; None for one without."""
-        return None
-
-    @abstractmethod
-    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
-        """What keys act on."""
-
-    def title_of(self, shown: int, total: int) -> str:
-        """The words on the border of the list."""
-        return f"{self.MODE.label} · {shown:,}" if shown == total else f"{self.MODE.label} · {shown:,} of {total:,}"
-
-    def notes(self) -> list[str]:
-        """Further words on the lower border."""
-        return []
-
-    def show(self, situation: ScreenState, now: datetime) -> None:
-        """Show the rows of another view."""
-        first_whole = situation.is_read and not self.situation.is_read
-        again = situation is self.situation
-        self.situation, self.now = situation, now
-        view = situation.view
-        rows = self.rows_of(view) if view is not None else ()
-        self._all = rows if first_whole or view is None else self._with_what_is_read(rows)
-        self._fill(again=again)
-        if first_whole:
-            self.rows.begin_at_top()
-
-    def _with_what_is_read(self, rows: tuple[RowT, ...]) -> tuple[RowT, ...]:
-        """The rows, with the one under the cursor where it stood: who reads it is told there that it left them."""
-        read, key = self.rows.cursor_row, self.rows.cursor_key
-        self._gone = None
-        if read is None or self.rows.is_leaving or any(self.key_of(row) == key for row in rows):
-            return rows
-        self._gone = self.row_as_known(read)
-        places = {self.key_of(row): place for place, row in enumerate(rows)}
-        before = reversed(self.rows.rows[: self.rows.position[0] - 1])
-        place = next((places[key] + 1 for key in map(self.key_of, before) if key in places), 0)
-        return (*rows[:place], self._gone, *rows[place:])
-
-    def go_on(self) -> bool:
-        """Go on from a thing that waits no more to the next one; False where the cursor is on no such thing."""
-        if not self.fate:
-            return False
-        place, number = self.rows.position
-        if not self.leave_gone():
-            self.rows.action_move(1 if place < number else -1)
-        return True
-
-    def leave_gone(self) -> bool:
-        """Go on from a thing that left the list to the next one; False where the cursor is on no such thing."""
-        if self._gone is None:
-            return False
-        key = self.key_of(self._gone)
-        self._gone = self._asked = None
-        self._all = tuple(row for row in self._all if self.key_of(row) != key)
-        if self.rows.cursor_key == key:
-            self.rows.step_on(lambda row: self.key_of(row) == key)
-        self._fill()
-        return True
-
-    @property
-    def _is_superseded(self) -> bool:
-        """Whether a newer version took the place of what is read while it was."""
-        now = row_now(self._asked, self.situation.view) if self._asked is not None else None
-        return now is not None and now.state is RequestState.SUPERSEDED
-
-    def action_go_on(self) -> None:
-        """Send what was decided, go to the version that took the place of this one, else give it the whole screen."""
-        if self.shelf.is_pending:
-            self.call_later(self.run_action, "screen.perform('write_now')")
-        elif self._is_superseded:
-            self._show_newer()
-        elif not self.is_reading:
-            self.read(True)
-
-    def _show_newer(self) -> None:
-        now = row_now(self._asked, self.situation.view) if self._asked is not None else None
-        if now is not None and now.superseded_by:
-            self.seek_subject(now.superseded_by)
-
-    def _follow_request(self) -> None:
-        """Remember the request that is read as long as it waits, to tell what became of it."""
-        row = self.rows.cursor_row
-        request = self.request_of(row) if row is not None else None
-        if request is None or request.is_open:
-            self._asked = request
-        elif self._asked is not None and self._asked.key != request.key:
-            self._asked = None
-
-    def give_up(self) -> None:
-        """Say it in the list, and show nothing beside it."""
-        for rows in self.query(RowList):
-            rows.set_rows((), now=self.now, empty=BROKEN)
-        for detail in self.query(Detail):
-            detail.show(None)
-
-    def seek(self, key: str) -> None:
-        """Put the cursor on the row `key`, now or once it is there; a filter would hide it."""
-        self._sought = key
-        if self.is_complete:
-            self._close_filter("")
-            self._fill()
-
-    def tick(self, now: datetime) -> None:
-        """Let ages go on."""
-        self.now = now
-        self.rows.tick(now)
-        self._show_detail()
-
-    def subject(self) -> Selection:
-        """The row under the cursor and the marked ones."""
-        row, marked = self.rows.cursor_row, self.rows.marked_rows()
-        self.shelf.painted |= self.detail.painted_before
-        self.shelf.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other modes
-        return replace(
-            self.subject_of(row, marked),
-            key=self.rows.cursor_key,
-            marked=len(marked),
-            token=self.detail.drawn,
-            seen=self.detail.seen,
-            looked_at=dict(self.shelf.looked_at),
-            gone=self.fate,
-        )
-
-    def step_on(self, decided: Collection[str]) -> None:
-        """Go from the chosen rows, about which was just decided, to the next one; their leaving is no disturbance."""
-        self.rows.step_on(lambda row: not set(decided).isdisjoint(self.subjects_of(row)))
-        if self._gone is not None and not set(decided).isdisjoint(self.subjects_of(self._gone)):
-            self.leave_gone()
-
-    @property
-    def is_leaving(self) -> bool:
-        """Whether the row under the cursor is written about and only waits for the next reading to leave."""
-        row = self.rows.cursor_row
-        return row is not None and self.rows.is_leaving and not self.unwritten_of(row)
-
-    def seek_subject(self, subject: str) -> None:
-        """Put the cursor on the row about the request or message `subject`, when it is here."""
-        row = next((row for row in self._all if subject in self.subjects_of(row)), None)
-        if row is not None:
-            self.rows.select(self.key_of(row))
-
-    def subjects_of(self, row: RowT) -> tuple[str, ...]:
-        """Ids of the request and the message that a row is about."""
-        selection = self.subject_of(row, ())
-        request = selection.request.request_id if selection.request is not None else None
-        message = selection.message.message_id if selection.message is not None else None
-        return tuple(filter(None, (request, message)))
-
-    def unwritten_of(self, row: RowT) -> str:
-        """What was decided about what a row is about and is not written yet; empty when nothing was."""
-        decided = self.shelf.unwritten
-        return next((decided[key] for key in self.subjects_of(row) if key in decided), "") if decided else ""
-
-    def undisturbed_for(self) -> float:
-        """Seconds since the row under the cursor last changed by itself."""
-        return self.rows.undisturbed_for()
-
-    def focus_first(self) -> None:
-        """The list."""
-        self.rows.focus()
-
-    def draw_now(self, *, whole: bool = False) -> None:
-        """Draw the thing under the cursor now; `whole`, also the lines that are on the screen already."""
-        self._cursor.stop()
-        self._show_detail()
-        if whole:
-            self.detail.refresh()
-
-    @property
-    def is_drawn(self) -> bool:
-        """Whether the detail was given the row under the cursor as it is now, and painted a line of it since."""
-        document = self.detail.document
-        return self._drawn.row is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
-
-    def filter(self) -> None:
-        """Ask for words to filter by, or to look for in what is read."""
-        self._asking.open(self.detail.sought if self.is_reading else self.query_text)
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether what is read has the whole screen."""
-        return self.is_complete and self.detail.is_room
-
-    def read(self, reads: bool) -> bool:
-        """Give what is under the cursor the whole screen, or the list its place again; False where nothing is."""
-        if reads and self.rows.cursor_key is None:
-            return False
-        if not reads:
-            self.detail.find("")
-            self._mark_hits(self.query_text)
-        self._inside(False)
-        self.detail.is_room = reads
-        self.screen.set_class(reads, "-reading")
-        (self.detail if reads else self.rows).focus()
-        self._show_detail()
-        self.post_message(self.Looked(self))
-        return True
-
-    def _typed(self, text: str) -> None:
-        """Words in the line: what is read is searched in, a list is filtered."""
-        if self.is_reading:
-            self.detail.find(text)
-        else:
-            self.set_filter(text)
-
-    def set_filter(self, text: str) -> None:
-        """Show only rows that fit the query `text`; see `store.views.search` for its language."""
-        if text != self.query_text:
-            self.query_text = text
-            self._mark_hits(text)
-            self._fill()
-
-    def _mark_hits(self, text: str) -> None:
-        """Understand the query, mark its words in rows and detail, and remember it for `next_hit`."""
-        self.wanted = parse_query(text, now=self.now, saved=self.shelf.preferences.filters, is_typing=True)
-        self._last_query = self.wanted if self.wanted.terms else self._last_query
-        shown = tuple(word.casefold() for word in self.wanted.words)
-        self.rows.set_hits(shown)
-        self.detail.set_hits(shown)
-
-    def next_hit(self, direction: int) -> bool:
-        """Go to the next place with the words of the last filter: in the detail a line, else a row; False for none."""
-        if self.is_reading and self.detail.sought:
-            return self.detail.next_hit((self.detail.sought,), direction)
-        if self.is_reading:
-            return self.step(direction)
-        if not self._last_query.terms:
-            return False
-        if self.detail.has_focus:
-            return self.detail.next_hit(tuple(word.casefold() for word in self._last_query.words), direction)
-        rows, (place, number) = self.rows.rows, self.rows.position
-        order = [(place - 1 + direction * step) % number for step in range(1, number + 1)] if number else []
-        index = next((index for index in order if self._last_query.fits(self.found_in(rows[index]))), None)
-        return index is not None and self.rows.select(self.key_of(rows[index]))
-
-    def step(self, direction: int) -> bool:
-        """Go to the next thing, or the one before; False at the end."""
-        place = self.rows.position
-        self.rows.action_move(direction)
-        return self.rows.position != place
-
-    def sort_next(self) -> str | None:
-        """Sort by the next thing this list can be sorted by; its name, empty for its own order, None without any."""
-        name = next_sort(self.MODE, self.sort)
-        if name is not None:
-            self.sort = name
-            self._fill()
-        return name
-
-    @property
-    def is_asking(self) -> bool:
-        """Whether words to filter by are being typed."""
-        return self.is_complete and self._asking.is_open
-
-    @cached_property
-    def _asking(self) -> FilterLine:
-        """The line in which words to filter by are typed."""
-        return self.query_one(FilterLine)
-
-    def end_asking(self, *, keep: bool) -> None:
-        """Ask for no more words to filter by; without `keep`, show all rows again."""
-        self._close_filter((self.detail.sought if self.is_reading else self.query_text) if keep else "")
-
-    def toggle_raw(self) -> bool:
-        """Show texts as they were written, and back; returns whether they are plain now."""
-        return self.detail.toggle_raw()
-
-    def back(self) -> bool:
-        """Out of the detail, the filter, the marks, one after the other."""
-        if self.is_reading and (self.is_asking or self.detail.sought):
-            self._close_filter("")
-        elif self.detail.has_focus or self.is_reading:
-            self.read(False)
-        elif self.rows.marks:
-            self.rows.clear_marks()
-        elif self.query_text or self.is_asking:
-            self._close_filter("")
-        else:
-            return self.leave_gone()
-        return True
-
-    def open(self) -> None:
-        """Go into the thing under the cursor, or to the version that took its place."""
-        self.draw_now()
-        if self.shelf.is_pending or self._is_superseded:
-            return self.action_go_on()
-        if self.rows.cursor_key is not None:
-            self._inside(True)
-            self.detail.focus()
-
-    def _inside(self, inside: bool) -> None:
-        self.set_class(inside, "-inside")
-
-    @on(RowList.Opened)
-    def _opened(self) -> None:
-        self.open()
-
-    @on(RowList.Moved)
-    def _moved(self, event: RowList.Moved) -> None:
-        event.stop()
-        if event.by_user:
-            if self._gone is not None and self.rows.cursor_key != self.key_of(self._gone):
-                self.leave_gone()
-            self._cursor.moved()
-        else:
-            self._show_detail()
-        self.post_message(self.Looked(self))
-
-    @on(RowList.Marked)
-    def _marked(self, event: RowList.Marked) -> None:
-        event.stop()
-        self._show_titles()
-        self.post_message(self.Looked(self))
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Words of the filter were typed."""
-        event.stop()
-        self._typed(event.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """The filter is as it should be."""
-        event.stop()
-        self._typed(event.value)
-        self.end_asking(keep=True)
-
-    def _close_filter(self, text: str) -> None:
-        self._typed(text)
-        before = self._asking.close()
-        (self.detail if self.is_reading else self.rows if text or before is None else before).focus()
-
-    def _fill(self, *, again: bool = True) -> None:
-        shown = self._filtered()
-        empty = () if shown else self._empty()
-        self.set_class(self.situation.is_read and not self._all, "-empty")
-        self.rows.set_rows(shown, now=self.now, empty=empty, names=names_of(self.situation.view), again=again)
-        if self._sought and self.rows.select(self._sought):
-            self._sought = ""
-        self._show_titles()
-        is_moving = again and self._cursor.is_moving
-        if again:
-            self._cursor.more_is_known()
-        is_same = not again and self._drawn.is_still(self.rows.cursor_row, self.drawn_from(self.situation.view))
-        if not is_moving and not is_same:
-            self._show_detail()
-
-    def _empty(self) -> tuple[Line, ...]:
-        return empty_words(self.MODE, self.situation, query=self.query_text, snoozed=self.hidden())
-
-    def drawn_from(self, view: View | None) -> tuple[object, ...]:
-        """What of a view, beside the row under the cursor, its document is drawn from."""
-        return (view,)
-
-    def first_step(self) -> str:
-        """The command that an empty list offers; empty where it says something else, as while a filter hides all."""
-        return first_step(self.MODE, self.situation) if not self.rows.rows and has_command(self._empty()) else ""
-
-    def hidden(self) -> int:
-        """How many rows the human put aside."""
-        return 0
-
-    def _filtered(self) -> tuple[RowT, ...]:
-        if not self.wanted.terms:
-            return sorted_rows(self._all, self.sort)
-        return sorted_rows(tuple(row for row in self._all if self.wanted.fits(self.found_in(row))), self.sort)
-
-    def _show_titles(self) -> None:
-        shown, total = len(self.rows.rows), len(self._all)
-        notes = self.notes()
-        if self.rows.marks:
-            notes.append(f"* {len(self.rows.marks):,} marked")
-        if self.sort:
-            notes.append(f"by {self.sort}")
-        if self.query_text:
-            notes.append(f"/ {self.query_text}  esc ✕")
-        known = self.situation.sight is not None and self.situation.sight.view is not None
-        set_title(self.rows, self.title_of(shown, total) if known else self.MODE.label, "  ".join(notes))
-
-    def _show_detail(self) -> None:
-        self._follow_request()
-        row = self.rows.cursor_row
-        if row is None and self.is_reading:
-            self.read(False)
-        self._drawn.note(row, self.drawn_from(self.situation.view))
-        try:
-            document = self.document_of(row) if row is not None else None
-        except Exception as error:
-            self.post_message(NotShown(error))
-            document = BROKEN_DOCUMENT
-        if document is not None and row is not None and (decided := self.unwritten_of(row)):
-            document = with_unwritten(document, decided)
-        if document is not None and (fate := self.fate):
-            document = with_fate(document, f"{fate}{' · enter shows it' * self._is_superseded} · n next")
-        self.detail.show(document)
-        self._cursor.look_around()

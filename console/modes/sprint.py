@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from team_console.console.modes.pane import ListPane
+from team_console.console.modes.pane import Pane
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.store.model.safe import counted
 from team_console.store.protocol.parsing import parse_message
@@ -16,7 +16,7 @@ from team_console.widgets.row_list import Drawing
 from team_console.widgets.rows import SessionRow, SprintRow, sprint_lines, trouble_of
 
 
-class SprintPane(ListPane[SprintRow]):
+class SprintPane(Pane[SprintRow]):
     """Batches by session, those with failures first, and below each the agents that work on it."""
 
     MODE: ClassVar[Mode] = Mode.SPRINT

@@ -57,20 +57,20 @@ class Blocking:
 
 
 class ItemPart(StrEnum):
-    """What a human does about a thing, in the order in which the parts are shown."""
+    """What a human does about a thing, in the order in which the parts are shown; their values are words for it."""
 
     DECIDE = "decide"
-    BROKEN = "broken"
-    INFORMATION = "for your information"
+    BROKEN = "trouble"
+    INFORMATION = "news"
 
 
 class Rank(StrEnum):
     """How urgent a thing to decide is, the most urgent first; within a rank the oldest comes first."""
 
-    CRITICAL = "critical"
+    CRITICAL = "urgent"
     LATE = "late"
-    BLOCKING = "others wait for it"
-    NORMAL = "the rest"
+    BLOCKING = "waiting"
+    NORMAL = "can wait"
 
 
 _BROKEN = frozenset({Need.FAILED, Need.DAMAGED, Need.OVERDUE, Need.REFUSED})
@@ -85,6 +85,12 @@ def part_of(item: ActionItem) -> ItemPart:
     if item.is_left_behind:
         return ItemPart.INFORMATION
     return ItemPart.DECIDE if asks or item.need is not Need.MESSAGE else ItemPart.INFORMATION
+
+
+def group_of(item: ActionItem) -> ItemPart | Rank:
+    """The group it is shown in: its part, and how urgent it is where it is to decide."""
+    part = part_of(item)
+    return rank_of(item) if part is ItemPart.DECIDE else part
 
 
 def rank_of(item: ActionItem) -> Rank:
@@ -158,6 +164,11 @@ _NEEDS = {
     RequestKind.CLARIFICATION: Need.CLARIFY,
     RequestKind.SHUTDOWN: Need.SHUTDOWN,
 }
+
+
+def need_of(kind: RequestKind) -> Need:
+    """Why a request of a kind is on the list of whoever answers it; `MESSAGE` for kinds that wait for no human."""
+    return _NEEDS.get(kind, Need.MESSAGE)
 
 
 def action_items(facts: Facts) -> tuple[ActionItem, ...]:
@@ -247,7 +258,7 @@ def _quoted(row: RequestRow) -> str | None:
 
 
 def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem:
-    need = _NEEDS.get(row.kind, Need.MESSAGE)
+    need = need_of(row.kind)
     priority, overdue = row.question.priority, row.state is RequestState.OVERDUE
     planning = need is Need.PLAN and facts.config.agent(row.asker).plan_mode_required
     stop = facts.stop_of(row.asker)

@@ -16,7 +16,7 @@ import textual.app
 import textual.pilot
 from team_console.console.app import ConsoleApp
 from team_console.console.main import MainScreen
-from team_console.console.modes.pane import ListPane
+from team_console.console.modes.pane import Pane
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
 from team_console.store.service import requests
@@ -118,7 +118,7 @@ class Desk:
     def rows(self) -> list[str]:
         """The rows of the present mode, by key."""
         pane = self.app.main.pane
-        assert isinstance(pane, ListPane)
+        assert isinstance(pane, Pane)
         return [pane.key_of(row) for row in pane.rows.rows]
 
     @property
@@ -140,7 +140,7 @@ class Desk:
     def detail(self) -> str:
         """The text of what the detail shows."""
         pane = self.app.main.pane
-        assert isinstance(pane, ListPane)
+        assert isinstance(pane, Pane)
         return "\n".join("".join(text for text, _ in line) for line in pane.detail._lines)
 
     async def press(self, *keys: str) -> None:
@@ -181,7 +181,7 @@ class Desk:
         """Whether the end of a long text is laid out behind its beginning just now."""
         screen = self.app.screen if self.app._screen_stack else None
         pane = screen.pane if isinstance(screen, MainScreen) else None
-        return isinstance(pane, ListPane) and pane.detail._rest is not None
+        return isinstance(pane, Pane) and pane.detail._rest is not None
 
     async def shows(self, *texts: str) -> None:
         """Wait until each of these texts stands on the screen."""
@@ -213,7 +213,7 @@ async def opened(
     async with app.run_test(size=size, notifications=True) as pilot:
         desk = Desk(app, pilot)
         await desk.until(lambda: app.situation.sight is not None, "a first reading")
-        await desk.until(lambda: app.main.view is None or app.main.panes.shown_in_front is app.situation, "rows")
+        await desk.until(lambda: app.main.view is None or app.main.shown_in_front is app.situation, "rows")
         await pilot.pause()
         yield desk
         app.drafts.flush()

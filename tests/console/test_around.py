@@ -49,8 +49,8 @@ async def test_tabs_and_keys_can_be_clicked(team: MemoryTeam) -> None:
         await desk.press("escape")
         await desk.until(desk.can_act, "the list behind the form")
         tabs = desk.app.main.query_one(TabBar).text
-        await desk.pilot.click(TabBar, offset=(2 + tabs.index("Requests"), 0))
-        await desk.until(lambda: desk.app.main.mode == "requests", "the mode")
+        await desk.pilot.click(TabBar, offset=(2 + tabs.index("History"), 0))
+        await desk.until(lambda: desk.app.main.mode == "history", "the mode")
 
 
 @pytest.mark.anyio
@@ -122,7 +122,7 @@ def test_a_console_that_was_stopped_from_outside_goes_on_with_the_terminal_it_ha
             terminal.wait_until(lambda: _stopped(terminal.pid), "a stopped process")
             os.kill(terminal.pid, signal.SIGCONT)
             terminal.wait_until(partial(_is_drawn, terminal, times), "the picture again")
-        terminal.send("6")
+        terminal.send("3")
         terminal.wait_for("History ·")
         terminal.send("q")
         assert terminal.wait_exit() == 0

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from team_console.console import following_app
-from team_console.console.following_app import FollowingApp
+from team_console.console import app as console_app
+from team_console.console.app import ConsoleApp
 from team_console.store.contract.team import LockHolder, WatchHint, WatchState
 from team_console.store.model.clock import to_text
 
 from tests.console.conftest import Desk, opened
 from tests.memory_team import MemoryTeam
 
-Changed = FollowingApp.StoreChanged
+Changed = ConsoleApp.StoreChanged
 BESIDE, QUEUE = (Changed(WatchHint(WatchState.LIVE, beside=beside)) for beside in (True, False))
 
 
@@ -32,7 +32,7 @@ async def _read_after(desk: Desk, *changes: Changed) -> None:
 async def test_lock_and_ledger_are_looked_at_with_what_comes_next(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following_app, "BESIDE", 600.0)
+    monkeypatch.setattr(console_app, "BESIDE", 600.0)
     async with opened(team) as desk:
         await desk.until(lambda: not (desk.app._reading or desk.app.is_behind), "the end of what opening it began")
         before = _number(desk)
@@ -48,14 +48,14 @@ async def test_lock_and_ledger_are_looked_at_with_what_comes_next(
 async def test_what_changed_beside_is_looked_at_by_itself_in_the_end(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following_app, "BESIDE", 0.01)
+    monkeypatch.setattr(console_app, "BESIDE", 0.01)
     async with opened(team) as desk:
         await _read_after(desk, BESIDE)
 
 
 @pytest.mark.anyio
 async def test_the_end_of_a_lock_that_is_shown_is_news(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following_app, "BESIDE", 600.0)
+    monkeypatch.setattr(console_app, "BESIDE", 600.0)
     async with opened(team) as desk:
         situation = desk.app.situation
         assert situation.sight is not None

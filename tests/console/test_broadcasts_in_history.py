@@ -36,7 +36,7 @@ async def test_it_is_one_row_that_names_how_many_got_it(team: MemoryTeam) -> Non
     copies = shouted(team)
     sending.send(Caller(team, LEAD), to=AUTHOR, summary="A word for one alone", content="x")
     async with opened(team) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.shows("A word for one alone", f"{len(copies)} agents")
         assert [row.summary for row in history(desk).rows.rows] == ["A word for one alone", WORDS]
         await desk.press("down", "enter")
@@ -48,7 +48,7 @@ async def test_it_is_one_row_that_names_how_many_got_it(team: MemoryTeam) -> Non
 async def test_who_reads_it_meanwhile_is_told_in_the_row_that_stays(team: MemoryTeam) -> None:
     copies = shouted(team)
     async with opened(team) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.shows(WORDS)
         await desk.press("enter")
         await desk.until(lambda: f"{len(copies)} recipients" in desk.detail, "who got it")
@@ -61,7 +61,7 @@ async def test_who_reads_it_meanwhile_is_told_in_the_row_that_stays(team: Memory
 
 async def test_it_is_one_row_where_its_copies_come_in_two_stretches(team: MemoryTeam) -> None:
     async with opened(team) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: history(desk).at_end, "an empty history")
         copies = tuple(copy for copy in shouted(MemoryTeam(config=team.config(), clock=team.clock)))
         pane = history(desk)
@@ -75,7 +75,7 @@ async def test_it_is_one_row_where_its_copies_come_in_two_stretches(team: Memory
 async def test_an_export_has_every_copy(team: MemoryTeam, tmp_path: Path) -> None:
     copies = shouted(team)
     async with opened(team) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.shows(WORDS)
         await desk.press("w")
         form = await desk.form()
@@ -89,7 +89,7 @@ async def test_an_export_has_every_copy(team: MemoryTeam, tmp_path: Path) -> Non
 async def test_a_search_for_one_recipient_finds_its_copy(team: MemoryTeam) -> None:
     shouted(team)
     async with opened(team) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.shows(WORDS)
         await desk.press("slash")
         await desk.type(AUTHOR)

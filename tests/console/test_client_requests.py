@@ -271,7 +271,7 @@ async def test_a_command_is_edited_its_difference_shown_and_the_edited_version_a
         assert "Allow once as edited" in desk.text
         await desk.press("enter")
         answer = await answered(desk, team)
-        await desk.press("3")
+        await desk.press("right")
         await desk.until(lambda: "edited before it was approved · +1 −1" in desk.detail, "the record")
         assert "+   true" in desk.detail
     assert given == [(COMMAND["command"], ".sh")]
@@ -372,7 +372,7 @@ async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTea
         answer = await answered(desk, team)
         told = "Answered the question of task-manager"
         await desk.until(lambda: any(told in toast for toast in desk.toasts), "what was written")
-        await desk.press("3")
+        await desk.press("right")
         await desk.until(lambda: "Which months? January, March" in desk.detail, "the answer")
     assert answer.payload["answers"] == {"Which database?": "PostgreSQL", "Which months?": ["January", "March"]}
 
@@ -417,7 +417,7 @@ async def test_what_was_answered_in_the_session_leaves_the_list_and_is_not_appro
         await desk.until(lambda: "answered in the session · n next" in desk.detail, "how it ended, to be read")
         await desk.press("n")
         await desk.until(lambda: desk.rows == [], "an empty list")
-        await desk.press("3")
+        await desk.press("right")
         await desk.until(lambda: "withdrawn" in desk.detail, "how it ended")
         assert "answered in the session" in desk.detail
         assert "approved" not in desk.text.lower()
@@ -466,7 +466,7 @@ async def test_no_field_of_a_request_steers_the_screen(team: MemoryTeam, size: t
             await desk.press("1", "2", "escape")
             await desk.until(lambda: not isinstance(desk.app.screen, Form), "the list")
             await desk.press(*("j",) * (number < 4))
-        await desk.press("3")
+        await desk.press("right")
         assert not UNSAFE.search(desk.text.replace("\n", ""))
 
 

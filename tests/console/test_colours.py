@@ -26,7 +26,13 @@ def folder(tmp_path: Path) -> Path:
 
 def tour(terminal: Terminal) -> None:
     """Look at a few places."""
-    for key, text in (("", "Escalation"), ("2", "task-manager"), ("3", "open"), ("1", "◆ task-manager"), ("?", "Keys")):
+    for key, text in (
+        ("", "Escalation"),
+        ("2", "task-manager"),
+        ("1l", "All requests ·"),
+        ("1", "React 18"),
+        ("?", "Keys"),
+    ):
         terminal.send(key)
         terminal.wait_for(text)
 
@@ -37,7 +43,7 @@ def test_without_colours_none_is_written_and_every_state_has_its_word(folder: Pa
         assert not COLOUR.search(bytes(terminal.output))
         terminal.send("\x1b")
         terminal.wait_gone("Keys ·")
-        terminal.wait_for("▲ dev-r-3-2", "◆ task-manager", "✗ architect", "● LIVE", "▌")
+        terminal.wait_for("▲ React 18", "◆ Refactor", "1 failing", "● LIVE", "▌")
 
 
 def test_sixteen_colours_are_enough(folder: Path) -> None:

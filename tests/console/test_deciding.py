@@ -211,7 +211,7 @@ async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: 
 async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -> None:
     sending.send(Caller(team, AUTHOR), to=LEAD, summary="The report is ready for reading", content="Here it is")
     async with opened(team) as desk:
-        await desk.press("enter", "G", "escape", "2", "enter", "enter", "3", "6", "1")
+        await desk.press("enter", "G", "escape", "2", "enter", "enter", "1", "right", "3", "1")
         assert [message.status for message in team.snapshot().messages] == ["pending"]
         assert team.audit(limit=1)[0].action == "send"
 
@@ -219,7 +219,7 @@ async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -
 async def test_only_the_lead_answers_plans(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, me="file-manager") as desk:
-        await desk.press("3", "a")
+        await desk.press("right", "a")
         await desk.until(lambda: any("only ceo answers" in toast for toast in desk.toasts), "a reason")
         assert desk.app.screen is desk.app.main
 
@@ -235,7 +235,7 @@ async def test_a_key_that_would_write_says_that_the_team_is_open_read_only(team:
 async def test_a_key_that_is_refused_again_and_again_is_answered_once(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, me="file-manager") as desk:
-        await desk.press("3", *"aaaa", "r")
+        await desk.press("right", *"aaaa", "r")
         await desk.until(lambda: any(toast.startswith("reject") for toast in desk.toasts), "an answer to the last key")
         assert desk.toasts == ["approve: only ceo answers it", "reject: only ceo answers it"]
 

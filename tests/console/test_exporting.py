@@ -70,7 +70,7 @@ async def test_a_read_only_console_writes_no_file_and_says_so(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with opened(team, read_only=True) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: len(desk.rows) == 3, "the history")
         await desk.press("w")
         await desk.until(lambda: desk.toasts == ["export: the console is read-only and writes no file"], "why not")
@@ -85,7 +85,7 @@ async def test_the_history_on_the_screen_is_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with opened(team) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: len(desk.rows) == 3, "the history")
         await desk.press("w")
         form = await desk.form()

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 async def test_the_store_its_lock_its_watch_and_its_audit_are_shown(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, size=(160, 40)) as desk:
-        await desk.press("7")
+        await desk.press("4")
         await desk.until(lambda: "intact to line 1 · last plan by task-manager" in desk.text, "the audit trail")
         for words in ("queue", "1 message ·", "is free", "LIVE"):
             assert words in desk.text
@@ -35,7 +35,7 @@ async def test_a_broken_audit_chain_says_where(team: MemoryTeam) -> None:
     hand_in_plan(team, "Another plan that comes after it")
     team._state.audit[0] = replace(team._state.audit[0], intact=False)
     async with opened(team) as desk:
-        await desk.press("7")
+        await desk.press("4")
         await desk.until(lambda: "the chain is broken at line 1" in desk.text, "the break")
 
 
@@ -60,7 +60,7 @@ async def test_each_of_several_words_on_the_settings_can_be_read(team: MemoryTea
     wrong = [Problem("SETTING", "warning", f"config:{number}", f"the {number} is wrong", "") for number in (1, 2, 3)]
     team._config = replace(team.config(), problems=tuple(wrong))
     async with opened(team) as desk:
-        await desk.press("7")
+        await desk.press("4")
         await desk.until(lambda: "the 3 is wrong" in desk.text, "the settings")
         first = next(place for place, key in enumerate(desk.rows) if "the 1 is wrong" in key)
         await desk.press(*"j" * first)
@@ -73,7 +73,7 @@ async def test_settings_that_are_wrong_are_no_fault_of_the_watch(tmp_path: Path)
     write_team(tmp_path, letters(3))
     (tmp_path / "messenger-config.yaml").write_text("name: [", encoding="utf-8")
     async with opened(open_team(str(tmp_path)), size=(120, 40)) as desk:
-        await desk.press("7")
+        await desk.press("4")
         await desk.until(lambda: "✓ settings" not in desk.text and "this is not YAML" in desk.text, "the settings")
         await desk.until(lambda: "● watch" in desk.text, "a watch that is well")
 
@@ -86,7 +86,7 @@ async def test_a_trail_that_could_not_be_read_is_read_again(team: MemoryTeam, mo
     async with opened(team) as desk:
         with monkeypatch.context() as patch:
             patch.setattr(team, "audit", fails)
-            await desk.press("7")
+            await desk.press("4")
             await desk.until(lambda: "cannot be read" in desk.text, "why it is not there")
         desk.app._tick()
         await desk.until(lambda: "intact to line" in desk.text, "the trail")
@@ -98,7 +98,7 @@ async def test_the_facts_say_how_long_ago_also_where_nothing_changes(team: Memor
     snapshot = team.snapshot
     team.snapshot = lambda **options: replace(snapshot(**options), changed_at=began)  # type: ignore[method-assign]
     async with opened(team) as desk:
-        await desk.press("7")
+        await desk.press("4")
         await desk.until(lambda: "1 message · changed" in desk.text, "the queue")
         clock.advance(3 * 3600)
         desk.app._tick()
@@ -117,9 +117,8 @@ async def test_a_finding_says_where_and_what_to_do(team: MemoryTeam) -> None:
     )
     team._state.messages = (lost,)
     async with opened(team) as desk:
-        await desk.press("7")
+        await desk.press("4")
         await desk.until(lambda: "answers plan-that-never-was" in desk.text, "the finding")
-        await desk.press("G")
         await desk.until(lambda: "→ " in desk.detail, "the next step")
 
 
@@ -137,9 +136,8 @@ async def test_what_is_wrong_with_an_unreadable_queue_stands_first(
     async with opened(team) as desk:
         assert "✗ UNREADABLE" in desk.text
         assert "The queue cannot be read" in desk.text
-        await desk.press("7")
+        await desk.press("4")
         await desk.until(lambda: "unreadable: queue.yaml:47: the frame is broken" in desk.text, "where it is")
-        await desk.press("G")
         await desk.until(lambda: "Repair line 47." in desk.detail, "the next step")
 
 

@@ -37,7 +37,7 @@ def _is_known(desk: Desk) -> bool:
     return request is not None and any(evidence.wish.message is request.question for evidence in kept)
 
 
-@pytest.mark.parametrize("mode", ["1", "3"])
+@pytest.mark.parametrize("mode", ["1", "right"])
 async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rested_on_it(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
@@ -48,7 +48,7 @@ async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rest
         monkeypatch.setattr(pane, "_REST", 3_600.0)
         desk.app.main.shelf.evidence.clear()
         drawn: list[Document] = []
-        listing = desk.app.main.panes.listing
+        listing = desk.app.main.listing
         first = listing.detail.document if listing is not None else None
         assert first is not None
         real = Detail.show
@@ -71,8 +71,8 @@ async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rest
 async def test_what_stands_beside_the_next_row_is_looked_for_before_anybody_goes_there(team: MemoryTeam) -> None:
     _hand_in(team)
     async with opened(team) as desk:
-        await desk.press("3")
-        rows = desk.app.main.panes.listing
+        await desk.press("right")
+        rows = desk.app.main.listing
         assert rows is not None
         open_rows = [row.key for row in rows.rows.rows if row.is_open]
         assert len(open_rows) == len(_NAMES)
@@ -95,7 +95,7 @@ async def test_a_key_draws_what_is_ready_at_once_and_a_held_key_draws_rows_only(
 
     async with opened(team) as desk:
         await desk.press("2", "tab")
-        listing = desk.app.main.panes.listing
+        listing = desk.app.main.listing
         assert listing is not None
         monkeypatch.setattr(pane, "_REST", 3_600.0)
         monkeypatch.setattr(pane, "monotonic", clock)

@@ -86,7 +86,7 @@ async def test_no_command_is_offered_with_a_name_that_a_shell_could_take_apart(c
     team = MemoryTeam(config=TeamConfig(name="t", lead="ceo"), clock=clock)
     heard(team, "../evil", "$(x)", to=FINANCE)
     async with opened(team, me="ceo") as desk:
-        await desk.press("3")
+        await desk.press("right")
         await desk.shows("plan --as '财务经理'")
         await desk.press("Y")
         assert desk.app.clipboard.endswith("plan --as '财务经理' --content 'Read it, write it, test it'")

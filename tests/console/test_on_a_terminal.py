@@ -76,7 +76,7 @@ def test_the_mouse_chooses_tabs_rows_and_agents_and_turns_pages(tmp_path: Path) 
         for _ in range(3):
             terminal.send(f"\x1b[<{_WHEEL_DOWN};20;20M")
         terminal.wait_until(lambda: terminal.text.splitlines()[5] != first, "older rows")
-        click(terminal, "architect")
+        click(terminal, "1 failing")
         terminal.wait_for("Agents ·", "architect · 2 · failing")
 
 
@@ -205,8 +205,8 @@ def test_a_file_of_preferences_that_is_no_toml_is_told_and_the_console_works(tmp
     config.write_text('theme = "light"\n[keys\nfilter = "f"\n', encoding="utf-8")
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("LIVE", "Escalation", "config.toml:2")
-        terminal.send("3")
-        terminal.wait_for("Requests ·")
+        terminal.send("l")
+        terminal.wait_for("All requests ·")
 
 
 @pytest.mark.parametrize("opens", [("-t", "."), ("demo",)])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from team_console.console.actions import configure_keys, usual_keys
-from team_console.console.modes.requests import RequestsPane
+from team_console.console.modes.needs import RequestsPane
 from team_console.console.palette import ActionProvider
 from team_console.console.preferences import Notices, Preferences, as_toml, check, load
 from team_console.console.screens import ThemeList
@@ -142,7 +142,7 @@ async def test_keys_theme_columns_and_sorting_of_the_user_hold(
     hand_in_plan(team)
     async with opened(team) as desk:
         assert desk.app.theme == CONTRAST
-        await desk.press("3")
+        await desk.press("right")
         await desk.until(lambda: isinstance(desk.app.main.pane, RequestsPane), "the requests")
         await desk.until(lambda: "by agent" in desk.text, "the sorting")
         pane = desk.app.main.pane
@@ -189,7 +189,7 @@ async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter
 async def test_the_place_and_the_filter_of_last_time_are_gone_back_to(team: MemoryTeam) -> None:
     hand_in_plan(team, "Split the loader from the renderer")
     async with opened(team) as desk:
-        await desk.press("3", "slash")
+        await desk.press("right", "slash")
         await desk.type("loader")
         await desk.press("enter")
         await desk.until(lambda: "/ loader" in desk.text, "the filter")
@@ -223,7 +223,7 @@ async def test_hits_of_a_filter_are_marked_and_gone_to(team: MemoryTeam) -> None
         await desk.press("slash")
         await desk.type("loader")
         await desk.until(lambda: len(desk.rows) == 2, "the hits")
-        lines = [pane.rows.render_line(number) for number in range(3)]  # type: ignore[attr-defined]
+        lines = [pane.rows.render_line(number) for number in range(5)]
         segments = [segment for line in lines for segment in line if segment.text == "loader"]
         assert [bool(segment.style and segment.style.underline) for segment in segments] == [True, True]
         await desk.press("escape", "g")
@@ -231,7 +231,7 @@ async def test_hits_of_a_filter_are_marked_and_gone_to(team: MemoryTeam) -> None
         keys = []
         for key in ("n", "n", "N"):
             await desk.press(key)
-            keys.append(pane.rows.cursor_row.title)  # type: ignore[attr-defined]
+            keys.append(pane.rows.cursor_row.title)  # type: ignore[union-attr]
         assert all("loader" in title for title in keys)
         assert keys[0] == keys[2] != keys[1] or len(set(keys)) == 1
 
@@ -244,8 +244,8 @@ async def test_the_palette_finds_agents_by_name(team: MemoryTeam) -> None:
         await desk.type("agent file")
         await desk.until(lambda: "agent file-manager" in desk.text, "the agent")
         await desk.pilot.press("enter")
-        await desk.until(lambda: desk.app.main.mode == "inboxes", "the inboxes")
-        await desk.until(lambda: desk.app.main.pane.roster.cursor_key == "file-manager", "its inbox")  # type: ignore[attr-defined]
+        await desk.until(lambda: desk.app.main.mode == "agents", "the agents")
+        await desk.until(lambda: desk.app.main.pane.roster.cursor_key == "file-manager", "its page")  # type: ignore[attr-defined]
 
 
 @pytest.mark.anyio

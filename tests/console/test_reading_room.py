@@ -179,7 +179,7 @@ async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(
 ) -> None:
     hand_in_plan(team, content=plan_of(LINES))
     async with opened(team, size=size) as desk:
-        for place in ("2", "3", "6"):
+        for place in ("2", "3", "1", "right"):
             await desk.press(place)
             await desk.until(lambda: desk.app.main.pane.is_complete, "the place")
             await desk.press(*("enter",) * (place == "2"))

@@ -30,7 +30,7 @@ def given_up(team: MemoryTeam, summary: str) -> str:
 async def test_a_discard_names_what_it_discards_and_keeps_the_reason_typed(team: MemoryTeam) -> None:
     message_id = given_up(team, "The nightly export has no home")
     async with opened(team) as desk:
-        await desk.press("4")
+        await desk.press("6")
         await desk.until(lambda: "nightly export" in desk.text, "the delivery")
         await desk.press("x")
         await desk.form()
@@ -52,6 +52,6 @@ async def test_a_discard_names_what_it_discards_and_keeps_the_reason_typed(team:
 async def test_an_error_is_said_once_beside_a_delivery(team: MemoryTeam) -> None:
     given_up(team, "The nightly export has no home")
     async with opened(team) as desk:
-        await desk.press("4")
+        await desk.press("6")
         await desk.until(lambda: "exit status 75" in desk.detail, "the delivery")
         assert desk.detail.count("exit status 75") == 1

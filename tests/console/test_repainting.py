@@ -48,7 +48,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> pyte.Screen:
 
 async def is_painted(desk: Desk, terminal: pyte.Screen) -> None:
     """Fail unless the terminal comes to show, cell by cell, what stands on the screen: what is wrong stays wrong."""
-    await desk.until(lambda: desk.app.main.panes.shown_in_front is desk.app.situation, "the newest reading")
+    await desk.until(lambda: desk.app.main.shown_in_front is desk.app.situation, "the newest reading")
     await desk.pilot.pause()
     with suppress(AssertionError):  # told below, with what differs
         await desk.until(lambda: _stripped(terminal.display) == _stripped(desk.text.splitlines()), "the picture")
@@ -71,14 +71,14 @@ async def changed(desk: Desk, terminal: pyte.Screen, act: Callable[[], object]) 
     await is_painted(desk, terminal)
 
 
-@pytest.mark.parametrize("modes", ["1", "2", "36", "12345678"])
+@pytest.mark.parametrize("modes", ["1", "2", "l3", "1l23l456"])
 async def test_changes_are_painted_from_their_first_cell_to_their_last(
     team: MemoryTeam, clock: Clock, terminal: pyte.Screen, modes: str
 ) -> None:
     async with opened(team) as desk:
         await is_painted(desk, terminal)
         for number in range(6):
-            if modes[number % len(modes)] not in "18":
+            if modes[number % len(modes)] not in "1":
                 await desk.press(modes[number % len(modes)])
             clock.advance(70 * number)
             sender = ("file-manager", AUTHOR, "schedule-manager")[number % 3]
@@ -108,9 +108,9 @@ async def test_a_form_and_what_it_leaves_are_painted(team: MemoryTeam, terminal:
 
 _KEYS = (
     *("j", "j", "tab", "j", "pagedown", "G", "home", "shift+tab", "space", "asterisk", "asterisk", "v"),
-    *("2", "j", "tab", "j", "j", "pagedown", "3", "j", "slash", "p", "l", "a", "n", "enter", "escape", "end"),
-    *("4", "j", "enter", "pagedown", "5", "j", "j", "enter", "6", "j", "pagedown", "end", "c", "escape"),
-    *("7", "j", "8", "j", "question_mark", "pagedown", "escape", "colon", "t", "h", "escape", "1", "j", "r", "x"),
+    *("2", "j", "tab", "j", "j", "pagedown", "1", "l", "j", "slash", "p", "l", "a", "n", "enter", "escape", "end"),
+    *("6", "j", "enter", "pagedown", "5", "j", "j", "enter", "3", "j", "pagedown", "end", "c", "escape"),
+    *("4", "j", "3", "l", "j", "question_mark", "pagedown", "escape", "colon", "t", "h", "escape", "1", "j", "r", "x"),
     *("escape", "b", "a", "escape", "m", "escape", "home"),
 )
 """Through every mode, lists and details up and down, filters, forms, overlays."""

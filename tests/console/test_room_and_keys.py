@@ -35,7 +35,7 @@ async def test_the_export_of_the_history_leaves_its_rows_in_sight(team: MemoryTe
     for number in range(12):
         hand_in_plan(team, f"Plan number {number}")
     async with opened(team, size=(80, 24)) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: "Plan number 11" in desk.text, "the history")
         await desk.press("w")
         await desk.form()

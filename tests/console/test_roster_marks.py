@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.modes.inboxes import InboxesPane
+from team_console.console.modes.agents import AgentsPane
 
 from tests.console.conftest import opened
 from tests.memory_team import MemoryTeam
@@ -15,7 +15,7 @@ async def test_marked_agents_are_counted_and_the_one_under_the_cursor_is_copied(
     async with opened(team) as desk:
         await desk.press("2")
         pane = desk.app.main.pane
-        assert isinstance(pane, InboxesPane)
+        assert isinstance(pane, AgentsPane)
         await desk.press("space", "space")
         await desk.shows("* 2 marked")
         under = pane.roster.cursor_key

@@ -1,4 +1,4 @@
-"""Rows of one line, details that begin with what they are about, ids on demand, and empty lists that lead on."""
+"""Rows of two lines where they fit, details that begin with their title, ids on demand, empty lists that lead on."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import shlex
 from functools import partial
 
 import pytest
-from team_console.console.modes.inboxes import InboxesPane
+from team_console.console.modes.agents import AgentsPane
 from team_console.console.selection import Mode
 from team_console.console.words import command_for
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
+from team_console.widgets.bars import KeyBar
 
 from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
@@ -32,13 +33,28 @@ async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: Me
         assert request not in desk.detail
 
 
-@pytest.mark.parametrize("size", [(100, 40), (120, 40), (200, 55), (300, 60)])
-async def test_each_row_has_one_line_from_100_columns_on(team: MemoryTeam, size: tuple[int, int]) -> None:
-    for number in range(3):
-        sending.send(Caller(team, AUTHOR), to=LEAD, summary=f"Note number {number} of three notes", content="x")
+@pytest.mark.parametrize(("size", "below"), [((100, 40), True), ((200, 55), True), ((80, 24), False)])
+async def test_a_row_tells_what_there_is_to_decide_on_a_second_line_where_it_fits(
+    team: MemoryTeam, size: tuple[int, int], below: bool
+) -> None:
+    hand_in_plan(team, "Split the loader from the renderer")
     async with opened(team, size=size) as desk:
-        lines = [line for line in desk.text.splitlines() if "▏" in line and "Note number" in line.partition("▏")[0]]
-        assert len(lines) == 3
+        lines = [line.partition("▏")[0] for line in desk.text.splitlines()]
+        heading = next(number for number, line in enumerate(lines) if line.split() == ["WAITING", "1"])
+        row = heading + 1
+        assert "Split the loader" in lines[row]
+        assert (f"PLAN · {AUTHOR} · 2 lines" in lines[row + 1]) is below
+        assert (AUTHOR in lines[row]) is not below
+
+
+async def test_the_footer_says_how_many_marked_things_a_key_acts_on(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    sending.send(Caller(team, AUTHOR), to=LEAD, summary="The loader is split", content="x")
+    async with opened(team) as desk:
+        await desk.press("space", "space")
+        await desk.until(lambda: "approve 2 marked" in desk.app.main.query_one(KeyBar).text, "both of them")
+        await desk.press("right")
+        await desk.until(lambda: "approve…" in desk.app.main.query_one(KeyBar).text, "no mark in this list")
 
 
 async def test_twice_as_late_as_allowed_looks_worse_than_late(team: MemoryTeam, clock: Clock) -> None:
@@ -56,7 +72,7 @@ async def test_history_has_a_heading_for_each_day_and_decisions_in_words(team: M
     clock.advance(86_400)
     sending.send(Caller(team, AUTHOR), to="file-manager", summary="Now with a way back", content="x")
     async with opened(team) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: len(desk.rows) >= 3, "the history")
         assert "today · Wednesday 2026-02-25" in desk.text
         assert "yesterday · Tuesday 2026-02-24" in desk.text
@@ -68,7 +84,7 @@ async def test_a_verdict_without_words_names_what_it_is_about(team: MemoryTeam) 
     request = hand_in_plan(team, "Split the loader from the renderer")
     requests.approve(Caller(team, LEAD), request_id=request)
     async with opened(team) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: len(desk.rows) >= 2, "the history")
         assert "✓ approved plan: Split the loader from the renderer" in desk.text
 
@@ -76,18 +92,18 @@ async def test_a_verdict_without_words_names_what_it_is_about(team: MemoryTeam) 
 @pytest.mark.parametrize("mode", list(Mode))
 async def test_an_empty_list_says_what_it_is_for_and_copies_a_command(team: MemoryTeam, mode: Mode) -> None:
     async with opened(team, size=(160, 40)) as desk:
-        await desk.press(str(list(Mode).index(mode) + 1))
+        await desk.press(mode.key, *(() if mode.place is mode else ("right",)))
         await desk.until(lambda: desk.app.main.mode is mode, mode.label)
         if mode is Mode.HEALTH:
             return
         await desk.until(lambda: "team-console" in desk.text.split("Y copies")[-1], "the command")
-        if mode is Mode.INBOXES:
+        if mode is Mode.AGENTS:
             await desk.press("enter")
         await desk.press("Y")
         await desk.until(lambda: "Copied the command" in desk.text, "the toast")
 
 
-@pytest.mark.parametrize("mode", ["1", "2", "3"])
+@pytest.mark.parametrize("mode", ["1", "2", "right"])
 async def test_no_command_is_copied_where_none_is_offered(team: MemoryTeam, mode: str) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
@@ -103,7 +119,7 @@ async def test_the_command_of_an_empty_inbox_puts_something_into_that_inbox(team
         await desk.press("2")
         await desk.until(lambda: "Agents" in desk.text, "the roster")
         pane = desk.app.main.pane
-        assert isinstance(pane, InboxesPane)
+        assert isinstance(pane, AgentsPane)
         for row in pane.roster.rows:
             pane.roster.select(row.name)
             await desk.until(partial(_offers, desk, row.name), f"a message to {row.name}")

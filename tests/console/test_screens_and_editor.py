@@ -128,7 +128,7 @@ async def test_a_path_without_a_team_is_refused_and_nothing_is_left(team: Memory
 async def test_a_tip_says_what_to_try_next_and_esc_takes_it_away_for_good(team: MemoryTeam) -> None:
     request_id = hand_in_plan(team)
     async with opened(team) as desk:
-        desk.app.main.frame.tip = 0
+        desk.app.main.tip = 0
         desk.app.main.show_again()
         await desk.until(lambda: "rejects this plan with a reason" in read(desk), "the first tip")
         requests.approve(Caller(team, LEAD), request_id=request_id)
@@ -152,18 +152,18 @@ async def test_a_tip_is_whole_and_names_keys_only_where_they_do_what_it_says(tea
             await desk.until(lambda: words in tip.text, words)
             assert tip.text.replace("  esc ✕", "") in tip.render_line(0).text
 
-        desk.app.main.frame.tip = 0
+        desk.app.main.tip = 0
         desk.app.main.show_again()
         await says("Try  r rejects")
         await desk.press("j")
         await says("↓ and ↑")
         await desk.press("2")
         await says("Try  1 shows")
-        await desk.press("6", "slash")
+        await desk.press("3", "slash")
         await desk.until(lambda: not tip.text, "no tip while what is typed are letters")
         await desk.press("escape")
         await says("Try  1 shows")
-        await desk.press("3")
+        await desk.press("1", "right")
         await says("Try  r rejects")
 
 
@@ -185,18 +185,6 @@ async def test_a_broadcast_is_offered_only_where_somebody_would_get_it(clock: Cl
         await desk.press("b")
         await desk.until(lambda: bool(desk.toasts), "why not")
         assert "nobody else is in the team yet" in desk.toasts[-1]
-
-
-async def test_the_last_event_names_agents_by_their_short_names_and_the_pulse_stands_apart(clock: Clock) -> None:
-    names = (LEAD, *(f"agent-with-a-very-long-name-of-its-department-{number:02d}" for number in range(30)))
-    agents = MappingProxyType({name: Agent(name) for name in names})
-    config = TeamConfig(name="a-team-with-quite-a-long-name-of-its-own", lead=LEAD, agents=agents, declared=True)
-    team = MemoryTeam(config=config, clock=clock)
-    sending.send(Caller(team, names[7]), to=names[8], content="It is done.", summary="The nightly export is done")
-    async with opened(team, size=(60, 24)) as desk:
-        await desk.until(lambda: "06 → agent-07: The" in desk.text, "the last event")
-        assert "……" not in desk.text
-        assert "  ● LIVE" in desk.text.splitlines()[0]
 
 
 def _key(letter: str) -> str:

@@ -43,5 +43,5 @@ async def test_a_request_says_its_kind_whatever_its_summary_says(team: MemoryTea
         payload = {**body, "summary": f"{kind} dev-runner"}
         sending.send(Caller(team, "task-manager"), to=LEAD, type=kind, payload=payload)
     async with opened(team, size=(width, 24)) as desk:
-        await desk.press("3")
-        await desk.shows("create", "Wants a dev-runner", "destroy", "End dev-runner")
+        await desk.press("right")
+        await desk.shows("CREATE", "Wants a dev-runner", "END", "End dev-runner")

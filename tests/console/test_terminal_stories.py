@@ -57,8 +57,8 @@ def test_what_comes_together_is_one_notice_and_a_console_that_only_looks_tells_i
         for keys in ("jj", "a\r", "rno\r", "d", "D"):
             terminal.send(keys)
             terminal.settle()
-        terminal.send("3")
-        terminal.wait_for("Requests ·")
+        terminal.send("l")
+        terminal.wait_for("All requests ·")
         assert decided(team) == before
 
 

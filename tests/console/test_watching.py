@@ -52,7 +52,7 @@ async def test_archives_that_cannot_be_read_are_not_an_empty_history(tmp_path: P
         archive.write_bytes(harm)
     (tmp_path / "team" / "message-queue.yaml").write_text("messages: []\n")
     async with opened(open_team(str(tmp_path / "team"))) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: "The archives cannot be read" in desk.text, "a word about the archives")
         assert "Nothing was found" not in desk.text
         assert "archive.yaml" in desk.text
@@ -63,7 +63,7 @@ async def test_an_archive_that_cannot_be_read_whole_is_named_below_the_rest(tmp_
     archive = sorted((tmp_path / "team" / "archive").glob("*.yaml"))[0]
     archive.write_bytes(archive.read_bytes()[:-9])
     async with opened(open_team(str(tmp_path / "team"))) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: "not all of it can be read" in desk.text, "a word about the archive")
         assert archive.name[:20] in desk.text
         assert len(desk.rows) > 10
@@ -99,7 +99,7 @@ async def test_what_another_program_appends_to_archives_is_shown_at_once(tmp_pat
         "  created: 2027-02-24T10:30:00Z\n  payload:\n    summary: appended by hand {0}\n    content: c\n"
     )
     async with opened(open_team(str(folder), read_only=is_read_only)) as desk:
-        await desk.press("6")
+        await desk.press("3")
         await desk.until(lambda: len(desk.rows) > 10, "the history")
         for number, path in enumerate((known, folder / "archive" / "nobody-yet-archive.yaml")):
             with path.open("a") as file:

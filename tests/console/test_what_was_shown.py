@@ -17,9 +17,9 @@ pytestmark = pytest.mark.anyio
 async def test_an_approval_in_inboxes_shows_and_keeps_the_evidence(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team, size=(160, 50)) as desk:
-        await desk.press("2")
+        await desk.press("2", "enter")
         await desk.until(lambda: "no record: it is not connected with `join`" in desk.detail, "the evidence")
-        await desk.press("enter", "a")
+        await desk.press("a")
         await desk.form()
         await desk.press("enter")
         await desk.until(lambda: verdicts(team) != [], "the verdict")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from team_console.console.main import Frame, Shown
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
+from team_console.widgets.bars import Standing, StatusLine
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -14,16 +14,16 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def painted(monkeypatch: pytest.MonkeyPatch) -> list[Shown]:
+def painted(monkeypatch: pytest.MonkeyPatch) -> list[Standing]:
     """What the frame was drawn from, each time it was."""
-    known: list[Shown] = []
-    show = Frame.show
+    known: list[Standing] = []
+    show = StatusLine.show
 
-    def counted(self: Frame, shown: Shown) -> None:
+    def counted(self: StatusLine, shown: Standing) -> None:
         known.append(shown)
         show(self, shown)
 
-    monkeypatch.setattr(Frame, "show", counted)
+    monkeypatch.setattr(StatusLine, "show", counted)
     return known
 
 
@@ -36,7 +36,7 @@ async def looked(desk: Desk) -> None:
 
 
 async def test_a_look_that_found_nothing_new_paints_nothing(
-    team: MemoryTeam, clock: Clock, painted: list[Shown]
+    team: MemoryTeam, clock: Clock, painted: list[Standing]
 ) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
@@ -50,7 +50,7 @@ async def test_a_look_that_found_nothing_new_paints_nothing(
         assert desk.app.main.pane.situation is desk.app.situation
 
 
-async def test_a_look_that_found_something_paints_it(team: MemoryTeam, painted: list[Shown]) -> None:
+async def test_a_look_that_found_something_paints_it(team: MemoryTeam, painted: list[Standing]) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.until(lambda: "Refactor the report" in desk.text, "the plan")

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from team_console.console.app import ConsoleApp
-from team_console.console.modes.pane import ListPane
 from team_console.console.selection import Mode
 from team_console.store.backends.open import open_team
 from textual.pilot import Pilot
@@ -51,8 +50,8 @@ async def _draw(folder: Path, size: tuple[int, int]) -> dict[str, str]:
     async with app.run_test(size=size) as pilot:
         while app.situation.sight is None or not app.feed.is_deep:
             await pilot.pause(0.02)
-        for number, mode in enumerate(Mode, start=1):
-            await pilot.press(str(number))
+        for mode in Mode:
+            await pilot.press(mode.key, *(() if mode.place is mode else ("right",)))
             pictures[f"{mode}-{size[0]}x{size[1]}"] = await _settled(app, pilot)
     return pictures
 
@@ -68,7 +67,7 @@ async def _settled(app: ConsoleApp, pilot: Pilot[int]) -> str:
 def _is_whole(app: ConsoleApp) -> bool:
     """Whether the thing under the cursor is drawn, and nothing is still looked for: rows come first."""
     pane, text = app.main.pane, screen_text(app)
-    if not isinstance(pane, ListPane) or not pane.is_mounted:
+    if not pane.is_mounted:
         return False
     has_rows = pane.rows.cursor_row is not None
     detail = pane.detail

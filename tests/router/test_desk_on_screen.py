@@ -77,7 +77,7 @@ def _ask(terminal: Terminal, key: str, *texts: str) -> None:
 def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone(place: Place) -> None:
     with _open(place) as terminal:
         terminal.wait_for("LIVE", seconds=SECONDS)
-        reach(terminal, "4", "Deliveries · 6 · 3 failed")
+        reach(terminal, "6", "Deliveries · 6 · 3 failed")
         terminal.wait_for("Summary of MSG-dead-1", "disk full", "4 of 4 tries", seconds=SECONDS)
 
         _rest(terminal, 0.9)
@@ -111,7 +111,7 @@ def test_many_are_marked_previewed_and_treated_as_one_and_the_rest_is_left_alone
 def test_a_dead_letter_is_discarded_only_with_a_reason(place: Place) -> None:
     with _open(place) as terminal:
         terminal.wait_for("LIVE", seconds=SECONDS)
-        reach(terminal, "4", "Deliveries · 6 · 3 failed")
+        reach(terminal, "6", "Deliveries · 6 · 3 failed")
         _ask(terminal, "x", "It leaves the queue", "Discard 1")
         terminal.send(ENTER)
         terminal.wait_for("nothing was typed", seconds=SECONDS)

@@ -171,7 +171,7 @@ def test_a_held_lock_is_shown_with_who_since_when_and_whether_it_lives(folder: P
         holder.kill()
         holder.wait()
         terminal.wait_gone("LOCKED")
-        terminal.send("7")
+        terminal.send("4")
         terminal.wait_for("ended during hold")
         terminal.send("q")
         assert terminal.wait_exit() == 0

@@ -18,11 +18,11 @@ pytestmark = pytest.mark.slow
 LISTS = {
     "1": "Needs you",
     "2": "Agents",
-    "3": "Requests",
-    "4": "Deliveries",
+    "1l": "All requests",
+    "3": "History",
+    "4": "Health",
     "5": "Sprint",
-    "6": "History",
-    "7": "Health",
+    "6": "Deliveries",
 }
 _QUIET = 0.03
 
@@ -100,7 +100,7 @@ def _inbox_rows(tour: Tour) -> None:
 
 
 def _verdicts(tour: Tour) -> None:
-    tour.go("3")
+    tour.go("1l")
     for number in range(4):
         tour.press("a" if number % 2 else "r")
         if arrives(tour.terminal, "· esc ", 3.0):
@@ -125,7 +125,7 @@ def _letters(tour: Tour) -> None:
 
 
 def _remedies(tour: Tour) -> None:
-    tour.go("4")
+    tour.go("6")
     for key in "txeu":
         tour.press(" ", " ", key)
         tour.escape()
@@ -133,7 +133,7 @@ def _remedies(tour: Tour) -> None:
 
 
 def _frame(tour: Tour) -> None:
-    for mode in "1267":
+    for mode in "1234":
         tour.go(mode)
         tour.press("?", "G")
         tour.escape()

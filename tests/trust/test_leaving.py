@@ -82,7 +82,7 @@ def folder(team: CommandLine) -> Path:
 def type_words(terminal: Terminal) -> None:
     """Begin to reject the plan."""
     terminal.wait_for(PLAN[:20], "LIVE")
-    reach(terminal, "3", "Requests ·")
+    reach(terminal, "1l", "All requests ·")
     reach(terminal, "r", "enter reject")
     terminal.send(WORDS)
     terminal.wait_for(WORDS)
@@ -115,7 +115,7 @@ def assert_words_are_offered_again(folder: Path, state: Path) -> None:
     """The next console has what was typed."""
     with console(folder, env={"XDG_STATE_HOME": str(state)}) as again:
         again.wait_for(PLAN[:20], "LIVE")
-        reach(again, "3", "Requests ·")
+        reach(again, "1l", "All requests ·")
         reach(again, "r", WORDS)
         again.send(b"\x1b[27u")
         again.settle()

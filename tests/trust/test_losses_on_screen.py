@@ -30,11 +30,11 @@ def test_a_loss_while_the_console_runs_is_told_in_health_and_history(
     with console(team.folder) as terminal:
         terminal.wait_for("Needs you ·", "● LIVE", PLAN[:20], seconds=60)
         HARMS[harm](team.folder / FILES[file])
-        terminal.send("7")
+        terminal.send("4")
         terminal.wait_for("Health · 1 ", seconds=60)
-        terminal.send("G")
+        terminal.send("i")
         terminal.wait_for(code, seconds=60)
-        terminal.send("6")
+        terminal.send("3")
         terminal.wait_for("History ·", "not all of it can be read", seconds=60)
         terminal.send("q")
         assert terminal.wait_exit(60) == 0

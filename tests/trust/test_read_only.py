@@ -34,7 +34,16 @@ READ_ONLY_MOUNT = (
     "-c",
     'mount --bind . . && mount -o remount,ro,bind . && cd "$PWD" && exec "$@"',
 )
-SHOWN = ("Needs you", "Agents", "Requests", "Deliveries", "Sprint", "History", "Health")
+SHOWN = {
+    "1": "Needs you",
+    "1l": "All requests",
+    "2": "Agents",
+    "3": "History",
+    "3l": "Decisions ·",
+    "4": "Health",
+    "5": "Sprint",
+    "6": "Deliveries",
+}
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +69,9 @@ def session(folder: Path, *before: str, options: Sequence[str] = ("--read-only",
     """A whole session: every mode, every writing key, forms refused; it is over when this returns."""
     command = [*before, *COMMAND, "-t", ".", *options]
     with Terminal(command, cwd=folder, env={"XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder)}) as terminal:
-        terminal.wait_for("Needs you ·", "· ceo")
-        for number, title in enumerate(SHOWN, start=1):
-            reach(terminal, str(number), f"{title}")
+        terminal.wait_for("Needs you", "· ceo")
+        for key_of_place, title in SHOWN.items():
+            reach(terminal, key_of_place, title)
             for key in (
                 "j",
                 "a",

@@ -183,7 +183,7 @@ def test_keys_sent_in_one_go_decide_what_stood_under_the_cursor_once(team: Comma
     before = len(decided(team.folder))
     with console(team.folder) as terminal:
         terminal.wait_for("Needs you ·", "LIVE", PLAN[:20])
-        reach(terminal, "3", "Requests ·")
+        reach(terminal, "1l", "All requests ·")
         rest(terminal, 0.8)
         for burst in BURSTS:
             terminal.send(burst)
@@ -212,7 +212,7 @@ def test_what_enter_hands_in_can_be_taken_back_before_it_is_written(tmp_path: Pa
             terminal.send("U")
             terminal.wait_for("Taken back")
             assert (folder / "audit.jsonl").read_bytes() == before, key
-        reach(terminal, "4", "Deliveries ·")
+        reach(terminal, "6", "Deliveries ·")
         for key in "xe":
             rest(terminal, 0.8)
             terminal.send(key)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from team_console.widgets import text as cells
-from team_console.widgets.text import Line, crop, fit, pad, shorten, spread, text_of, width_of, wrap
+from team_console.widgets.text import Line, crop, fit, pad, spread, text_of, width_of, wrap
 
 TEXTS = st.text(st.sampled_from("ab c日本e\u0301🙂…-"), max_size=60)
 
@@ -70,7 +70,7 @@ HINDI, THAI, LAO = "\u0915\u093f", "\u0e19\u0e49\u0e33", "\u0e99\u0eb3"
 @pytest.mark.parametrize("width", range(1, 16))
 def test_what_stands_in_one_place_is_shown_whole_or_not_at_all(one: str, width: int) -> None:
     text = "ab" + one * 6 + "cd"
-    for cut in (crop(text, width), shorten(text, width), *(text_of(line) for line in wrap(((text, ""),), width))):
+    for cut in (crop(text, width), *(text_of(line) for line in wrap(((text, ""),), width))):
         assert not set(cut.replace(one, "")) - set("abcd …")
 
 

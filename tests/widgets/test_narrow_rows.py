@@ -11,9 +11,9 @@ from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 from team_console.widgets.bars import Banner, Notice, NoticeKind, Tab, TabBar
 from team_console.widgets.row_list import Drawing
-from team_console.widgets.rows import history_lines, inbox_lines, request_lines, roster_lines, sprint_lines
+from team_console.widgets.rows import history_lines, inbox_lines, kind_word, request_lines, roster_lines, sprint_lines
 from team_console.widgets.signs import AGENTS
-from team_console.widgets.text import Line, fit, short_names, text_of
+from team_console.widgets.text import Line, fit, text_of
 from textual.app import App, ComposeResult
 
 from tests.showcase import LEAD, NOW, build
@@ -49,7 +49,7 @@ def test_a_narrow_inbox_shows_what_a_message_is_about_rather_than_its_kind(view:
 def test_the_kind_and_the_asker_of_a_request_do_not_touch(view: View) -> None:
     for row in view.requests:
         words = cut(request_lines(row, drawing(94))[0], 94).split()
-        assert str(row.kind) in words
+        assert kind_word(row.kind) in words
 
 
 def test_an_answered_request_tells_since_when_it_is_answered(view: View) -> None:
@@ -108,21 +108,15 @@ async def test_tabs_move_closer_before_they_lose_their_words() -> None:
         assert all(label in bar.render_line(0).text for label in labels)
 
 
-def test_a_narrow_past_has_short_names_and_whole_titles_in_one_ink(view: View) -> None:
+def test_a_narrow_past_has_whole_titles(view: View) -> None:
     plan = next(inbox for inbox in view.inboxes[LEAD] if inbox.type == "plan_approval_request")
-    names = short_names(tuple(row.name for row in view.roster))
-    narrow = history_lines(plan, Drawing(78, NOW, 1, names=names))[0]
-    assert "task-m" in text_of(narrow)
+    narrow = history_lines(plan, Drawing(78, NOW, 1))[0]
+    assert "task-manager" in text_of(narrow)
     assert plan.summary in cut(narrow, 78)
-    assert {tone for text, tone in narrow if text.strip()} == {""}
-    broad = history_lines(plan, Drawing(118, NOW, 1, names=names))[0]
-    assert "task-manager" in text_of(broad)
-    assert {tone for text, tone in broad if text.strip()} == {"", "muted"}
 
 
 def test_an_unread_row_stands_out_as_a_whole_and_both_signs_say_how_urgent_it_is(view: View) -> None:
     plan = next(inbox for inbox in view.inboxes[LEAD] if inbox.type == "plan_approval_request")
-    state, priority, name, title, *_ = inbox_lines(plan, drawing(100))[0]
+    signs, _, title, *_ = inbox_lines(plan, drawing(100))[0]
     assert (plan.status, plan.priority) == ("pending", "high")
-    assert state[1] == priority[1] == "warn"
-    assert name[1] == title[1] == "strong"
+    assert (signs[1], title[1]) == ("warn", "strong")

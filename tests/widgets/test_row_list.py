@@ -1,9 +1,9 @@
-"""The list keeps its place by key and repaints only what changed."""
+"""The list keeps its place by key."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from team_console.widgets.row_list import Drawing, Headings, RowList
@@ -188,31 +188,6 @@ async def test_the_user_moving_the_cursor_is_no_disturbance() -> None:
         app.list.set_rows(rows("a", "b"), now=NOW)
         await pilot.press("j")
         assert app.list.undisturbed_for() == float("inf")
-
-
-async def test_only_changed_rows_are_repainted(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)) as pilot:
-        before = tuple(Row(f"k{index}", "x") for index in range(20))
-        app.list.set_rows(before, now=NOW)
-        await pilot.pause()
-        repaints = Repaints(app.list, monkeypatch)
-        app.list.set_rows((*before[:7], Row("k7", "changed"), *before[8:]), now=NOW)
-        assert repaints.lines == {7}
-
-
-async def test_time_repaints_only_rows_whose_age_reads_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = Lists()
-    async with app.run_test(size=(80, 24)) as pilot:
-        old = Row("old", since=NOW - timedelta(days=3))
-        app.list.set_rows((old, Row("young", since=NOW - timedelta(seconds=59))), now=NOW)
-        await pilot.pause()
-        repaints = Repaints(app.list, monkeypatch)
-        app.list.tick(NOW + timedelta(seconds=2))
-        assert repaints.lines == {1}
-        repaints.regions.clear()
-        app.list.tick(NOW + timedelta(seconds=3))
-        assert repaints.regions == []
 
 
 async def test_marks_belong_to_keys_and_end_with_their_rows() -> None:

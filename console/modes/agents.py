@@ -1,30 +1,31 @@
-"""Inboxes: who is in the team, what waits for each of them, and the message itself."""
+"""Agents: everybody with state and unread mail, and the page of the one under the cursor with its inbox."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.modes.pane import FilterLine, ListPane, beside, beside_report
+from team_console.console.modes.pane import FilterLine, Pane, beside, beside_report
 from team_console.console.selection import Mode, Selection
-from team_console.console.team import asked_title, names_of, signs_of
+from team_console.console.team import asked_title, signs_of
 from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
+from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.store.views.search import Found, message_found
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document
-from team_console.widgets.document import Document
-from team_console.widgets.row_list import Drawing, RowList
-from team_console.widgets.rows import inbox_lines, roster_lines, state_parts
-from team_console.widgets.signs import AGENTS, Sign
-from team_console.widgets.text import Line
+from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.row_list import Drawing, Headings, RowList
+from team_console.widgets.rows import inbox_lines, kind_word, roster_lines, state_parts, title_of
+from team_console.widgets.signs import AGENTS, Sign, status_sign
+from team_console.widgets.text import Line, pad, short_ago, span
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -32,25 +33,32 @@ from textual.events import DescendantFocus
 
 _ROOM_FOR_BOTH = 26
 """Cells of the roster from which on its title says both how many agents there are and what is unread."""
+_SAID = 50
+"""Messages of an agent that its page lists."""
+_LATEST = 5
+"""Messages that the summary of an agent names."""
 
 
-class InboxesPane(ListPane[Message]):
-    """Roster, the inbox of the agent under its cursor, and the message under the inbox's cursor."""
+class AgentsPane(Pane[Message]):
+    """Roster, the messages of the agent under its cursor, and its page or the message under the second cursor."""
 
     DEFAULT_CSS = """
-    InboxesPane .inboxes--lists { layout: horizontal; height: 1fr; }
-    InboxesPane #roster { width: 37; height: 100%; }
-    InboxesPane #inbox { width: 1fr; height: 100%; }
+    AgentsPane .agents--lists { layout: horizontal; height: 1fr; }
+    AgentsPane #roster { width: 37; height: 100%; }
+    AgentsPane #inbox { width: 1fr; height: 100%; }
     """
-    MODE: ClassVar[Mode] = Mode.INBOXES
+    MODE: ClassVar[Mode] = Mode.AGENTS
     MARKABLE: ClassVar[bool] = True
     _sought_agent = ""
+    _was_in_roster = True
     _agent: str | None = None
+    _page: AgentPage | None = None
+    _groups: Mapping[str, str] = MappingProxyType({})
     _signs: Mapping[str, Sign] = MappingProxyType({})
 
     @cached_property
     def rows(self) -> RowList[Message]:
-        """The inbox."""
+        """The messages of one agent."""
         return self.query_one("#inbox", RowList)
 
     @cached_property
@@ -59,24 +67,45 @@ class InboxesPane(ListPane[Message]):
         return self.query_one("#roster", RowList)
 
     @property
+    def chosen_from(self) -> RowList[Any]:
+        """The roster while its page is read, else the messages."""
+        return self.roster if self._is_in_roster else self.rows
+
+    @property
     def _is_in_roster(self) -> bool:
-        """Whether keys go to the roster; the screen knows it at once, the roster itself a little later."""
-        return self.screen.focused is self.roster
+        """Whether keys are about the agent under the roster's cursor, also while its page is read.
+
+        The screen knows what has the focus at once, the lists a little later.
+        """
+        focused = self.screen.focused
+        if focused in (self.roster, self.rows):
+            self._was_in_roster = focused is self.roster
+        return self._was_in_roster and focused in (self.roster, self.detail)
 
     def compose(self) -> ComposeResult:
-        """Roster and inbox side by side, the message right of them or below."""
+        """Roster and messages side by side, the page or a message right of them or below."""
         with Container(classes="pane--rows"):
-            with Container(classes="inboxes--lists"):
+            with Container(classes="agents--lists"):
                 yield RowList[RosterRow](
                     lambda row: row.name, self._draw_agent, roomy=20, matter=lambda row: row.name, id="roster"
                 )
-                yield RowList(self.key_of, self.draw, roomy=self.ROOMY, matter=self.matter_of, id="inbox")
+                yield self.make_list(id="inbox")
             yield FilterLine(self.query_values)
         yield Detail()
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
-        """A message as its recipient sees it."""
-        return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row))
+        """A message as its recipient sees it; of what the agent wrote, to whom."""
+        is_own = self._agent is not None and row.sender == self._agent and self._groups.get(row.message_id) == _IT_SAID
+        other = f"→ {', '.join(row.recipients)}" if is_own else ""
+        return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row), other=other)
+
+    def headings(self) -> Headings[Message]:
+        """What is open with the human, what the agent was told, what it said."""
+
+        def line(below: tuple[Message, ...], drawing: Drawing) -> Line:
+            return ((f" {self._groups.get(below[0].message_id, '')} {len(below):,}", "muted"),)
+
+        return Headings(lambda row: self._groups.get(row.message_id, ""), line)
 
     def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
         return roster_lines(row, drawing, self._sign_of(row))
@@ -93,7 +122,7 @@ class InboxesPane(ListPane[Message]):
         return row.status, row.payload
 
     def _with_what_is_read(self, rows: tuple[Message, ...]) -> tuple[Message, ...]:
-        """See `ListPane`; in the inbox of another agent nothing of the former one is read."""
+        """See `Pane`; on the page of another agent nothing of the former one is read."""
         former, self._agent = self._agent, self.roster.cursor_key
         if former == self._agent:
             return super()._with_what_is_read(rows)
@@ -101,15 +130,26 @@ class InboxesPane(ListPane[Message]):
         return rows
 
     def row_as_known(self, row: Message) -> Message:
-        """See `ListPane.row_as_known`."""
+        """See `Pane.row_as_known`."""
         snapshot = self.situation.snapshot
         live = snapshot.messages if snapshot is not None else ()
         return next((message for message in live if message.message_id == row.message_id), row)
 
     def rows_of(self, view: View) -> tuple[Message, ...]:
-        """The inbox of the agent under the roster's cursor."""
+        """The messages of the agent under the roster's cursor: open with the human, its inbox, what it said."""
         agent = self.roster.cursor_key
-        return tuple(view.inboxes.get(agent, ())) if agent is not None else ()
+        page = self._page = agent_page(view, agent) if agent is not None else None
+        if page is None:
+            return ()
+        asked = [row.question for row in page.open_with_reader if row.asker == agent]
+        groups: dict[str, str] = {}
+        rows: list[Message] = []
+        for group, messages in ((_OPEN, asked), (_INBOX, page.told), (_IT_SAID, page.said[:_SAID])):
+            for message in messages:
+                if groups.setdefault(message.message_id, group) == group:
+                    rows.append(message)
+        self._groups = groups
+        return tuple(rows)
 
     def found_in(self, row: Message) -> Found:
         """The message."""
@@ -118,6 +158,12 @@ class InboxesPane(ListPane[Message]):
     def request_of(self, row: Message) -> RequestRow | None:
         """The request it asks."""
         return self._request_of(row)
+
+    def shown_document(self) -> Document | None:
+        """In the roster the page of the agent, in its messages the one under the cursor."""
+        if not self._is_in_roster or self._page is None or self.situation.view is None:
+            return super().shown_document()
+        return agent_document(self._page, self.situation.view, self.now, self._sign_of(self._page.row))
 
     def document_of(self, row: Message) -> Document | None:
         """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
@@ -137,7 +183,7 @@ class InboxesPane(ListPane[Message]):
         )
 
     def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
-        """In the roster its agents, in the inbox its messages."""
+        """In the roster its agents, in the messages those."""
         if self._is_in_roster:
             agents = tuple(row.name for row in self.roster.marked_rows()) or tuple(
                 filter(None, [self.roster.cursor_key])
@@ -158,7 +204,7 @@ class InboxesPane(ListPane[Message]):
         )
 
     def subject(self) -> Selection:
-        """In the roster its row and its marks, in the inbox those of the inbox."""
+        """In the roster its row and its marks, in the messages theirs."""
         selection = super().subject()
         if not self._is_in_roster:
             return selection
@@ -179,14 +225,14 @@ class InboxesPane(ListPane[Message]):
         return tuple(asked[message.message_id] for message in messages if message.message_id in asked)
 
     def show(self, situation: ScreenState, now: datetime) -> None:
-        """Show another roster and the inbox that belongs to it."""
+        """Show another roster and the messages that belong to it."""
         view = situation.view
         self.situation, self.now = situation, now
         self._signs = signs_of(view)
-        empty = empty_words(Mode.INBOXES, situation)
+        empty = empty_words(Mode.AGENTS, situation)
         if view is not None and view.snapshot.messages:
             empty = ((("No agents are known yet", "muted"),),)
-        self.roster.set_rows(view.roster if view else (), now=now, empty=empty, names=names_of(view))
+        self.roster.set_rows(view.roster if view else (), now=now, empty=empty)
         if self._sought_agent:
             self.seek_agent(self._sought_agent)
         self._show_roster_title()
@@ -194,6 +240,7 @@ class InboxesPane(ListPane[Message]):
 
     def on_resize(self) -> None:
         """A title that fits."""
+        super().on_resize()
         if self.is_complete:
             self._show_roster_title()
 
@@ -203,7 +250,7 @@ class InboxesPane(ListPane[Message]):
         count = f"* {len(self.roster.marks):,} marked" if self.roster.marks else ""
         # What is to be read matters more than how many agents there are, where there is room for one of them.
         number = f" · {len(self.roster.rows)}" if not 0 < self.roster.size.width < _ROOM_FOR_BOTH else ""
-        set_title(self.roster, f"Agents{number}", count or (f"{unread:,} unread" if unread else ""))
+        set_title(self.roster, f"Agents{number}", count, f"{unread:,} unread" if unread and not count else "")
 
     def seek_agent(self, name: str) -> None:
         """Put the roster's cursor on an agent, now or once it is there."""
@@ -226,15 +273,15 @@ class InboxesPane(ListPane[Message]):
         return self.roster.undisturbed_for() if self._is_in_roster else self.rows.undisturbed_for()
 
     def title_of(self, shown: int, total: int) -> str:
-        """Whose inbox it is."""
+        """Whose page it is."""
         row = self.roster.cursor_row
         if row is None:
-            return "Inbox"
+            return "Messages"
         number = f"{shown:,}" if shown == total else f"{shown:,} of {total:,}"
         return f"{safe_line(row.name, 64)} · {number} · {self._sign_of(row).word}"
 
     def back(self) -> bool:
-        """From the inbox to the roster, after all else."""
+        """From the messages to the roster, after all else."""
         if super().back():
             return True
         if self.rows.has_focus:
@@ -246,17 +293,17 @@ class InboxesPane(ListPane[Message]):
         return False
 
     def first_step(self) -> str:
-        """See `ListPane`; it fills the inbox that is shown."""
+        """See `Pane`; it fills the inbox that is shown."""
         if self.rows.rows or self.query_text:
             return ""
         return first_step(self.MODE, self.situation, inbox=self.roster.cursor_key or "")
 
-    def _fill(self, *, again: bool = True) -> None:
-        super()._fill(again=again)
+    def _empty(self) -> tuple[Line, ...]:
         row = self.roster.cursor_row
-        if row is not None and not self.rows.rows and not self.query_text and is_sure(self.situation):
-            step = first_step_lines(self.MODE, self.situation, inbox=row.name)
-            self.rows.set_rows((), now=self.now, empty=(*_why_empty(row, self._sign_of(row)), *step))
+        if row is None or self.query_text or not is_sure(self.situation):
+            return super()._empty()
+        step = first_step_lines(self.MODE, self.situation, inbox=row.name)
+        return (*_why_empty(row, self._sign_of(row)), *step)
 
     @on(RowList.Moved, "#roster")
     def _agent_chosen(self, event: RowList.Moved) -> None:
@@ -280,9 +327,72 @@ class InboxesPane(ListPane[Message]):
 
     @on(DescendantFocus)
     def _focused(self) -> None:
+        self._show_detail()
         self.post_message(self.Looked(self))
+
+
+_OPEN, _INBOX, _IT_SAID = "WAITS FOR YOU", "INBOX", "IT SAID"
+"""Groups of the messages of an agent."""
 
 
 def _why_empty(row: RosterRow, sign: Sign) -> tuple[Line, ...]:
     state: Line = ((f"{sign.glyph} ", sign.tone), *state_parts(row, sign))
     return ((("No message waits for ", ""), (safe_line(row.name, 64), "")), (), state)
+
+
+def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign) -> Document:
+    """All that is known of an agent: what it does and how that is known, what is open, said, told and decided."""
+    row = page.row
+    name = safe_line(row.name, 64)
+    facts = [safe_line(row.role, 40), "plans first" if row.plan_mode_required else ""]
+    facts.append(f"last seen {short_ago(row.last_seen, now)}" if row.last_seen else "not seen yet")
+    facts.append(f"{row.unread:,} unread" if row.unread else "")
+    facts.append(f"{row.unanswered:,} read and not answered" if row.unanswered else "")
+    return Document(
+        key=f"agent:{row.name}",
+        title="Agent",
+        headline=name,
+        facts=tuple((fact, "muted") for fact in facts if fact),
+        blocks=tuple(_page_blocks(page, view, now, sign)),
+    )
+
+
+def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign) -> Iterator[Block]:
+    row = page.row
+    state: list[Line] = [((f"{sign.glyph} ", sign.tone), *state_parts(row, sign))]
+    if row.reported:
+        said = f"it said {short_ago(row.reported_at, now)}: “{safe_line(row.reported, 300)}”"
+        state.append((("  ", ""), (said, "muted")))
+    yield Lines(tuple(state), indent=2)
+    for title, requests in (("open with you", page.open_with_reader), ("open with others", page.open_with_others)):
+        if requests:
+            yield Heading(title)
+            yield Lines(tuple(_request_line(item, row.name, now) for item in requests), indent=2)
+    for title, messages in (("it was told", page.told), ("it said", page.said)):
+        if messages:
+            yield Heading(f"{title} · {len(messages):,}")
+            yield Lines(tuple(_message_line(item, row.name, view) for item in messages[:_LATEST]), is_table=True)
+    if page.verdicts:
+        yield Heading("decided")
+        words = ", ".join(f"{number:,} {state}" for state, number in page.verdicts)
+        took = f" · median {span(page.median_seconds)}" if page.median_seconds is not None else ""
+        yield Lines((((words, ""), (took, "muted")),))
+
+
+def _request_line(request: RequestRow, name: str, now: datetime) -> Line:
+    other = f" → {safe_line(request.addressee, 64)}" if request.asker == name else f" of {safe_line(request.asker, 64)}"
+    waits = f" · waits {span(request.waiting_seconds(now))}"
+    return ((f"{kind_word(request.kind)} ", "open"), (safe_line(request.title, 300), ""), (other + waits, "muted"))
+
+
+def _message_line(message: Message, name: str, view: View) -> Line:
+    status = status_sign(message)
+    when = f"{message.created_at.astimezone():%H:%M} " if message.created_at else "–     "
+    other = f"→ {', '.join(message.recipients)}" if message.sender == name else message.sender
+    asked = asked_title(view, message)
+    return (
+        (f"{status.glyph} ", status.tone),
+        (when, "muted"),
+        (pad(safe_line("you" if other == view.me else other, 64), 18) + " ", ""),
+        (asked or title_of(message), "muted" if message.sender == name else ""),
+    )

@@ -1,0 +1,60 @@
+"""All that is known of one agent: what it does, what is open with it, what it said, was told and had decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from msgspec import Struct
+from team_console.store.model.message import Message
+from team_console.store.protocol.parsing import EARLIEST
+from team_console.store.views.rows import RequestRow, RequestState, RosterRow, View
+
+
+class AgentPage(Struct, frozen=True):
+    """One agent.
+
+    Attributes:
+        open_with_reader: Open requests of it that whoever looks answers, or the other way round.
+        open_with_others: Its other open requests, and those that it is asked.
+        told: Live messages to it, most urgent unread first, then the read ones newest first.
+        said: Live messages of it, newest first, without the questions that are open with the reader.
+        verdicts: State -> how many of its requests ended so.
+        median_seconds: From question to answer of those; None without one.
+    """
+
+    row: RosterRow
+    open_with_reader: tuple[RequestRow, ...] = ()
+    open_with_others: tuple[RequestRow, ...] = ()
+    told: Sequence[Message] = ()
+    said: Sequence[Message] = ()
+    verdicts: tuple[tuple[RequestState, int], ...] = ()
+    median_seconds: float | None = None
+
+
+def agent_page(view: View, name: str) -> AgentPage | None:
+    """The page of an agent; None for a name that is not on the roster."""
+    row = next((row for row in view.roster if row.name == name), None)
+    if row is None:
+        return None
+    mine = [item.request for item in view.attention if item.request is not None and item.request.is_open]
+    about = [request for request in view.requests if name in (request.asker, request.addressee)]
+    with_reader = [
+        item for item in about if item.is_open and name != view.me and (item in mine or view.me == item.asker)
+    ]
+    others = [item for item in about if item.is_open and item not in with_reader]
+    ended = [item for item in about if item.asker == name and not item.is_open]
+    asked = {item.question.message_id for item in with_reader}
+    said = [item for item in view.snapshot.messages if item.sender == name and item.message_id not in asked]
+    said.sort(key=lambda message: message.created_at or EARLIEST, reverse=True)
+    times = [item.waiting_seconds(view.now) for item in ended if item.answered_at is not None]
+    counts = [(state, sum(item.state is state for item in ended)) for state in RequestState]
+    return AgentPage(
+        row=row,
+        open_with_reader=tuple(with_reader),
+        open_with_others=tuple(others),
+        told=view.inboxes.get(name, ()),
+        said=said,
+        verdicts=tuple((state, number) for state, number in counts if number),
+        median_seconds=median(times) if times else None,
+    )
