@@ -175,10 +175,8 @@ class Dialog:
         session: The client's own id of the session.
     """
 
-    def __init__(self, session: str, folder: Path | None = None) -> None:
+    def __init__(self, session: str) -> None:
         self._session = session
-        self._folder = folder or sessions_of_claude()
-        self._file: Path | None = None
         self._was_open = False
         self._absent = 0
 
@@ -190,43 +188,29 @@ class Dialog:
 
     def is_closed(self) -> bool:
         """Look once more."""
-        status = self._status()
+        status = facts_of_session(self._session).get("status", "")
         self._was_open = self._was_open or status == "waiting"
         self._absent = self._absent + 1 if self._was_open and status not in ("waiting", "") else 0
         return self.closed
 
-    def _status(self) -> str:
-        """What the session is doing; empty when that cannot be told."""
-        for path in (self._file,) if self._file is not None else self._files():
-            facts = _facts(path)
-            if facts.get("sessionId") == self._session:
-                self._file = path
-                return str(facts.get("status", ""))
-        self._file = None
-        return ""
 
-    def _files(self) -> Iterator[Path]:
+def facts_of_session(session: str) -> dict[str, Any]:
+    """What Claude Code says of a session that runs; nothing when that cannot be told."""
+    return next((facts for facts in claude_sessions() if facts.get("sessionId") == session), {})
+
+
+def claude_sessions() -> Iterator[dict[str, Any]]:
+    """What Claude Code says of each session that runs, in a file of its own."""
+    base = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+    for path in sorted(Path(base, "sessions").glob("*.json")):
         try:
-            names = os.listdir(self._folder)
-        except OSError:
-            return
-        yield from (self._folder / name for name in names if name.endswith(".json"))
-
-
-def sessions_of_claude() -> Path:
-    """The folder in which Claude Code keeps a file for each session that runs."""
-    base = os.environ.get("CLAUDE_CONFIG_DIR", "")
-    return (Path(base) if base else Path(os.path.expanduser("~")) / ".claude") / "sessions"
-
-
-def _facts(path: Path) -> dict[str, object]:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            value = json.loads(file.read(_LARGEST))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(descriptor, "rb") as file:
+                value = json.loads(file.read(_LARGEST))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            yield value
 
 
 # Waiting for a human's verdict in a hook, and letting go of it for every reason there is, each with its own name.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import errno
 import json
@@ -10,11 +11,12 @@ import os
 import re
 import shlex
 import stat
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from pathlib import Path as pathlib_Path
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -22,10 +24,13 @@ from team_console.console.agents import claude_code, codex
 from team_console.console.agents.instructions import PROGRAM
 from team_console.store.model.errors import Code, TeamError
 
-Path = Sequence[str]
 Settings = dict[str, Any]
-Made = list[str]
-"""Notes of what was not there before a join."""
+Notes = list[list[str]]
+"""What a join made that was not there before: the ways to objects, lists and words in them, outer ones first."""
+
+
+Edit = Callable[[str, Notes | None, bool], tuple[str, Notes]]
+"""A text, what a join made there (None: nobody knows), whether it joins -> the text after, what is made there now."""
 
 
 class NotEditable(ValueError):
@@ -39,7 +44,7 @@ def read(text: str) -> Settings:
         NotEditable: They are no JSON object, have a key twice, or a number that Python does not hold.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_float=_number, parse_constant=_number)
+        value = json.loads(text, object_pairs_hook=_object, parse_float=_float, parse_constant=_float)
     except json.JSONDecodeError as error:
         raise NotEditable(f"{error.msg} in line {error.lineno}") from error
     except (ValueError, RecursionError) as error:
@@ -76,7 +81,7 @@ def _object(pairs: list[tuple[str, Any]]) -> Settings:
     return found
 
 
-def _number(text: str) -> float:
+def _float(text: str) -> float:
     """Parse a number that comes out of Python as it went in."""
     number = float(text)
     if not math.isfinite(number) or Decimal(repr(number)) != Decimal(text):
@@ -84,52 +89,75 @@ def _number(text: str) -> float:
     return number
 
 
-def _at(settings: Settings, path: Path) -> Any:
-    """Find the value at a path; None for none."""
+def _at(settings: Settings, way: Sequence[str]) -> Any:
+    """Find the value at the end of a way; None for none."""
     value: Any = settings
-    for step in path:
+    for step in way:
         value = value.get(step) if isinstance(value, dict) else None
     return value
 
 
-def _holder(settings: Settings, path: Path, made: Made) -> Settings:
-    """Find the object at a path; objects that are missing are made, and noted.
+def merge(settings: Settings, ours: Settings) -> None:
+    """Put our objects, and what our lists have, beside what is there.
 
     Raises:
-        NotEditable: Something else stands in the way.
+        NotEditable: Something of another kind is there.
     """
-    holder = settings
-    for depth, step in enumerate(path, start=1):
-        if step not in holder:
-            holder[step] = {}
-            made.append(f"made {'/'.join(path[:depth])}")
-        value = holder[step]
-        if not isinstance(value, dict):
-            raise NotEditable(f"{'.'.join(path[:depth])} is not an object")
-        holder = value
-    return holder
+    for key, value in ours.items():
+        there = settings.setdefault(key, type(value)())
+        if type(there) is not type(value):
+            raise NotEditable(f"{key} is not {'a list' if isinstance(value, list) else 'an object'}")
+        if isinstance(value, dict):
+            merge(there, value)
+        elif isinstance(value, list):
+            there += [item for item in value if item not in there]
+        else:
+            settings[key] = value
 
 
-# A marked block: lines of ours in a text file of somebody else, found again as they were written.
+def added(before: Settings, after: Settings, way: Sequence[str] = ()) -> Iterator[list[str]]:
+    """Find what `after` has and `before` has not."""
+    for key, value in after.items():
+        if isinstance(value, (dict, list)) and key not in before:
+            yield [*way, key]
+        known = before.get(key, ())
+        if isinstance(value, dict):
+            yield from added(known or {}, value, [*way, key])
+        elif isinstance(value, list):
+            yield from ([*way, key, item] for item in value if isinstance(item, str) and item not in known)
 
-_BODY = "block "
-"""Begins a note of the lines that a join wrote between its marks."""
+
+def take_out(settings: Settings, name: str, notes: Notes) -> bool:
+    """Take out hooks and server of the member `name`, and what `notes` say; return whether there was any of it."""
+    is_found = name in members_in(settings)
+    if not is_found:
+        return False
+    for entries in _hooks(settings).values():
+        entries[:] = [entry for entry in entries if _members(entry) != {name}]
+    if server_member(_at(settings, (SERVERS, SERVER))) == name:
+        del settings[SERVERS][SERVER]
+    for *way, last in reversed(notes):
+        holder = _at(settings, way)
+        if isinstance(holder, list) and last in holder:
+            holder.remove(last)
+        elif isinstance(holder, dict) and holder.get(last) in ({}, []):
+            del holder[last]
+    return True
 
 
-def marked(name: str, body: str) -> str:
+# A marked block: lines of ours in a text file of somebody else, which a number tells from lines that were changed.
+
+_BLOCK = r"<!-- team-console: {0} (\w+) [^\n]*-->\n(.*?)\n<!-- /team-console: {0} -->"
+
+
+def block_of(name: str, body: str) -> str:
     """The lines of a block of the member `name`, between comments of Markdown."""
-    opening = f"<!-- team-console: {name} (this block is written by 'team-console join') -->"
+    opening = f"<!-- team-console: {name} {_number(body)} (this block is written by 'team-console join') -->"
     return f"{opening}\n{body.rstrip()}\n<!-- /team-console: {name} -->"
 
 
-def written_bodies(made: Sequence[str] | None) -> list[str]:
-    """What joins wrote between their marks, as far as their receipt says."""
-    return [note.removeprefix(_BODY) for note in made or () if note.startswith(_BODY)]
-
-
-def note_of(body: str) -> str:
-    """The note for a receipt that this was written between the marks."""
-    return f"{_BODY}{body.rstrip()}"
+def _number(body: str) -> str:
+    return f"{zlib.crc32(body.rstrip().encode()):08x}"
 
 
 def with_block(text: str, block: str) -> str:
@@ -142,14 +170,20 @@ def with_block(text: str, block: str) -> str:
     return f"{text}\n{block}\n" if text.endswith("\n") else f"{text}\n\n{block}"
 
 
-def around_block(text: str, blocks: Iterable[str]) -> tuple[str, str] | None:
-    """What stands before and behind the first of `blocks` that is there, with the blank line that was put before it."""
-    for block in blocks:
-        for form in (f"\n\n{block}" if text.endswith(block) else f"\n{block}\n", f"{block}\n", block):
-            before, found, after = text.partition(form)
-            if found:
-                return before, after
-    return None
+def without_block(text: str, name: str) -> str:
+    """The text without the block of the member `name`, and without the blank line that was put before it.
+
+    Raises:
+        NotEditable: Somebody changed the block.
+    """
+    block = _BLOCK.format(re.escape(name))
+    found = re.search(rf"\n\n{block}\Z|\n?{block}\n?", text, re.DOTALL)
+    groups = [group for group in found.groups() if group is not None] if found else []
+    if found is None or groups[0] != _number(groups[1]):
+        if name in names_in(text):
+            raise NotEditable("what a join wrote was changed there; take it out by hand")
+        return text
+    return text[: found.start()] + text[found.end() :]
 
 
 def names_in(text: str) -> list[str]:
@@ -170,8 +204,8 @@ class FileChange(Struct, frozen=True):
         before, after: Its text; None for no file.
     """
 
-    path: pathlib_Path
-    home: pathlib_Path
+    path: Path
+    home: Path
     before: str | None
     after: str | None
 
@@ -193,7 +227,7 @@ class FileChange(Struct, frozen=True):
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def read_file(path: pathlib_Path, home: pathlib_Path) -> str | None:
+def read_file(path: Path, home: Path) -> str | None:
     """The text of a client's file, None when there is none.
 
     Raises:
@@ -232,7 +266,7 @@ def write_change(change: FileChange) -> None:
         raise _refused(change.path, error.strerror or str(error)) from error
 
 
-def _replace(target: pathlib_Path, data: bytes) -> None:
+def _replace(target: Path, data: bytes) -> None:
     """Write beside the file and rename over it: whoever reads it sees the old or the new.
 
     What a new file cannot be made to have (another owner, a second name) is kept by writing into the old one instead.
@@ -265,7 +299,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
         os.fsync(descriptor)
 
 
-def _is_made_like(staged: pathlib_Path, target: pathlib_Path, old: os.stat_result) -> bool:
+def _is_made_like(staged: Path, target: Path, old: os.stat_result) -> bool:
     """Give a new file owner, group, mode and attributes of the one it is to replace; False where that cannot be."""
     if old.st_nlink > 1:
         return False
@@ -279,16 +313,16 @@ def _is_made_like(staged: pathlib_Path, target: pathlib_Path, old: os.stat_resul
     return True
 
 
-def _target(path: pathlib_Path, home: pathlib_Path) -> pathlib_Path:
+def _target(path: Path, home: Path) -> Path:
     """Where the file really is: a link in the home leads to its target, one out of it is not followed."""
-    real, base = pathlib_Path(os.path.realpath(path)), pathlib_Path(os.path.realpath(home))
+    real, base = Path(os.path.realpath(path)), Path(os.path.realpath(home))
     # guard: client-settings-links
     if not real.is_relative_to(base):
         raise _refused(path, f"it is a link that leads out of {home}, and is not followed")
     return real
 
 
-def _refused(path: pathlib_Path, why: str) -> TeamError:
+def _refused(path: Path, why: str) -> TeamError:
     return TeamError(Code.NOT_PERMITTED, f"{path}: {why}", "--print shows what would stand there; write it by hand.")
 
 
@@ -299,7 +333,7 @@ _USUAL = 60
 _EVENTS: Mapping[str, Sequence[str]] = {
     claude_code.CLIENT: (
         *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PermissionDenied", "PostToolUse"),
-        *("PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "TeammateIdle", "SessionEnd"),
+        *("PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "TeammateIdle", "ConfigChange", "SessionEnd"),
     ),
     codex.CLIENT: (
         *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"),
@@ -312,17 +346,22 @@ _WAITING = {"PermissionRequest", "PermissionDenied"}
 """Events while whose hook the client shows that somebody is asked, to a teammate's terminal too."""
 
 
-def hook_entries(client: str, command: Sequence[str], *, has_rules: bool = False) -> dict[str, list[dict[str, Any]]]:
+def hook_entries(
+    client: str, command: Sequence[str], *, has_rules: bool = False, condition: str = ""
+) -> dict[str, list[dict[str, Any]]]:
     """Event -> entries for the client's settings.
 
     Args:
         command: The words that call the hook, environment assignments before it included.
         has_rules: Whether the settings hold rules of the client for what the team wants to be asked for.
+        condition: Words for a shell before each command.
     """
     entries = {event: [_entry(event, client, command, has_rules)] for event in _EVENTS[client]}
     if client == claude_code.CLIENT:  # the only one whose idle session a hook can wake
         wake = {"type": "command", "command": _line([*command, "--wake"]), "asyncRewake": True, "timeout": 7 * A_DAY}
         entries["Stop"].append({"hooks": [wake]})
+    for hook in (hook for some in entries.values() for entry in some for hook in entry["hooks"]):
+        hook["command"] = condition + hook["command"]
     return entries
 
 
@@ -370,93 +409,28 @@ def _line(words: Sequence[str]) -> str:
 
 SERVER = "team-console"
 """The name of our MCP server in clients."""
-ALLOW_RULE = f"mcp__{SERVER}__*"
-"""The rule that spares the user a question for each of its tools."""
-HOOKS, ALLOWED, ASKED, ENABLED, SERVERS = (
-    ("hooks",),
-    ("permissions", "allow"),
-    ("permissions", "ask"),
-    ("enabledMcpjsonServers",),
-    ("mcpServers",),
-)
-"""Where things stand in the settings of Claude Code; Codex has its hooks under the same key."""
-Words = Mapping[Path, Sequence[str]]
-"""Words that a join puts into lists, by the place of the list."""
+SERVERS = "mcpServers"
+"""Where servers stand in the files of Claude Code."""
 
 
-def with_hooks(settings: Settings, name: str, entries: Mapping[str, Sequence[Settings]], made: Made) -> None:
-    """Put these hooks of the member `name` in, each once; older ones of its own are taken out.
+def settings_edit(name: str, ours: Settings) -> Edit:
+    """The edit of a JSON file that puts `ours` in for the member `name`."""
 
-    Args:
-        made: Gets what was not there before.
+    def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
+        settings, made = read(text), Notes()
+        others = members_in(settings) - {name} if joins else set()
+        if others:
+            raise _taken(min(others))
+        if notes is None:  # nobody knows, so what nobody else would write
+            notes = [way for way in added({}, ours) if _at(ours, way) is not None or SERVER in way[-1]]
+        take_out(settings, name, notes)
+        if joins:
+            before = copy.deepcopy(settings)
+            merge(settings, ours)
+            made = list(added(before, settings))
+        return written(text, settings), made
 
-    Raises:
-        TeamError: `NOT_PERMITTED` when sessions with these settings are of another member already.
-    """
-    others = members_in(settings) - {name}
-    if others:
-        raise _taken(min(others))
-    _take_hooks_out(settings, name, keep=entries)
-    for event, wanted in entries.items():
-        for entry in wanted:
-            if entry not in _list(settings, (*HOOKS, event)):
-                _append(settings, (*HOOKS, event), dict(entry), made)
-
-
-def without_hooks(settings: Settings, name: str) -> bool:
-    """Take every hook of the member `name` out; return whether there was any."""
-    return _take_hooks_out(settings, name, keep={})
-
-
-def with_words(settings: Settings, words: Words, made: Made, before: Sequence[str] | None) -> None:
-    """Put our words into their lists; those that only an earlier join put there are taken out.
-
-    Args:
-        before: What earlier joins made.
-    """
-    for path, wanted in words.items():
-        _take_words_out(settings, path, [word for word in _noted(path, before) if word not in wanted])
-        for word in wanted:
-            if word not in _list(settings, path):
-                _append(settings, path, word, made)
-                made.append(f"word {'/'.join(path)} {word}")
-
-
-def without_words(settings: Settings, words: Words, made: Sequence[str] | None) -> None:
-    """Take out the words that joins put there; where nobody knows, those that nobody else would write."""
-    for path, wanted in words.items():
-        certain = [word for word in wanted if SERVER in word and (made is None or f"word {'/'.join(path)}" in made)]
-        _take_words_out(settings, path, [*certain, *_noted(path, made)])
-
-
-def _noted(path: Path, made: Sequence[str] | None) -> list[str]:
-    sign = f"word {'/'.join(path)} "
-    return [note.removeprefix(sign) for note in made or () if note.startswith(sign)]
-
-
-def _take_words_out(settings: Settings, path: Path, words: Sequence[str]) -> None:
-    found = _list(settings, path)
-    found[:] = [word for word in found if word not in words]
-
-
-def with_server(settings: Settings, name: str, server: Settings, made: Made) -> None:
-    """Put our MCP server in, acting as `name`.
-
-    Raises:
-        TeamError: `NOT_PERMITTED` when it acts as another member there.
-    """
-    servers = _holder(settings, SERVERS, made)
-    if SERVER in servers and servers[SERVER] != server and server_member(servers[SERVER]) != name:
-        raise _taken(server_member(servers[SERVER]) or "somebody else")
-    servers[SERVER] = server
-
-
-def without_server(settings: Settings, name: str) -> bool:
-    """Take our MCP server out, if it acts as `name`; return whether it was there."""
-    if server_member(_at(settings, (*SERVERS, SERVER))) != name:
-        return False
-    del settings[SERVERS[0]][SERVER]
-    return True
+    return edit
 
 
 def server_member(server: object) -> str | None:
@@ -465,39 +439,27 @@ def server_member(server: object) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def prune(settings: Settings, made: Sequence[str] | None) -> None:
-    """Remove the empty objects and lists that a join made."""
-    events = _at(settings, HOOKS)
-    inside = [(*HOOKS, key) for key in events] if isinstance(events, dict) else []
-    for path in (*inside, ALLOWED, ASKED, ALLOWED[:1], HOOKS, ENABLED, SERVERS):
-        if _at(settings, path) in ({}, []) and (made is None or f"made {'/'.join(path)}" in made):
-            del (_at(settings, path[:-1]) if path[:-1] else settings)[path[-1]]
-
-
 def members_in(settings: Settings) -> set[str]:
-    """The members whose hooks are in the settings.
+    """The members whose hooks or server are in the settings.
 
     Raises:
         NotEditable: They cannot be read.
     """
-    entries = [entry for event in _events(settings) for entry in _list(settings, (*HOOKS, event))]
-    return {member for entry in entries for member in _members(entry) if member is not None}
+    found = {member for entries in _hooks(settings).values() for entry in entries for member in _members(entry)}
+    server = _at(settings, (SERVERS, SERVER))
+    # A server that says no name is somebody else's.
+    found |= {server_member(server) or "somebody else"} if server is not None else set()
+    return {member for member in found if member is not None}
 
 
-def _take_hooks_out(settings: Settings, name: str, keep: Mapping[str, Sequence[Settings]]) -> bool:
-    """Remove each entry that calls our hook for `name` and does nothing else."""
-    is_found = False
-    for event in _events(settings):
-        entries = _list(settings, (*HOOKS, event))
-        kept = [entry for entry in entries if _members(entry) != {name} or entry in keep.get(event, ())]
-        is_found = is_found or len(kept) < len(entries)
-        entries[:] = kept
-    return is_found
-
-
-def _events(settings: Settings) -> list[str]:
-    events = _at(settings, HOOKS)
-    return list(events) if isinstance(events, dict) else []
+def _hooks(settings: Settings) -> dict[str, list[Any]]:
+    hooks = settings.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise NotEditable("hooks is not an object")
+    for event, entries in hooks.items():
+        if not isinstance(entries, list):
+            raise NotEditable(f"hooks.{event} is not a list")
+    return hooks
 
 
 def _members(entry: object) -> set[str | None]:
@@ -510,25 +472,3 @@ def _members(entry: object) -> set[str | None]:
 def _taken(other: str) -> TeamError:
     text = f"sessions with these settings act as {other} already"
     return TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {other}. Or join in another project.")
-
-
-def _list(settings: Settings, path: Path) -> list[Any]:
-    """The list at a path, empty when nothing is there.
-
-    Raises:
-        NotEditable: Something else is there.
-    """
-    holder = _at(settings, path[:-1]) if path[:-1] else settings
-    if not isinstance(holder, dict) or path[-1] not in holder:
-        return []
-    found = holder[path[-1]]
-    if not isinstance(found, list):
-        raise NotEditable(f"{'.'.join(path)} is not a list")
-    return found
-
-
-def _append(settings: Settings, path: Path, item: Any, made: Made) -> None:
-    holder = _holder(settings, path[:-1], made)
-    if path[-1] not in holder:
-        made.append(f"made {'/'.join(path)}")
-    holder.setdefault(path[-1], []).append(item)

@@ -24,6 +24,7 @@ class EventName(StrEnum):
     SUBAGENT_START = "SubagentStart"
     SUBAGENT_STOP = "SubagentStop"
     TEAMMATE_IDLE = "TeammateIdle"
+    CONFIG_CHANGE = "ConfigChange"
 
 
 class Wish(StrEnum):

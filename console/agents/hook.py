@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from team_console.console.agents import claude_code
 from team_console.console.agents.asking import (
     HURRY,
     allow_once,
@@ -13,14 +14,17 @@ from team_console.console.agents.asking import (
     offer_denied,
     undisturbed,
 )
-from team_console.console.agents.events import EventName, context_reply, go_on_reply
+from team_console.console.agents.events import EventName, Reply, context_reply, go_on_reply
 from team_console.console.agents.instructions import command_of, instructions_for
 from team_console.console.agents.mail import acknowledge_handed, handed, take_mail, wait_for_mail
+from team_console.console.agents.named import forget_name
 from team_console.console.agents.quick import Invocation
 from team_console.console.agents.session import ClientSession
-from team_console.console.agents.session_files import TURN, SessionFiles, sweep, sweep_runs
+from team_console.console.agents.session_files import TURN, SessionFiles, digest, sweep, sweep_runs
 from team_console.store.model.safe import counted
 from team_console.store.protocol.membership import Doing
+from team_console.store.protocol.parsing import text_in
+from team_console.store.service.sending import send
 from team_console.store.service.sessions import handed_elsewhere, mail_waiting
 
 
@@ -73,15 +77,26 @@ def _started(session: ClientSession) -> None:
     _settle(session)
     if session.call.data.get("source") != "compact":
         session.note(Doing.STARTED)
-    session.say(context_reply(session.event, welcome(session)))
+    session.say(_titled(session, context_reply(session.event, welcome(session))))
     session.remember()
 
 
 def _prompted(session: ClientSession) -> None:
+    is_first = session.files.read(TURN) is None
     _begin_turn(session)
     _settle(session)
     session.note(Doing.WORKING)
+    if is_first:
+        session.say(_titled(session, {}))
     session.remember()
+
+
+def _titled(session: ClientSession, reply: Reply) -> Reply | None:
+    """The reply with the name that was made for the session, which Claude Code shows as its title."""
+    if session.call.has_own_name and session.client is claude_code:
+        more = reply.get("hookSpecificOutput", {})
+        return {"hookSpecificOutput": {"hookEventName": session.event.name, **more, "sessionTitle": session.me}}
+    return reply or None
 
 
 def _before_tool(session: ClientSession) -> None:
@@ -119,6 +134,26 @@ def _ended(session: ClientSession) -> None:
     end_requests(session)
     session.note(Doing.ENDED, wait=HURRY)
     session.files.forget()
+    if session.call.has_own_name:
+        forget_name(session.event.session, session.me, session.call.location)
+
+
+def _config_changed(session: ClientSession) -> None:
+    """Keep hooks and rules in force where a file of a join loses them, and tell the human."""
+    from team_console.console.agents.join import missing_part, receipt_of  # 20 ms, and hardly ever
+
+    path = text_in(session.call.data, "file_path")
+    known = receipt_of(path)
+    what = missing_part(known) if known is not None else ""
+    # guard: unhooking-seen
+    if not what:
+        return
+    words = f"{path} was changed: {what} is gone, by which {session.me} asks {session.config.lead}"
+    more = "This session goes on with what was there; others may not. Join again, or leave."
+    session.say({"decision": "block", "reason": f"{words}. Only 'team-console leave' takes it out."})
+    lead, once = session.config.lead, f"unhooked-{digest([path, what, session.event.session]):08x}"
+    content = f"{words}. {more}"
+    send(session.caller(), to=lead, summary=words, content=content, priority="critical", message_id=once)
 
 
 def _teammate_started(session: ClientSession) -> None:
@@ -161,6 +196,7 @@ _ACTS: Mapping[str, Callable[[ClientSession], None]] = {
     EventName.PERMISSION: _asked,
     EventName.DENIED: offer_denied,
     EventName.STOP: _stopped,
+    EventName.CONFIG_CHANGE: _config_changed,
     EventName.SUBAGENT_START: _teammate_started,
     EventName.SUBAGENT_STOP: _teammate_stopped,
     EventName.TEAMMATE_IDLE: _teammate_idle,

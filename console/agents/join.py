@@ -1,4 +1,4 @@
-"""Receipts of what a join made that was not there before, so that a leave takes out that and nothing else."""
+"""Joining and leaving: what is written into files of clients, and kept of it, so that a leave takes out that alone."""
 
 from __future__ import annotations
 
@@ -6,92 +6,135 @@ import hashlib
 import json
 import os
 import re
+import shlex
+import shutil
+import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents import claude_code, codex
-from team_console.console.agents import client_settings as settings_file
 from team_console.console.agents.ask_rules import native_rules
+from team_console.console.agents.asking import claude_sessions, facts_of_session
 from team_console.console.agents.client_settings import (
+    SERVER,
+    SERVERS,
+    Edit,
     FileChange,
     NotEditable,
-    Words,
-    around_block,
+    Notes,
+    block_of,
     hook_command,
     hook_entries,
-    marked,
+    members_in,
     names_in,
-    note_of,
+    read,
     read_file,
+    server_member,
+    settings_edit,
     with_block,
+    without_block,
     write_change,
-    written_bodies,
 )
 from team_console.console.agents.instructions import instructions_for, program
+from team_console.console.agents.named import EACH, RUNNING, claim_name, keep_name, mark_running, names_folder
+from team_console.console.agents.quick import Invocation
 from team_console.console.drafts import state_folder
+from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.home import home
-from team_console.store.model.names import USER, check_name
+from team_console.store.model.names import ALL, USER, check_name
+from team_console.store.protocol.parsing import text_in
 from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, remove_members, set_member
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 
-class Receipt:
-    """What was made for one purpose, in `XDG_STATE_HOME/team-console/joined`; lost, it only costs precision."""
+class Receipt(Struct, omit_defaults=True):
+    """What a join made in one file, or of one member, kept in `XDG_STATE_HOME/team-console/joined`.
 
-    def __init__(self, purpose: str) -> None:
-        name = hashlib.sha256(purpose.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-        self._path = state_folder() / "joined" / f"{name}.json"
-        self._purpose = purpose
+    Lost, it only costs precision.
 
-    def read(self) -> list[str] | None:
-        """What was made, None when nothing is known."""
-        try:
-            value = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        made = value.get("made") if isinstance(value, dict) else None
-        return [item for item in made if isinstance(item, str)] if isinstance(made, list) else None
+    Attributes:
+        member, team: Who joined which team.
+        file: Where; empty for the member itself in the team's settings.
+        notes: What was put there that was not there before.
+        was: The blanks that were all of the file before; None for no file.
+        has_text: Whether there was more in it.
+        folders: How many folders were made for it.
+        each: Whether `join --all` made it.
+    """
 
-    def keep(self, made: Sequence[str]) -> None:
-        """Remember what was made, with what was made before."""
-        every = list(dict.fromkeys([*(self.read() or ()), *made]))
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            staged = self._path.with_suffix(f".{os.getpid()}.tmp")
-            staged.write_text(json.dumps({"for": self._purpose, "made": every}), encoding="utf-8")
-            staged.replace(self._path)
-
-    def forget(self) -> None:
-        """It was taken out again."""
-        with suppress(OSError):
-            self._path.unlink()
+    member: str
+    team: str
+    file: str = ""
+    notes: Notes = []
+    was: str | None = None
+    has_text: bool = False
+    folders: int = 0
+    each: bool = False
 
 
-def file_receipt(path: Path) -> Receipt:
-    """The receipt of a client's file."""
-    return Receipt(f"file {os.path.abspath(path)}")
+def receipts() -> Iterator[Receipt]:
+    """Everything that joins made on this machine, as far as it is known."""
+    for path in sorted(_receipts_folder().glob("*.json")):
+        found = _read_receipt(path)
+        if found is not None:
+            yield found
 
 
-def member_receipt(location: str, name: str) -> Receipt:
-    """The receipt of a member that was put into a team's settings."""
-    return Receipt(f"member {location} {name}")
+def receipt_of(key: str) -> Receipt | None:
+    """The receipt of a file, or of a member; None when nothing is known."""
+    return _read_receipt(_receipt_path(key))
+
+
+def keep_receipt(receipt: Receipt) -> None:
+    """Remember what was made."""
+    path = _receipt_path(receipt.file or member_key(receipt.team, receipt.member))
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        staged = path.with_suffix(f".{os.getpid()}.tmp")
+        staged.write_bytes(msgspec.json.encode(receipt))
+        staged.replace(path)
+
+
+def forget_receipt(key: str) -> None:
+    """It was taken out again."""
+    with suppress(OSError):
+        _receipt_path(key).unlink()
+
+
+def member_key(team: str, name: str) -> str:
+    """What the receipt of a member that was put into a team's settings is found by."""
+    return f"member {team} {name}"
+
+
+def _receipts_folder() -> Path:
+    return state_folder() / "joined"
+
+
+def _receipt_path(key: str) -> Path:
+    return _receipts_folder() / f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.json"
+
+
+def _read_receipt(path: Path) -> Receipt | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Receipt)
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 # Places where clients keep their settings, and the changes there by which a member joins or leaves.
 
 _EMPTY = "{}\n"
-_TEXT = "text "
-"""Begins a note of the blanks that were all of a file before a join."""
 _SIGNS = ("TEAM_CONSOLE_AS", "team-console: ")
 """One of them stands in every file that has something of a join: hooks and servers name who acts, blocks are marked."""
 
@@ -140,23 +183,10 @@ class Joining(Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
     @property
-    def words(self) -> Words:
-        """What spares questions about our own server, and what brings others."""
-        return {
-            settings_file.ALLOWED: [settings_file.ALLOW_RULE],
-            settings_file.ASKED: self.rules,
-            settings_file.ENABLED: [settings_file.SERVER],
-        }
-
-    @property
     def server(self) -> dict[str, Any]:
         """The entry of our MCP server."""
         environment = {"TEAM_CONSOLE_AS": self.name, "TEAM_CONSOLE_TEAM": self.location}
         return {"command": self.program[0], "args": [*self.program[1:], "mcp"], "env": environment}
-
-
-Edit = Callable[[str, list[str]], str]
-"""Makes of the text of a file the text after; the list gets what was not there before."""
 
 
 class Place(Struct, frozen=True):
@@ -164,48 +194,46 @@ class Place(Struct, frozen=True):
 
     Attributes:
         home: The folder it must not lead out of.
+        edit: Puts our part in, or takes it out.
         empty: What an absent file counts as.
-        join, leave: The edits; `leave` is told what a join made, None when nobody knows.
     """
 
     path: Path
     home: Path
-    empty: str
-    join: Edit
-    leave: Callable[[str, Sequence[str] | None], str]
+    edit: Edit
+    empty: str = ""
 
-    def joining(self) -> tuple[FileChange, list[str]]:
+    def joining(self, joining: Joining) -> tuple[FileChange, Receipt]:
         """The change by which the member joins, and what it makes that was not there.
 
         Raises:
             TeamError: `NOT_PERMITTED`, for a file that has to be changed by hand.
         """
-        before, made = read_file(self.path, self.home), list[str]()
-        after = self._edited(lambda text: self.join(text, made), before)
-        if before is None:
-            made.append("file")
-        elif not before.strip():
-            made.append(f"{_TEXT}{before}")
-        if not self.path.parent.exists():
-            made.append("folder")
-        return FileChange(self.path, self.home, before, after), made
+        before, known = read_file(self.path, self.home), receipt_of(str(self.path))
+        after, notes = self._edited(before, known, joins=True)
+        if known is None:
+            folders = sum(not folder.exists() for folder in self.path.parents)
+            was = None if before is None or before.strip() else before
+            known = Receipt("", "", str(self.path), was=was, has_text=bool(before and before.strip()), folders=folders)
+        each = joining.name == EACH
+        receipt = replace(known, member=joining.name, team=joining.location, notes=notes, each=each)
+        return FileChange(self.path, self.home, before, after), receipt
 
     def leaving(self) -> FileChange:
         """The change by which it leaves; a file that only a join made goes with it."""
-        before = read_file(self.path, self.home)
-        if before is None or not any(sign in before for sign in _SIGNS):  # others' files need not even be JSON
+        before, known = read_file(self.path, self.home), receipt_of(str(self.path))
+        is_ours = before is not None and (known is not None or any(sign in before for sign in _SIGNS))
+        if before is None or not is_ours:  # others' files need not even be JSON
             return FileChange(self.path, self.home, before, before)
-        made = file_receipt(self.path).read()
-        after: str | None = self._edited(lambda text: self.leave(text, made), before)
+        after: str | None = self._edited(before, known, joins=False)[0]
         if after is not None and after != before and after.strip() == self.empty.strip():
-            blank = next((note.removeprefix(_TEXT) for note in made or () if note.startswith(_TEXT)), after)
-            after = None if made is None or "file" in made else blank
+            after = known.was if known is not None and not known.has_text else None if known is None else after
         return FileChange(self.path, self.home, before, after)
 
-    def _edited(self, edit: Callable[[str], str], before: str | None) -> str:
+    def _edited(self, before: str | None, known: Receipt | None, *, joins: bool) -> tuple[str, Notes]:
         text = before if before is not None and before.strip() else self.empty
         try:
-            return edit(text)
+            return self.edit(text, known.notes if known is not None else None, joins)
         except NotEditable as error:
             hint = "--print shows what would stand there; write it by hand."
             raise TeamError(Code.NOT_PERMITTED, f"{self.path} cannot be edited: {error}", hint) from error
@@ -252,16 +280,14 @@ def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
 
 def _members_at(settings: Place) -> set[str]:
     try:
-        return settings_file.members_in(settings_file.read(read_file(settings.path, settings.home) or _EMPTY))
+        return members_in(read(read_file(settings.path, settings.home) or _EMPTY))
     except (TeamError, NotEditable):  # what cannot be read has nothing of ours
         return set()
 
 
 def _claude(scope: Scope, joining: Joining) -> list[Place]:
-    configured = os.environ.get("CLAUDE_CONFIG_DIR")
     if scope is Scope.USER:
-        folder = Path(configured) if configured else joining.home / ".claude"
-        beside = folder if configured else joining.home
+        folder, beside = _claude_home(joining.home)
         return [
             _settings_file(folder, "settings.json", joining, claude_code.CLIENT),
             _server_file(beside, ".claude.json", joining),
@@ -273,13 +299,17 @@ def _claude(scope: Scope, joining: Joining) -> list[Place]:
     ]
 
 
+def _claude_home(home: Path) -> tuple[Path, Path]:
+    """The folder of the user's settings for Claude Code, and the one of its other file."""
+    configured = os.environ.get("CLAUDE_CONFIG_DIR")
+    return (Path(configured), Path(configured)) if configured else (home / ".claude", home)
+
+
 def _codex(scope: Scope, joining: Joining) -> list[Place]:
     if scope is Scope.LOCAL:
         raise TeamError(Code.USAGE, "--local: Codex has no such settings", "Use --project or --user.")
-    configured = os.environ.get("CODEX_HOME")
-    home = Path(configured) if configured else joining.home / ".codex"
-    folder = home if scope is Scope.USER else joining.project / ".codex"
-    base = home if scope is Scope.USER else joining.project
+    folder = codex_home() if scope is Scope.USER else joining.project / ".codex"
+    base = folder if scope is Scope.USER else joining.project
     return [
         _settings_file(base, os.path.relpath(folder / "hooks.json", base), joining, codex.CLIENT),
         _toml_file(folder / "config.toml", base, joining),
@@ -287,57 +317,39 @@ def _codex(scope: Scope, joining: Joining) -> list[Place]:
 
 
 def _settings_file(home: Path, name: str, joining: Joining, client: str) -> Place:
-    """Hooks, and for Claude Code its rules."""
-    words = joining.words if client == claude_code.CLIENT else {}
+    """Hooks, and for Claude Code what spares questions about our own server, and what brings others."""
+    is_claude = client == claude_code.CLIENT
     command = hook_command(joining.program, name=joining.name, location=joining.location)
-    entries = hook_entries(client, command, has_rules=bool(words))
-    path = home / name
-
-    def join(text: str, made: list[str]) -> str:
-        settings = settings_file.read(text)
-        settings_file.with_hooks(settings, joining.name, entries, made)
-        settings_file.with_words(settings, words, made, file_receipt(path).read())
-        return settings_file.written(text, settings)
-
-    def leave(text: str, made: Sequence[str] | None) -> str:
-        settings = settings_file.read(text)
-        if settings_file.without_hooks(settings, joining.name):
-            settings_file.without_words(settings, words, made)
-            settings_file.prune(settings, made)
-        return settings_file.written(text, settings)
-
-    return Place(path, home, _EMPTY, join, leave)
+    ours: dict[str, Any] = {"hooks": hook_entries(client, command, has_rules=is_claude)}
+    if is_claude:
+        rules = {"ask": list(joining.rules)} if joining.rules else {}
+        ours |= {"permissions": {"allow": [_ALLOW_RULE], **rules}, "enabledMcpjsonServers": [SERVER]}
+    return Place(home / name, home, settings_edit(joining.name, ours), _EMPTY)
 
 
 def _server_file(home: Path, name: str, joining: Joining) -> Place:
-    def join(text: str, made: list[str]) -> str:
-        settings = settings_file.read(text)
-        settings_file.with_server(settings, joining.name, joining.server, made)
-        return settings_file.written(text, settings)
-
-    def leave(text: str, made: Sequence[str] | None) -> str:
-        settings = settings_file.read(text)
-        if settings_file.without_server(settings, joining.name):
-            settings_file.prune(settings, made)
-        return settings_file.written(text, settings)
-
-    return Place(home / name, home, _EMPTY, join, leave)
+    ours = {SERVERS: {SERVER: joining.server}}
+    return Place(home / name, home, settings_edit(joining.name, ours), _EMPTY)
 
 
 def _toml_file(path: Path, home: Path, joining: Joining) -> Place:
-    def join(text: str, made: list[str]) -> str:
+    def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
         others = _without_server(text, joining.name)
-        if settings_file.SERVER in _servers(others):
-            raise NotEditable(f"it has a server {settings_file.SERVER} already, which another join or a hand put there")
+        if not joins:
+            return others, []
+        if SERVER in _servers(others):
+            raise NotEditable(f"it has a server {SERVER} already, which another join or a hand put there")
         after = with_block(others, _toml_server(joining))
         # A table of servers within braces takes none at the end.
         _parsed(after, "it has its servers in a form to which none can be added at the end")
-        return after if _parsed(text, "it is not TOML") != _parsed(after, "") else text
+        return after if _parsed(text, "it is not TOML") != _parsed(after, "") else text, []
 
-    return Place(path, home, "", join, lambda text, made: _without_server(text, joining.name))
+    return Place(path, home, edit)
 
 
-_HEADER = f"[mcp_servers.{settings_file.SERVER}]"
+_ALLOW_RULE = f"mcp__{SERVER}__*"
+"""The rule that spares the user a question for each of our tools."""
+_HEADER = f"[mcp_servers.{SERVER}]"
 _OURS = re.compile(
     rf"\n?(?:# team-console: [^\n]*\n)?{re.escape(_HEADER)}\n"
     r"(?:(?:command|args|env|default_tools_approval_mode) = [^\n]*(?:\n|\Z))+"
@@ -352,11 +364,11 @@ def _without_server(text: str, name: str) -> str:
         NotEditable: It is not TOML.
     """
     servers = _servers(text)
-    if settings_file.server_member(servers.get(settings_file.SERVER)) != name:
+    if server_member(servers.get(SERVER)) != name:
         return text
     for found in _OURS.finditer(text):  # a text of somebody else may quote one
         after = text[: found.start()] + text[found.end() :].replace(f"# /team-console: {name}\n", "", 1)
-        if settings_file.SERVER not in _servers(after):
+        if SERVER not in _servers(after):
             return after
     raise NotEditable("what a join wrote was changed there; take it out by hand")
 
@@ -393,30 +405,15 @@ def _parsed(text: str, trouble: str) -> dict[str, Any]:
 
 
 def _agents_file(joining: Joining) -> Place:
-    path = joining.project / "AGENTS.md"
-
-    def around(text: str, made: Sequence[str] | None) -> tuple[str, str] | None:
-        bodies = [*written_bodies(made), joining.instructions]
-        found = around_block(text, [marked(joining.name, body) for body in bodies])
-        if found is None and joining.name in names_in(text):
-            raise NotEditable("what a join wrote was changed there; take it out by hand")
-        return found
-
-    def join(text: str, made: list[str]) -> str:
+    def edit(text: str, notes: Notes | None, joins: bool) -> tuple[str, Notes]:
         others = [name for name in names_in(text) if name != joining.name]
-        if others:
+        if others and joins:
             raise NotEditable(f"it says already that the agent is {others[0]}; first: team-console leave {others[0]}")
-        made.append(note_of(joining.instructions))
-        block, found = marked(joining.name, joining.instructions), around(text, file_receipt(path).read())
-        if block in text:
-            return text
-        return with_block("".join(found) if found is not None else text, block)
+        block = block_of(joining.name, joining.instructions)
+        rest = without_block(text, joining.name)
+        return (text if block in text else with_block(rest, block)) if joins else rest, []
 
-    def leave(text: str, made: Sequence[str] | None) -> str:
-        found = around(text, made)
-        return "".join(found) if found is not None else text
-
-    return Place(path, joining.project, "", join, leave)
+    return Place(joining.project / "AGENTS.md", joining.project, edit)
 
 
 # Joining and leaving as wholes: the member, every file of the client, and what is told about it.
@@ -457,19 +454,18 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
     _refuse_human(config, name)
     rules = config.asked_for(name) if agent.ask_for is None else agent.ask_for
     joining = _joining(caller.team, name, project, rules)
-    _refuse_nameless(joining)
-    steps = [(place, *place.joining()) for place in places_of(client, scope, joining)]
+    places = places_of(client, scope, joining)
+    steps = _joins(places, joining)
     refuse_other_scopes(client, scope, joining)
     adds = config.declared and name not in config.agents
     if write:
         if adds:
             add_members(caller, [agent])
-            member_receipt(caller.team.location, name).keep(["member"])
+            keep_receipt(Receipt(name, joining.location))
         elif agent.ask_for is not None:
             set_member(caller, name, {"ask_for": agent.ask_for})
-        for place, change, made in steps:
-            _write(place, change, made)
-    changes = tuple(change for _, change, _ in steps)
+        _write(steps)
+    changes = tuple(change for change, _ in steps)
     notes = [*_kept(config, agent), *_notes(client, scope, name, changes)]
     if client in (Client.CLAUDE, Client.CODEX):
         asked = ", ".join(rules) or "nothing"
@@ -480,33 +476,247 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
 def leave(caller: Caller, name: str, *, project: Path, write: bool) -> Joined:
     """Take out again what joins of `name` put into the files of clients and the team's settings, and nothing else.
 
+    Args:
+        name: `EACH` for what `join --all` put there.
+
     Raises:
         TeamError: `INVALID_NAME`, `NOT_PERMITTED` for files that have to be changed by hand.
     """
-    name = check_name(name, field="name")
-    steps, unread = _leaving(every_place(_joining(caller.team, name, project)))
-    receipt = member_receipt(caller.team.location, name)
-    removes = receipt.read() is not None and name in caller.team.config().agents
+    name, location = name if name == EACH else check_name(name, field="name"), _location(caller.team)
+    joining = _joining(caller.team, name, project)
+    steps, unread = _leaving(_every_session(joining) if name == EACH else every_place(joining))
+    added = {name} if receipt_of(member_key(location, name)) is not None else set()
+    mine = _members_of_each(location) if name == EACH else added
+    known = caller.team.config().agents
+    removes = [one for one in mine if one in known]
     if write:
         for place, change in steps:
             if change.word != "unchanged":
                 _take_out(place, change)
         if removes:
-            remove_members(caller, [name])
-        receipt.forget()
+            remove_members(caller, removes)
+        for one in mine:
+            forget_receipt(member_key(location, one))
+        if name == EACH and (folder := names_folder()) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
     changes = tuple(change for _, change in steps if change.word != "unchanged")
     notes = [] if changes or removes else [f"{name} has not joined from here; nothing is to be taken out"]
     notes += [f"{why}; no join from here wrote to it, so it was left alone" for why in unread]
-    if name in caller.team.config().agents and not removes:
+    if name in known and not removes:
         notes.append(f"{name} was a member before it joined and stays one")
     if changes:
         notes.append("sessions that run now keep what they have read until they end")
-    return Joined("leave", name, removes, changes, tuple(notes), write)
+    return Joined("leave", name, bool(removes), changes, tuple(notes), write)
+
+
+def _members_of_each(location: str) -> set[str]:
+    """The members that `join --all` made, one for each session."""
+    return {one.member for one in receipts() if one.each and not one.file and one.team == location}
+
+
+# What stands in the way of a gate: a file from which our part is gone, and plugins that decide after every hook.
+
+_PLUGINS = "CLAUDE_CODE_PLUGIN_DIRS"
+
+
+def gate_problems(team: Team) -> list[Problem]:
+    """Findings on the joins of a team on this machine."""
+    mine = [known for known in receipts() if known.team == _location(team)]
+    hint = "Join again, or leave: team-console help join"
+    found = []
+    for known in filter(lambda one: one.file, mine):
+        if what := missing_part(known):
+            text = f"{known.member} joined by this file, from which {what} is gone"
+            found.append(Problem("UNHOOKED", "warning", known.file, text, hint))
+    return found + (_mods() if mine else [])
+
+
+def missing_part(known: Receipt) -> str:
+    """What of a join is gone from its file; empty for nothing."""
+    path = Path(known.file)
+    try:
+        text = read_file(path, Path(path.anchor)) or ""
+        if path.suffix != ".json" or path.name == "plugin.json":
+            return "" if SERVER in text else "our part"
+        settings = read(text or _EMPTY)
+        if known.member not in members_in(settings):
+            return "our part"
+    except (TeamError, NotEditable):
+        return "our part"
+    asked = settings.get("permissions", {}).get("ask", [])
+    return next((f"the rule {rule}" for *way, rule in known.notes if way[-1:] == ["ask"] and rule not in asked), "")
+
+
+def _mods() -> list[Problem]:
+    """Plugins of Claude Code that have modules: such a one can let pass what hooks, rules and the human refused."""
+    folder = _claude_home(home())[0]
+    environment: dict[str, Any] = {}
+    with suppress(TeamError, NotEditable):
+        environment = read(read_file(folder / "settings.json", folder) or _EMPTY).get("env", {})
+    more = f"{environment.get(_PLUGINS, '')}{os.pathsep}{os.environ.get(_PLUGINS, '')}".split(os.pathsep)
+    found = []
+    for root in (folder / "plugins", folder / "skills", *map(Path, filter(None, more))):
+        for path in sorted(root.glob("**/hooks/hooks.json")):
+            with suppress(OSError, ValueError, AttributeError):
+                if json.loads(path.read_bytes()).get("modules"):
+                    text = (
+                        "this plugin has modules, which can let every call pass, whatever hooks, rules and you decide"
+                    )
+                    hint = "Remove it, or trust it: no console can hold what it lets through."
+                    found.append(Problem("PLUGIN_MODULES", "warning", str(path.parent.parent), text, hint))
+    return found
+
+
+# Every session at once: those that run and are chosen, and all that start from now on.
+
+
+class Running(Struct, frozen=True):
+    """A session of a client that runs, as the client's own records say.
+
+    Attributes:
+        name: What the client calls it, if anything.
+        doing: What it does, in the client's word.
+    """
+
+    session: str
+    client: str
+    folder: str
+    name: str = ""
+    doing: str = ""
+
+    @property
+    def told(self) -> str:
+        """One line for people."""
+        return ", ".join(word for word in (self.client, self.name, self.folder, self.doing, self.session) if word)
+
+
+_RECENT = 3_600.0
+"""Seconds after its last row from which on a session of Codex does not count as one that runs."""
+
+
+def running_sessions() -> list[Running]:
+    """The sessions of Claude Code that run, and those of Codex that wrote something lately."""
+    found = []
+    for facts in claude_sessions():
+        pid, session = facts.get("pid"), facts.get("sessionId")
+        if isinstance(session, str) and isinstance(pid, int) and _is_alive(pid):
+            words = [str(facts.get(key) or "") for key in ("cwd", "name", "status")]
+            found.append(Running(session, claude_code.CLIENT, *words))
+    for path in codex_home().glob("sessions/*/*/*/rollout-*.jsonl"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            age = time.time() - path.stat().st_mtime
+            if age < _RECENT:
+                with path.open(encoding="utf-8") as file:
+                    meta = json.loads(file.readline())["payload"]
+                found.append(Running(meta["id"], codex.CLIENT, meta["cwd"], doing=f"wrote {int(age)} s ago"))
+    return found
+
+
+def codex_home() -> Path:
+    """The folder of Codex' own files."""
+    return Path(os.environ.get("CODEX_HOME") or home() / ".codex")
+
+
+def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str], *, write: bool) -> Joined:
+    """Let the chosen sessions that run, and all that start from now on, join under names of their own.
+
+    Claude Code reads a plugin when a session starts, and the user's settings while it runs, too: so there is a plugin
+    for those to come, and hooks in the settings for those that are chosen, which start no process for any other.
+
+    Args:
+        sessions: Those that run.
+        chosen: Ids of those of them that join.
+
+    Raises:
+        TeamError: As for `join`.
+    """
+    joining = _joining(caller.team, EACH, home())
+    steps = _joins(_every_session(joining), joining)
+    if write:
+        for one in sessions:
+            if one.session not in chosen:
+                keep_name(one.session, "")
+            elif one.client == claude_code.CLIENT:
+                mark_running(one.session)
+        _write(steps)
+    what = {True: "joins", False: "is left out"}
+    notes = [f"{one.told}: {what[one.session in chosen]}" for one in sessions]
+    notes.append("those that run have joined in about 3 seconds, each with a name of its own that its title shows")
+    notes.append("every session that starts from now on joins, too; 'team-console leave --all' takes this out")
+    return Joined("join", EACH, False, tuple(change for change, _ in steps), tuple(notes), write)
+
+
+def name_session(call: Invocation) -> str:
+    """Choose the name of a session of `join --all`, which is a member of the team from then on; empty for none.
+
+    Raises:
+        OSError: Its name cannot be kept.
+        TeamError: The store's own.
+    """
+    facts = facts_of_session(call.session)
+    title = text_in(call.data, "session_title") or str(facts.get("name") or "")
+    folder = os.environ.get("CLAUDE_PROJECT_DIR") or text_in(call.data, "cwd")
+    name = ""
+    if call.data.get("hook_event_name") != "SessionEnd" and not _has_joined(Path(folder)):
+        team = open_team(call.location)
+        try:
+            config, location = team.config(), _location(team)
+            taken = {*config.agents, config.lead, USER, ALL} - _members_of_each(location)
+            wanted = title or os.path.basename(folder)
+            name = claim_name(call.session, location, wanted, taken, numbered=not title)
+            if config.declared and name not in config.agents:
+                add_members(Caller(team, config.lead), [Agent(name)])
+                keep_receipt(Receipt(name, location, each=True))
+        finally:
+            team.close()
+    keep_name(call.session, name)
+    return name
+
+
+def _has_joined(project: Path) -> bool:
+    """Whether a join of its own says as whom sessions in this project act."""
+    for name in (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json"):
+        with suppress(TeamError):
+            if _SIGNS[0] in (read_file(project / name, project) or ""):
+                return True
+    return False
+
+
+def _every_session(joining: Joining) -> list[Place]:
+    """The plugin, the hooks for sessions of Claude Code that run now, and those of Codex."""
+    folder, _ = _claude_home(joining.home)
+    command = hook_command(joining.program, name=EACH, location=joining.location)
+    about = json.loads((plugin_folder() / ".claude-plugin" / "plugin.json").read_text())
+    hooks = {"hooks": hook_entries(claude_code.CLIENT, command)}
+    plugin = {".claude-plugin/plugin.json": about, "hooks/hooks.json": hooks}
+    marks = f'{shlex.quote(str(names_folder()))}/{RUNNING}"$CLAUDE_CODE_SESSION_ID"'
+    running = {"hooks": hook_entries(claude_code.CLIENT, command, condition=f"[ ! -e {marks} ] || ")}
+    return [
+        *(_own_file(folder, f"skills/{SERVER}/{name}", content) for name, content in plugin.items()),
+        Place(folder / "settings.json", folder, settings_edit(EACH, running), _EMPTY),
+        _settings_file(codex_home(), "hooks.json", joining, codex.CLIENT),
+    ]
+
+
+def _own_file(home: Path, name: str, content: dict[str, Any]) -> Place:
+    """A file that is ours alone."""
+    text = f"{json.dumps(content, indent=2)}\n"
+    return Place(home / name, home, lambda before, notes, joins: (text if joins else "", []))
 
 
 def plugin_folder() -> Path:
     """The folder of the plugin for Claude Code that comes with this program."""
     return Path(__file__).parent / "plugin"
+
+
+def _joins(places: Sequence[Place], joining: Joining) -> list[tuple[FileChange, Receipt]]:
+    """All changes by which a member joins; nothing is written unless every one can be made.
+
+    Raises:
+        TeamError: `NOT_PERMITTED`.
+    """
+    _refuse_nameless(joining)
+    return [place.joining(joining) for place in places]
 
 
 def _refuse_nameless(joining: Joining) -> None:
@@ -524,10 +734,14 @@ def _refuse_nameless(joining: Joining) -> None:
 
 
 def _joining(team: Team, name: str, project: Path, rules: Sequence[str] = ()) -> Joining:
-    location = team.location if "://" in team.location else str(Path(team.location).absolute())
+    location = _location(team)
     words = instructions_for(team, name, by_itself=False)
     native = tuple(native_rules(rules))
     return Joining(name, location, program(), project.absolute(), home(), words, native)
+
+
+def _location(team: Team) -> str:
+    return team.location if "://" in team.location else str(Path(team.location).absolute())
 
 
 def _refuse_human(config: TeamConfig, name: str) -> None:
@@ -550,11 +764,11 @@ def _kept(config: TeamConfig, agent: Agent) -> list[str]:
     return [f"{text}; to change it: team-console member set {agent.name} {words}"]
 
 
-def _write(place: Place, change: FileChange, made: Sequence[str]) -> None:
-    if change.word == "unchanged":
-        return
-    write_change(change)
-    file_receipt(place.path).keep(made)
+def _write(steps: Sequence[tuple[FileChange, Receipt]]) -> None:
+    for change, receipt in steps:
+        if change.word != "unchanged":
+            write_change(change)
+            keep_receipt(receipt)
 
 
 def _leaving(places: Sequence[Place]) -> tuple[list[tuple[Place, FileChange]], list[str]]:
@@ -571,20 +785,29 @@ def _leaving(places: Sequence[Place]) -> tuple[list[tuple[Place, FileChange]], l
         try:
             steps.append((place, place.leaving()))
         except TeamError as error:
-            if file_receipt(place.path).read() is not None:
+            if receipt_of(str(place.path)) is not None:
                 raise
             unread.append(error.message)
     return steps, unread
 
 
 def _take_out(place: Place, change: FileChange) -> None:
-    receipt = file_receipt(place.path)
-    made = receipt.read() or ()
+    known = receipt_of(str(place.path))
     write_change(change)
-    if "folder" in made and change.after is None:
+    for folder in place.path.parents[: known.folders] if known is not None and change.after is None else ():
         with suppress(OSError):  # somebody put something else there
-            place.path.parent.rmdir()
-    receipt.forget()
+            folder.rmdir()
+    forget_receipt(str(place.path))
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _notes(client: Client, scope: Scope, name: str, changes: Sequence[FileChange]) -> list[str]:

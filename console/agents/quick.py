@@ -168,7 +168,7 @@ def _anybody(look: Look, prefix: str, *, locked: bool) -> bool | None:
 
 # Quick look at an event: most of them need nothing, and are known as such before anything heavy is imported.
 
-_ALWAYS = frozenset({"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PermissionDenied"})
+_ALWAYS = frozenset({"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PermissionDenied", "ConfigChange"})
 """Events that always have something to do."""
 _AFTER = frozenset({"PostToolUse", "PostToolUseFailure"})
 _TEAMMATES = {"SubagentStart": "working", "SubagentStop": "", "TeammateIdle": "idle"}
@@ -264,6 +264,7 @@ class Invocation:
         timeout: Seconds after which the client waits no longer, as text.
         wake: Whether to wait for mail and wake the session.
         has_rules: Whether the client's settings hold what a rule of its own can say.
+        has_own_name: Whether the session joined with all others, under a name made for it.
         data: The event.
     """
 
@@ -274,6 +275,7 @@ class Invocation:
         self.timeout = options.get("timeout", "")
         self.wake = "wake" in options
         self.has_rules = "has_rules" in options
+        self.has_own_name = False
         self.data = data
 
     @property

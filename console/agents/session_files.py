@@ -80,11 +80,15 @@ class SessionFiles:
 def files_of(session: str, agent: str, location: str) -> SessionFiles | None:
     """The files of a session; None where this machine has no place for them or the session's id cannot be a name."""
     base = sessions_folder()
-    plain = session.replace("-", "").replace("_", "")
-    if base is None or not plain.isalnum() or not plain.isascii() or len(session) > 80:
+    if base is None or not is_session_id(session):
         return None
-    whose = zlib.crc32(f"{agent}\0{os.path.abspath(location)}".encode("utf-8", "replace"))
-    return SessionFiles(os.path.join(base, f"{session}-{whose:08x}"))
+    return SessionFiles(os.path.join(base, f"{session}-{whose(agent, location)}"))
+
+
+def is_session_id(session: str) -> bool:
+    """Whether a client's id of a session can be the name of a file."""
+    plain = session.replace("-", "").replace("_", "")
+    return plain.isalnum() and plain.isascii() and len(session) <= 80
 
 
 def sessions_folder() -> str | None:
@@ -219,8 +223,7 @@ def runs_folder() -> str | None:
 def record_path(session: str, agent: str, location: str) -> str | None:
     """The record of one session of one agent; None where this machine has no place for it."""
     base = runs_folder()
-    plain = session.replace("-", "").replace("_", "")
-    if base is None or not plain.isalnum() or not plain.isascii() or len(session) > 80:
+    if base is None or not is_session_id(session):
         return None
     return os.path.join(base, f"{whose(agent, location)}-{session}.jsonl")
 
@@ -233,10 +236,16 @@ def whose(agent: str, location: str) -> str:
 
 def sweep_runs() -> None:
     """Throw away records that nobody has added to for long."""
-    base, oldest = runs_folder(), time.time() - MOST_DAYS * 86_400
+    base = runs_folder()
+    if base is not None:
+        sweep_files(base, MOST_DAYS)
+
+
+def sweep_files(folder: str, days: int) -> None:
+    """Throw away the files of a folder that nobody has written to for so many days."""
     try:
-        for entry in os.scandir(base) if base is not None else ():
-            if entry.stat(follow_symlinks=False).st_mtime < oldest:
+        for entry in os.scandir(folder):
+            if entry.stat(follow_symlinks=False).st_mtime < time.time() - days * 86_400:
                 os.unlink(entry.path)
     except OSError:
         return

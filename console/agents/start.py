@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from team_console.console.agents.named import EACH, name_of
 from team_console.console.agents.quick import Invocation, needs_nothing
 from team_console.console.agents.session_files import files_of, note_run
 
@@ -51,7 +52,16 @@ def _run(words: Sequence[str]) -> int:
     if not isinstance(data, dict):
         return 0
     call = Invocation(options, data)
-    if not call.actor or not call.session or (call.wake and call.is_unattended):
+    if not call.session or (call.wake and call.is_unattended):
+        return 0
+    if call.actor == EACH:
+        name = name_of(call.session)
+        if name is None:
+            from team_console.console.agents.join import name_session
+
+            name = name_session(call)
+        call.actor, call.has_own_name = name, True
+    if not call.actor:
         return 0
     note_run(data, session=call.session, agent=call.actor, location=call.location)
     files = files_of(call.session, call.actor, call.location)

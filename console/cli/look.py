@@ -775,11 +775,13 @@ _CHECK_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 )
 def do_check(call: Call) -> int:
     """List what departs from the protocols or is damaged; leaves with 1 when any of it is an error."""
+    from team_console.console.agents.join import gate_problems  # 20 ms, and only here
+
     healed = _repaired(call)
     snapshot = watched(call.team)
     broken = trail_findings(call.team.audit(limit=_AUDITED)) if snapshot.is_known else ()
     truth = assess(snapshot, call.team.clock())
-    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth)))
+    seen = replace(snapshot, problems=(*snapshot.problems, *broken, *_of_lock(call, truth), *gate_problems(call.team)))
     view = view_of_team(call.team, seen, me=call.looker(snapshot), archived=_ARCHIVED, thorough=True, lists=False)
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)

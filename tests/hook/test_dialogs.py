@@ -12,11 +12,19 @@ from team_console.console.agents.asking import Dialog
 
 from tests.hook.conftest import Client, Heard, Human
 
+pytestmark = pytest.mark.usefixtures("own_config")
 SESSION = "11111111-2222-3333-4444-555555555555"
+
+
+@pytest.fixture
+def own_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions say what they do in files of this folder."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
 
 
 def say(folder: Path, status: object, session: str = SESSION, name: str = "4711") -> None:
     """Write what a session is doing, as the client does."""
+    folder = folder / "sessions"
     folder.mkdir(parents=True, exist_ok=True)
     staged = folder / "staged"
     staged.write_text(json.dumps({"pid": 4711, "sessionId": session, "status": status}))
@@ -25,7 +33,7 @@ def say(folder: Path, status: object, session: str = SESSION, name: str = "4711"
 
 def seen(folder: Path, *statuses: object) -> list[bool]:
     """What each look says while the session does one after the other."""
-    dialog, looks = Dialog(SESSION, folder), []
+    dialog, looks = Dialog(SESSION), []
     for status in statuses:
         say(folder, status)
         looks.append(dialog.is_closed())
@@ -46,25 +54,24 @@ def test_a_session_that_showed_no_dialog_is_waited_for(status: object, tmp_path:
 
 
 def test_what_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
-    dialog = Dialog(SESSION, tmp_path)
+    dialog = Dialog(SESSION)
     say(tmp_path, "waiting")
     say(tmp_path, "busy", session="another", name="12")
     assert not dialog.is_closed()
     for text in ("", "{", "[1]", "[" * 100_000):
-        (tmp_path / "4711.json").write_text(text)
-        (tmp_path / "12.json").write_text(text)
+        (tmp_path / "sessions" / "4711.json").write_text(text)
+        (tmp_path / "sessions" / "12.json").write_text(text)
         assert not dialog.is_closed()
-    (tmp_path / "4711.json").unlink()
+    (tmp_path / "sessions" / "4711.json").unlink()
     assert not dialog.is_closed()
-    assert not Dialog(SESSION, tmp_path / "nowhere").is_closed()
 
 
 @pytest.mark.slow
 def test_what_was_answered_in_the_terminal_ends_while_the_tool_runs(
     client: Client, human: Human, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "claude" / "sessions"
-    client.extra = {"CLAUDE_CONFIG_DIR": str(folder.parent)}
+    folder = tmp_path / "claude"
+    client.extra = {"CLAUDE_CONFIG_DIR": str(folder)}
     with human.at_console():
         hook = client.begin("claude: PermissionRequest")
         human.asked()

@@ -69,6 +69,7 @@ GUARDS: Mapping[str, Guard] = {
         "hook/test_clients_language.py::test_what_is_no_clear_yes_or_no_decides_nothing",
     ),
     "client-settings-links": guard(never, "hook/test_joining.py::test_modes_are_kept_and_links_lead_nowhere_else"),
+    "unhooking-seen": guard(always, "hook/test_join_all.py::test_unhooking_is_refused_and_told[emptied]"),
     "codex-needs-a-yes-or-no": guard(
         always, "hook/test_clients_language.py::test_what_is_no_clear_yes_or_no_decides_nothing"
     ),

@@ -1,0 +1,189 @@
+"""Sessions that join at once: each is a member of its own, whoever starts it and however many are in one project."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import COMMAND, CommandLine
+from tests.hook.conftest import CAPTURED
+from tests.hook.test_joining import OTHERS, Desk, meaning, put
+
+START, STOP, END = "claude: SessionStart", "claude: Stop", "claude: SessionEnd"
+MINE, OTHER = "aaaaaaaa-1", "bbbbbbbb-2"
+
+
+@pytest.fixture
+def desk(office: CommandLine, tmp_path: Path) -> Desk:
+    return Desk(office, tmp_path)
+
+
+@pytest.fixture
+def running() -> Iterator[int]:
+    """A process that lives."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process.pid
+        process.kill()
+
+
+def runs(desk: Desk, pid: int, session: str, name: str = "") -> None:
+    """A session of Claude Code runs, as it says itself."""
+    facts = {"pid": pid, "sessionId": session, "cwd": str(desk.project), "name": name, "status": "idle"}
+    put(desk.home / ".claude" / "sessions" / f"{pid}-{session}.json", json.dumps(facts))
+
+
+def commands(desk: Desk, path: str, event: str) -> list[str]:
+    """What a client is told to run for an event."""
+    hooks = json.loads((desk.home / path).read_text())["hooks"][event]
+    return [hook["command"] for entry in hooks for hook in entry["hooks"]]
+
+
+PLUGIN, SETTINGS = ".claude/skills/team-console/hooks/hooks.json", ".claude/settings.json"
+
+
+def tell(desk: Desk, name: str, session: str, where: str = PLUGIN, **changes: Any) -> str:
+    """Run the hook of a session as the client does."""
+    event = {**CAPTURED[name], "session_id": session, "cwd": str(desk.project), "transcript_path": "", **changes}
+    environment = {"PATH": os.environ["PATH"], "CLAUDE_CODE_SESSION_ID": session, **desk.environment}
+    environment |= {"CLAUDE_PLUGIN_ROOT": "x"} if where == PLUGIN else {}
+    command = commands(desk, where, event["hook_event_name"])[0]
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], input=json.dumps(event), capture_output=True, text=True, env=environment, check=True
+    )
+    return done.stdout
+
+
+def title(said: str) -> str:
+    return str(json.loads(said)["hookSpecificOutput"]["sessionTitle"])
+
+
+def test_what_join_all_put_there_is_taken_out_again(desk: Desk, running: int) -> None:
+    put(desk.home / SETTINGS, OTHERS)
+    put(desk.home / ".codex" / "config.toml", "# mine\n")
+    runs(desk, running, MINE, "loader-b7")
+    before = desk.files()
+    shown = desk.ok("join", "--all", "--print")
+    assert desk.files() == before
+    assert any("loader-b7" in note and MINE in note for note in shown["notes"])
+    desk.ok("join", "--all")
+    assert {file["change"] for file in desk.ok("join", "--all")["files"]} == {"unchanged"}
+    assert (desk.home / ".claude/skills/team-console/.claude-plugin/plugin.json").exists()
+    desk.ok("leave", "--all")
+    assert meaning(desk.files()) == meaning(before)
+    assert not (desk.home / ".claude" / "skills").exists()
+    assert "nothing is to be taken out" in desk.ok("leave", "--all")["notes"][0]
+
+
+def test_two_sessions_in_one_project_are_two_members_with_mail_of_their_own(desk: Desk) -> None:
+    desk.ok("join", "--all")
+    assert title(tell(desk, START, MINE)) == "project-1"
+    assert title(tell(desk, START, OTHER)) == "project-2"
+    names = {member["name"] for member in desk.team.ok("member", "list", "--json").json["members"]}
+    assert {"project-1", "project-2"} <= names
+    for name in ("project-1", "project-2"):
+        desk.team.ok("send", "--to", name, "--summary", f"For {name} alone to read now", "--content", f"Only {name}.")
+    assert "Only project-2." in tell(desk, STOP, OTHER)
+    told = tell(desk, STOP, MINE)
+    assert ("Only project-1." in told, "Only project-2." in told) == (True, False)
+    tell(desk, END, MINE)
+    assert title(tell(desk, START, "cccccccc-3")) == "project-1"  # nobody has it any more
+    desk.ok("leave", "--all")
+    assert {member["name"] for member in desk.team.ok("member", "list", "--json").json["members"]} < names
+
+
+@pytest.mark.parametrize(
+    ("said", "called", "name"), [("My Loader", "other-17", "my-loader"), ("", "other-17", "other-17")]
+)
+def test_the_name_is_the_title_else_what_the_client_calls_it(
+    said: str, called: str, name: str, desk: Desk, running: int
+) -> None:
+    desk.ok("join", "--all")
+    runs(desk, running, MINE, called)
+    assert title(tell(desk, START, MINE, session_title=said)) == name
+
+
+def test_a_session_that_runs_joins_if_it_was_chosen_by_the_settings_it_reads_anew(desk: Desk, running: int) -> None:
+    runs(desk, running, MINE, "one")
+    runs(desk, running, OTHER, "two")
+    assert desk("join", "--all", "--session", "nobody").status == 2
+    desk.ok("join", "--all", "--session", MINE)
+    prompt = "claude: UserPromptSubmit (plan mode)"
+    assert title(tell(desk, prompt, MINE, SETTINGS)) == "one"
+    # Whatever starts from now on has the plugin; nothing is said twice.
+    assert tell(desk, START, MINE) == ""
+    assert tell(desk, prompt, OTHER, SETTINGS) == ""
+    assert tell(desk, START, OTHER) == ""
+    assert tell(desk, prompt, "cccccccc-3", SETTINGS) == ""
+    assert title(tell(desk, START, "cccccccc-3")) == "project-1"
+
+
+def test_a_project_that_has_a_member_of_its_own_keeps_it(desk: Desk) -> None:
+    desk.ok("join", "--all")
+    put(desk.project / ".claude" / "settings.local.json", json.dumps({"x": "TEAM_CONSOLE_AS=alice"}))
+    assert tell(desk, START, MINE) == ""
+
+
+def test_the_commands_of_codex_and_of_the_plugin_name_no_member(desk: Desk) -> None:
+    desk.ok("join", "--all")
+    for path in (PLUGIN, ".codex/hooks.json"):
+        words = shlex.split(commands(desk, path, "Stop")[0])
+        assert words[:2] == ["TEAM_CONSOLE_AS=*", f"TEAM_CONSOLE_TEAM={desk.team.folder}"]
+
+
+# What would take a gate away, and plugins that can.
+
+
+def changed(desk: Desk, path: Path) -> Any:
+    """What the hook of a session in the project says to a change of its settings."""
+    event = {**CAPTURED["claude: ConfigChange"], "session_id": MINE, "cwd": str(desk.project), "file_path": str(path)}
+    environment = {"PATH": os.environ["PATH"], "TEAM_CONSOLE_AS": "alice", **desk.environment}
+    words = [*COMMAND, "-t", str(desk.team.folder), "hook"]
+    done = subprocess.run(words, input=json.dumps(event), capture_output=True, text=True, env=environment, check=True)
+    return json.loads(done.stdout) if done.stdout else None
+
+
+def codes(desk: Desk) -> list[str]:
+    """The findings on joins."""
+    found = desk("check", "--json").json["findings"]
+    return [finding["code"] for finding in found if finding["code"] in ("UNHOOKED", "PLUGIN_MODULES")]
+
+
+@pytest.mark.parametrize("harm", ["emptied", "hooks", "a rule"])
+def test_unhooking_is_refused_and_told(harm: str, desk: Desk) -> None:
+    desk.ok("join", "alice", "--for", "claude")
+    path = desk.project / ".claude" / "settings.json"
+    assert (changed(desk, path), codes(desk)) == (None, [])
+    settings = json.loads(path.read_text())
+    if harm == "hooks":
+        del settings["hooks"]
+    elif harm == "a rule":
+        settings["permissions"]["ask"].remove("Bash(git push:*)")
+    path.write_text("{}" if harm == "emptied" else json.dumps(settings))
+    for _ in range(2):
+        assert changed(desk, path)["decision"] == "block"
+    (row,) = desk.team.ok("status", "--json").json["needs"]
+    assert (row["who"], str(path) in row["title"]) == ("alice", True)
+    assert codes(desk) == ["UNHOOKED"]
+    desk.ok("join", "alice", "--for", "claude")
+    assert (changed(desk, path), codes(desk)) == (None, [])
+    desk.ok("leave", "alice")
+    assert (changed(desk, path), codes(desk)) == (None, [])  # taken out by a human
+
+
+def test_plugins_with_modules_are_named_to_those_who_rely_on_hooks(desk: Desk) -> None:
+    plugin = put(
+        desk.home / ".claude" / "plugins" / "cache" / "m" / "lab" / "hooks" / "hooks.json", '{"modules": ["./x.js"]}'
+    )
+    put(desk.home / ".claude" / "skills" / "other" / "hooks" / "hooks.json", '{"hooks": {}}')
+    put(desk.home / ".claude" / "skills" / "broken" / "hooks" / "hooks.json", "[")
+    assert codes(desk) == []
+    desk.ok("join", "--all")
+    (finding,) = desk("check", "--json").json["findings"]
+    assert (finding["code"], finding["place"]) == ("PLUGIN_MODULES", str(plugin.parent.parent))
