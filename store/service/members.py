@@ -17,7 +17,7 @@ from team_console.store.protocol.permissions import check_settings
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import current_members
 from team_console.store.settings.editing import NotEditable, add_member, change_member, fields_of, remove_member
-from team_console.store.settings.settings_file import parse, settings_text
+from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 
@@ -203,9 +203,9 @@ _NOWHERE = Path("/nonexistent/messenger-config.yaml")
 """No key and no place of the queue is looked for while two texts are compared."""
 
 
-def _rest(config: TeamConfig) -> str:
-    """Everything but the members."""
-    return settings_text(replace(config, agents={}, declared=False))
+def _rest(config: TeamConfig) -> TeamConfig:
+    """Everything but the members, and the lines of what is wrong, which move with them."""
+    return replace(config, agents={}, declared=False, said={}, problems=())
 
 
 def _by_hand(reason: str) -> TeamError:

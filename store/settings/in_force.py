@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADABLE, config_problems
+from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
 HINT = (
@@ -76,17 +78,6 @@ def misread_problems(config: TeamConfig, place: str) -> tuple[Problem, ...]:
     return Problem(SETTINGS_UNREADABLE, "error", reason.place, reason.message, reason.hint), *others
 
 
-def refuse_misread(config: TeamConfig, place: str) -> None:
-    """Refuse to take settings for those in force that do not say who leads and who is a member.
-
-    Raises:
-        TeamError: `STORE_UNREADABLE` naming the place, with its line.
-    """
-    if config.is_misread:
-        problem = misread_problems(config, place)[0]
-        raise TeamError(Code.STORE_UNREADABLE, problem.sentence, "Correct it first, or put back what was in force.")
-
-
 def on_record(text: bytes) -> dict[str, Any]:
     """What the ledger keeps of settings in force: the text, so that it can be put back, and its digest."""
     try:
@@ -100,14 +91,6 @@ def from_record(record: Mapping[str, Any]) -> bytes | None:
     text = record.get("text")
     data = text.encode("utf-8", "replace") if isinstance(text, str) else None
     return data if data is not None and digest(data) == record.get("sha256") else None
-
-
-def refuse_other(text: bytes, signed: Mapping[str, Any]) -> None:
-    """Refuse to confirm settings with a signature that is of another text. Raises `TeamError` `NOT_PERMITTED`."""
-    # guard: signature-names-settings
-    if signed.get("sha256", digest(text)) != digest(text):
-        words = "the settings changed while they were being confirmed; nothing was written"
-        raise TeamError(Code.NOT_PERMITTED, words, "Look at them again, and repeat it.")
 
 
 def digest(text: bytes) -> str:
@@ -159,6 +142,39 @@ class InForce(Struct, frozen=True):
     def to_record(self) -> bytes | None:
         """The text to put on record with a change; None while there is none or those in force are lost."""
         return None if self.error is not None or self.config.lost or self.config.is_misread else self.text
+
+    def checked(self) -> TeamConfig:
+        """The settings. Raises `TeamError`: why there are none to go by."""
+        if self.error is not None:
+            raise self.error
+        return self.config
+
+    def confirmed(self, path: Path, place: str, signed: Mapping[str, Any]) -> bytes:
+        """The text that is there, to be taken for the one in force from now on.
+
+        Args:
+            path: Where it stands.
+            place: How a finding names that.
+            signed: What is known of the signature that confirms it, as for `Team.accept_settings`.
+
+        Raises:
+            TeamError: `STORE_UNREADABLE`, with its line, when it does not say who leads and who is a member;
+                `NOT_PERMITTED` when the signature is of another text.
+        """
+        self.checked()
+        config = TeamConfig() if self.text is None else parse(self.text, path)
+        if config.is_misread:
+            words, hint = (
+                misread_problems(config, place)[0].sentence,
+                "Correct it first, or put back what was in force.",
+            )
+            raise TeamError(Code.STORE_UNREADABLE, words, hint)
+        text = self.text or b""
+        # guard: signature-names-settings
+        if signed.get("sha256", digest(text)) != digest(text):
+            words = "the settings changed while they were being confirmed; nothing was written"
+            raise TeamError(Code.NOT_PERMITTED, words, "Look at them again, and repeat it.")
+        return text
 
     def seen(self, before: bytes | None) -> bytes | None:
         """The text in force that a later look goes by, after `before`."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.clock import from_text
@@ -247,7 +246,6 @@ def every_setting() -> Iterator[tuple[str, Setting]]:
             yield f"{setting.key}{between}.{inner.key}", inner
 
 
-T = TypeVar("T")
 Values = dict[str, Any]
 MAX_BYTES = 1_048_576
 _DEPTH = 16
@@ -265,7 +263,7 @@ class SettingsReader:
         problems: What is wrong, in the order it was met.
         misread: Keys at the top that are there and could not be understood; in settings that are not YAML as a whole
             also lead and members that were not found, because they may be in the part that is not.
-        lines: Key at the top -> its line.
+        lines: Key at the top, and each name in a mapping of values (`priorities.review`), with its line.
     """
 
     def __init__(self) -> None:
@@ -378,7 +376,7 @@ class SettingsReader:
         self._nodes += 1
         if self._nodes > _NODES:
             return None
-        read: Callable[[Any, Setting, str], Any] = getattr(self, f"_{setting.form.name.lower()}")
+        read: Callable[[Any, Setting, str], Any] = getattr(self, f"_{setting.form.name.lower()}", self._told)
         value = read(node, setting, place)
         return frozenset() if value is None and setting.closed else value
 
@@ -453,16 +451,16 @@ class SettingsReader:
                 self.wrong(node, f"{place} has no {setting.key!r}", f"Add {setting.key}.")
         return not missing
 
-    def _values(self, node: Any, setting: Setting, place: str) -> dict[str, tuple[int, Any]] | None:
-        """Name -> line and value."""
+    def _values(self, node: Any, setting: Setting, place: str) -> Values | None:
         if not self._mapping(node, place):
             return None
-        values: dict[str, tuple[int, Any]] = {}
+        values: Values = {}
         for word, key, value in self._pairs(node, f"{place}."):
             if setting.choices and word not in setting.choices:
                 self._unknown(key, f"{place}.{word}", word, dict.fromkeys(setting.choices))
             elif not _is_empty(value) and (read := self.value(value, setting.fields[0], f"{place}.{word}")) is not None:
-                values[word] = self.line(value), read
+                values[word] = read
+                self.lines[f"{place}.{word}"] = self.line(value)
         return values
 
     def _members(self, node: Any, setting: Setting, place: str) -> dict[str, Values] | None:
@@ -518,25 +516,12 @@ class SettingsReader:
         self.wrong(node, f"{place}: {text!r} is none of {', '.join(setting.choices)}{ask}")
         return None
 
-    def _flag(self, node: Any, setting: Setting, place: str) -> bool | None:
-        return self._told(node, setting, place, lambda text: _FLAGS.get(text.lower()))
-
-    def _count(self, node: Any, setting: Setting, place: str) -> int | None:
-        return self._told(node, setting, place, _count)
-
-    def _seconds(self, node: Any, setting: Setting, place: str) -> float | None:
-        return self._told(node, setting, place, _seconds)
-
-    def _moment(self, node: Any, setting: Setting, place: str) -> datetime | None:
-        return self._told(node, setting, place, from_text, "For example 2026-11-22T08:00:00Z.")
-
-    def _told(
-        self, node: Any, setting: Setting, place: str, read: Callable[[str], T | None], hint: str = "Correct the line."
-    ) -> T | None:
-        """What `read` makes of the text; a text of which it makes nothing is wrong."""
+    def _told(self, node: Any, setting: Setting, place: str) -> Any:
+        """What its form makes of the text; a text of which it makes nothing is wrong."""
         text = self._text(node, setting, place)
-        value = read(text) if text is not None else None
+        value = _SINGLE[setting.form.name.lower()](text) if text is not None else None
         if text is not None and value is None:
+            hint = "For example 2026-11-22T08:00:00Z." if setting.form is ValueForm.MOMENT else "Correct the line."
             self.wrong(node, f"{place} must be {setting.form}, not {text!r}", hint)
         return value
 
@@ -607,6 +592,15 @@ def _seconds(text: str) -> float | None:
     except ValueError:
         return None
     return seconds if 0 < seconds < 1e9 else None
+
+
+_SINGLE: Mapping[str, Callable[[str], object]] = {
+    "flag": lambda text: _FLAGS.get(text.lower()),
+    "count": _count,
+    "seconds": _seconds,
+    "moment": from_text,
+}
+"""What the text of a single value means by the name of its form, None for nothing."""
 
 
 def _parsing_line(mark: Any) -> int:

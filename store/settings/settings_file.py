@@ -8,6 +8,7 @@ import os
 import pwd
 import stat
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import canonical, nearest
-from team_console.store.settings.editing import fields_of, member_lines, quoted
+from team_console.store.settings.editing import member_lines, quoted
 from team_console.store.settings.parsing import LIMITS, MAX_BYTES, PRIORITIES, RETENTION, SettingsReader
 from team_console.store.settings.team_config import (
     OVERDUE_SECONDS,
@@ -207,12 +208,9 @@ def read_settings(path: Path) -> str:
         TeamError: `STORE_UNREADABLE` when they cannot be read or are no text.
     """
     try:
-        return read_plain(path, MAX_BYTES)[0].decode()
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise TeamError(Code.STORE_UNREADABLE, f"{path}: {reason}", "Correct the file first.") from error
+        return (read_text(path) or b"").decode()
+    except UnicodeDecodeError as error:
+        raise TeamError(Code.STORE_UNREADABLE, f"{path}: not UTF-8", "Correct the file first.") from error
 
 
 def parse(data: bytes, path: Path) -> TeamConfig:
@@ -251,10 +249,9 @@ def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "
         f"team: {quoted(team)}",
         f"lead: {quoted(lead)}",
         f"language: {language}",
-        "agents:",
     ]
-    for agent in agents:
-        lines += member_lines(agent)
+    members = [line for agent in agents for line in member_lines(agent)]
+    lines += ["agents:", *members] if members else []
     return "\n".join(lines) + "\n"
 
 
@@ -290,7 +287,7 @@ class _Builder:
         numbers = {**values.get("retention", {}), **values.get("limits", {}), **values}
         plain = {key: numbers[key] for key in _NUMBERS if key in numbers}
         plain |= {key: values[key] for key in _PLAIN if key in values}
-        overdue = {kind: seconds for kind, (_, seconds) in values.get("overdue_seconds", {}).items()}
+        overdue = values.get("overdue_seconds", {})
         priorities, ranks = self._priorities()
         queue, archives = self._places()
         key_path, key, key_trouble = self._key()
@@ -317,6 +314,7 @@ class _Builder:
             key_trouble=key_trouble,
             misread=frozenset(self._reader.misread),
             problems=(*self._reader.problems, *self._more),
+            said=MappingProxyType(values),
             **plain,
         )
 
@@ -340,7 +338,8 @@ class _Builder:
         kinds = self._values.get("message_types", {})
         priorities = {kind: fields["priority"] for kind, fields in kinds.items() if "priority" in fields}
         ranks: dict[str, int] = {}
-        for word, (line, value) in self._values.get("priorities", {}).items():
+        for word, value in self._values.get("priorities", {}).items():
+            line = self._reader.lines[f"priorities.{word}"]
             if value.isascii() and value.isdigit() and len(value) < 5:
                 self._rank(ranks, line, word, int(value))
             elif word not in PRIORITIES and value in PRIORITIES:
@@ -437,76 +436,27 @@ def _default_lead(agents: Mapping[str, Agent]) -> str:
 
 # Settings as the text of a `messenger-config.yaml` that reads back as the same settings.
 
-_RETENTION = tuple(setting.key for setting in RETENTION)
-_LIMITS = tuple(setting.key for setting in LIMITS)
+_OF_THIS_PLACE = ("key_file", "queue_dir", "queue_file", "archive_dir")
 
 
 def settings_text(config: TeamConfig) -> str:
-    """YAML with every value that is not the default.
+    """YAML with what the settings say, or of settings that nobody wrote the team, its lead and its members.
 
-    Its key and the places of its files are left out: they are where this
-    team is, not what it is.
+    Its key and the places of its files are left out: they are where this team is, not what it is.
     """
     import yaml  # 14 ms, which few verbs need
 
-    return yaml.safe_dump(_settings(config), sort_keys=False, allow_unicode=True, width=120)
+    if not config.said:
+        agents = config.agents.values() if config.declared else ()
+        return new_text(team=config.name, lead=config.lead, agents=agents, language=config.language)
+    settings = {key: _plain(value) for key, value in config.said.items() if key not in _OF_THIS_PLACE}
+    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
 
 
-def _settings(config: TeamConfig) -> dict[str, Any]:
-    default = TeamConfig()
-    overdue = {key: value for key, value in config.overdue_seconds.items() if value != OVERDUE_SECONDS.get(key)}
-    settings: dict[str, Any] = {
-        "team": config.name,
-        "version": config.version,
-        "description": config.description,
-        "lead": config.lead,
-        "language": config.language,
-        "wait_for_human": config.wait_for_human if config.wait_for_human != default.wait_for_human else None,
-        "ask_for": list(config.ask_for) if config.ask_for != default.ask_for else None,
-        "agents": [_rendering_agent(agent) for agent in config.agents.values()] if config.declared else None,
-        "retention": {key: getattr(config, key) for key in _RETENTION if getattr(config, key) != getattr(default, key)},
-        "limits": {key: getattr(config, key) for key in _LIMITS if getattr(config, key) != getattr(default, key)},
-        "overdue_seconds": overdue,
-        "message_types": _kinds(config),
-        "priorities": _priorities(config),
-        "routing": {route.key: _rendering_route(route) for route in config.routes},
-        "humans": {human.name: _human(human) for human in config.humans.values()},
-        "verdicts": config.verdicts if config.verdicts != default.verdicts or config.humans else None,
-        "team_id": config.team_id,
-        "signed_since": to_text(config.signed_since) if config.signed_since is not None else None,
-        "spawn": list(config.spawn),
-    }
-    return {key: value for key, value in settings.items() if value or (key == "ask_for" and value is not None)}
-
-
-def _rendering_agent(agent: Agent) -> dict[str, Any]:
-    fields = fields_of(agent)
-    return {"name": agent.name, **fields, **({"deliver": list(agent.deliver)} if agent.deliver else {})}
-
-
-def _human(human: Human) -> dict[str, Any]:
-    fields: dict[str, Any] = {"keys": list(human.keys), "sign_with": human.sign_with}
-    return {key: value for key, value in fields.items() if value}
-
-
-def _kinds(config: TeamConfig) -> dict[str, Any]:
-    """The rules for kinds of message, each with the priority of its kind."""
-    kinds: dict[str, dict[str, Any]] = {}
-    for name, rule in config.kinds.items():
-        fields = {"description": rule.description, "required_fields": list(rule.required_fields)}
-        kinds[name] = {key: value for key, value in fields.items() if value}
-        if name in config.priorities:
-            kinds[name]["priority"] = config.priorities[name]
-    return kinds
-
-
-def _priorities(config: TeamConfig) -> dict[str, Any]:
-    """The order of the priorities, and those of kinds that have no rule."""
-    return {**config.ranks, **{kind: word for kind, word in config.priorities.items() if kind not in config.kinds}}
-
-
-def _rendering_route(route: Route) -> dict[str, Any]:
-    fields: dict[str, Any] = {"trigger": route.trigger, "from": route.sender, "to": route.recipient}
-    if route.payload:
-        fields["payload"] = list(route.payload)
-    return {key: value for key, value in fields.items() if value}
+def _plain(value: Any) -> Any:
+    """A value of the settings as YAML has it."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, frozenset)):
+        return [_plain(item) for item in value]
+    return to_text(value) if isinstance(value, datetime) else value

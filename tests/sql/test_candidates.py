@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from team_console.store.backends.sql.row_reader import RowReader
 from team_console.store.contract.team import Team
-from team_console.store.service import sending
-from team_console.store.service.caller import Caller
 
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute, insert
@@ -46,10 +42,3 @@ def test_rows_of_others_have_their_place_and_no_type_means_a_message(empty_place
     insert(empty_place, "later", "2036-02-24 11:00:00")
     execute(empty_place, "UPDATE agent_message SET message_type = '' WHERE message_id = 'later'")
     assert len(_same(team)["message"]) == 3
-
-
-def test_a_send_does_not_read_the_queue(place: str, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    team = opened(place)
-    put(team, make_message(1))
-    monkeypatch.setattr(RowReader, "state", lambda *_, **__: pytest.fail("all rows were read"))
-    sending.send(Caller(team, "ceo"), to="architect", summary="Five words are in here", content="Hello")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from team_console.store.backends.sql.schema import Mode
@@ -82,3 +83,20 @@ def test_what_is_read_is_closed_with_the_team(tmp_path: Path, opened: Open) -> N
     team.close()
     held = [os.readlink(entry) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink() and entry.exists()]
     assert not [path for path in held if path.startswith(str(place))]
+
+
+def test_a_connection_in_use_while_the_team_is_closed_is_closed_afterwards(place: str, opened: Open) -> None:
+    team = opened(place)
+    with team._dialect.connect() as connection:
+        raw: Any = connection.driver
+        team.close()
+        assert raw.execute("SELECT 1").fetchone() == (1,)
+    with pytest.raises(Exception, match="closed"):
+        raw.execute("SELECT 1")
+
+
+def test_a_team_that_was_closed_can_be_used_again(place: str, opened: Open) -> None:
+    team = opened(place)
+    team.close()
+    assert team.snapshot().is_known
+    assert team.history().messages == ()

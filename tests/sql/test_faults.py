@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -207,20 +206,22 @@ def test_an_error_while_writing_leaves_everything_as_it_was(team: SqlTeam, place
     put(team, make_message(3))
 
 
-def test_a_changed_audit_line_breaks_the_chain_from_there_on(team: SqlTeam, place: str) -> None:
+def test_a_changed_audit_line_breaks_the_chain_from_there_on(team: SqlTeam, place: str, opened: Open) -> None:
     for number in range(1, 5):
         put(team, make_message(number))
     assert all(line.intact for line in team.audit())
     execute(place, "UPDATE team_console_audit SET actor = 'somebody' WHERE seq = 3")
-    fresh = SqlTeam(team._dialect, read_only=True, clock=team.clock)
+    fresh = opened(place, read_only=True)
     assert [(line.seq, line.intact) for line in fresh.audit()] == [(4, False), (3, False), (2, True), (1, True)]
 
 
 @pytest.mark.parametrize("facts", ['{"settings":', '{"recorded":'])
-def test_facts_nested_too_deeply_are_a_broken_line_and_stop_nobody(team: SqlTeam, place: str, facts: str) -> None:
+def test_facts_nested_too_deeply_are_a_broken_line_and_stop_nobody(
+    team: SqlTeam, place: str, opened: Open, facts: str
+) -> None:
     put(team, make_message(1))
     execute(place, f"UPDATE team_console_audit SET facts = '{facts}{'[' * 100_000}'")
-    fresh = SqlTeam(team._dialect, read_only=True, clock=team.clock)
+    fresh = opened(place, read_only=True)
     assert [line.intact for line in fresh.audit()] == [False]
     assert fresh.snapshot().condition is Condition.OK
     put(team, make_message(2))
@@ -291,16 +292,6 @@ def test_a_copied_database_works_on_its_own(file: Path, tmp_path: Path, opened: 
     team.close()
     shutil.copy(file, tmp_path / "copy.db")
     assert len(opened(str(tmp_path / "copy.db")).snapshot().messages) == 1
-
-
-def test_waiting_for_a_lock_ends_in_time(file: Path, opened: Open) -> None:
-    blocker = sqlite3.connect(file, isolation_level=None)
-    blocker.execute("BEGIN IMMEDIATE")
-    started = time.monotonic()
-    with pytest.raises(TeamError), opened(str(file)).transaction(actor="ceo", action="send", wait=0.3):
-        pass
-    blocker.close()
-    assert 0.2 < time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize("read_only", [True, False])

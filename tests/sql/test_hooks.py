@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -141,23 +140,6 @@ def test_a_hook_waits_for_its_verdict(server_team: Team, office: Office, clients
         assert alice.end(hook).decision["message"] == "Not in production"
 
 
-def test_two_clients_at_once_each_get_their_own_verdict(
-    server_team: Team, office: Office, clients: Callable[[str], Client]
-) -> None:
-    alice, ben = clients("alice"), clients("ben")
-    with announce_presence(server_team):
-        wait_until(lambda: human_present(server_team))
-        hooks = {"alice": alice.begin(BASH), "ben": ben.begin("codex: PermissionRequest")}
-        for row in asked(office, 2):
-            if row["from"] == "ben":
-                office.ok("reject", row["request_id"], "--reason", "Not from you")
-            else:
-                office.ok("approve", row["request_id"])
-        assert alice.end(hooks["alice"]).decision == {"behavior": "allow"}
-        assert ben.end(hooks["ben"]).decision["message"] == "Not from you"
-    assert {row["from"]: row["state"] for row in rows(office)} == {"alice": "approved", "ben": "rejected"}
-
-
 def test_what_a_killed_hook_asked_ends_as_that_once_it_was_silent_for_long(
     server_team: Team, office: Office, clients: Callable[[str], Client], postgres: str
 ) -> None:
@@ -189,30 +171,3 @@ def test_the_last_console_that_closes_lets_go(
         asked(office)
     assert alice.end(hook).out == ""
     assert [(row["state"], row["reason"]) for row in rows(office)] == [("withdrawn", "nobody was there")]
-
-
-def test_mail_comes_once_and_wakes_who_rests(
-    server_team: Team, office: Office, clients: Callable[[str], Client]
-) -> None:
-    alice = clients("alice")
-    letter = ("send", "--to", "alice", "--content", "x")
-    office.ok(*letter, "--summary", "Mind the tests of the loader")
-    assert "Mind the tests of the loader" in alice.tell(STOP).reply["reason"]
-    assert alice.tell(STOP, stop_hook_active=True).out == ""
-    waiting = alice.begin(STOP, "--wake")
-    wait_until(lambda: any(path.name == "waits" for path in alice.state.rglob("waits")))
-    office.ok(*letter, "--summary", "There is one more thing to do")
-    heard = alice.end(waiting)
-    assert (heard.status, "one more thing" in heard.err) == (2, True)
-    alice.tell("claude: UserPromptSubmit (plan mode)")
-    messages = office.ok("inbox", "alice", "--json").json["messages"]
-    assert [message["status"] for message in messages] == ["read", "read"]
-
-
-def test_a_shell_waits_for_its_answer(server_team: Team, office: Office) -> None:
-    question = ("Which database?", "--option", "SQLite", "--option", "PostgreSQL")
-    with office.command.running("-t", office.place, "--as", "alice", "--json", "ask", *question, "--wait") as shell:
-        office.ok("answer", asked(office)[0]["request_id"], "--option", "PostgreSQL")
-        out = shell.communicate(timeout=60)[0]
-    assert shell.returncode == 0
-    assert json.loads(out)["verdict"]["answers"] == {"Which database?": "PostgreSQL"}

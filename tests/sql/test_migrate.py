@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
+from msgspec.structs import replace
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, requests, sending
@@ -14,7 +14,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.migration import Migrated, migrate, open_target
 from team_console.store.service.router import deliver
 from team_console.store.settings.settings_file import parse, settings_text
-from team_console.store.settings.team_config import Agent, Route, TeamConfig
+from team_console.store.settings.team_config import TeamConfig
 
 from tests.conftest import CommandLine
 from tests.router.conftest import until
@@ -24,12 +24,9 @@ from tests.store.contract import FakeClock, make_message, put
 
 pytestmark = pytest.mark.slow
 
-CONFIG = TeamConfig(
-    name="sprint-42",
-    lead="ceo",
-    agents=MappingProxyType({"ceo": Agent("ceo", "master"), "architect": Agent("architect"), "no": Agent("no")}),
-    declared=True,
-    attachment_bytes=2000,
+CONFIG = parse(
+    b"team: sprint-42\nlead: ceo\nagents: [{name: ceo, role: master}, architect, 'no']\nattachment_bytes: 2000\n",
+    Path("x.yaml"),
 )
 PAIRS = [("yaml", "sqlite"), ("yaml", "postgresql"), ("sqlite", "yaml"), ("postgresql", "sqlite")]
 
@@ -252,26 +249,36 @@ def test_a_database_of_others_moves_with_its_rows(empty_place: str, tmp_path: Pa
     target.close()
 
 
+_EVERYTHING = """
+team: '1e3'
+lead: ceo
+language: zh
+agents:
+- {name: ceo, role: master}
+- {name: 'no', role: slave, plan: true, deliver: [sh, -c, 'echo: #x'], deliver_timeout: 5.5, may_message: [ceo]}
+limits: {content_max_bytes: 5000}
+archive_after_days: 3
+overdue_seconds: {plan: 60.5}
+priorities: {notify: critical, critical: 2}
+message_types: {handoff: {required_fields: [spec], priority: high}}
+routing: {spec: {trigger: 'when ready: now', from: ceo, to: 'no', payload: [spec_id]}, x: {from: 'no', to: ceo}}
+signed_since: 2026-11-22T08:00:00Z
+wait_for_human: never
+spawn: [start, '{agent_name}']
+"""
+
+
 def test_settings_read_back_as_they_were() -> None:
-    agents = {
-        "ceo": Agent("ceo", "master"),
-        "no": Agent("no", "slave", True, ("sh", "-c", "echo: #x"), 5.5, frozenset({"ceo"}), frozenset({"message"})),
-    }
-    config = TeamConfig(
-        name="1e3",
-        lead="ceo",
-        agents=MappingProxyType(agents),
-        declared=True,
-        language="zh",
-        content_max_bytes=5000,
-        archive_after_days=3,
-        overdue_seconds=MappingProxyType({**CONFIG.overdue_seconds, "plan": 60.5}),
-        priorities=MappingProxyType({"notify": "critical"}),
-        routes=(Route("spec", "when ready: now", "ceo", "no", ("spec_id",)), Route("x", "", "no", "ceo")),
-        spawn=("start", "{agent_name}"),
-    )
-    assert parse(settings_text(config).encode(), Path("x.yaml")) == config
-    assert parse(settings_text(TeamConfig()).encode(), Path("x.yaml")) == TeamConfig()
+    def read(text: str) -> TeamConfig:
+        return replace(parse(text.encode(), Path("x.yaml")), said={}, problems=())
+
+    config = parse(_EVERYTHING.encode(), Path("x.yaml"))
+    assert config.problems == ()
+    assert (config.content_max_bytes, config.archive_after_days, len(config.routes)) == (5000, 3, 2)
+    assert read(settings_text(config)) == read(_EVERYTHING)
+    assert read(settings_text(TeamConfig())) == TeamConfig()
+    places = "queue_dir: q\nkey_file: k\nlead: ceo\n"
+    assert settings_text(parse(places.encode(), Path("x.yaml"))) == "lead: ceo\n"
 
 
 def test_the_verb_moves_a_team_and_the_team_goes_on_there(make_team: Callable[..., CommandLine]) -> None:

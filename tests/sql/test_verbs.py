@@ -19,33 +19,6 @@ def line(tmp_path: Path) -> CommandLine:
     return CommandLine(folder)
 
 
-def test_a_plan_is_handed_in_rejected_revised_and_approved(place: str, line: CommandLine) -> None:
-    first = line.ok("-t", place, "--as", "architect", "plan", "--content", "1. Split", "--json").json["request_id"]
-    assert [item["request_id"] for item in line.ok("-t", place, "requests", "--open", "--json").json["requests"]] == [
-        first
-    ]
-    line.ok("-t", place, "reject", first, "--reason", "add tests")
-    refused = line("-t", place, "approve", first, "--json")
-    assert (refused.status, refused.json["error"]) == (1, "ALREADY_ANSWERED")
-    got = line.ok("-t", place, "receive", "--agent", "architect", "--json").json
-    assert got["messages"][0]["payload"]["content"] == "add tests"
-    second = line.ok("-t", place, "--as", "architect", "plan", "--content", "2. Test", "--json").json["request_id"]
-    line.ok("-t", place, "approve", second)
-    states = {item["request_id"]: item["state"] for item in line.ok("-t", place, "requests", "--json").json["requests"]}
-    assert states == {first: "rejected", second: "approved"}
-
-
-def test_looking_verbs_work(place: str, line: CommandLine) -> None:
-    line.ok("-t", place, "broadcast", "--summary", "The sprint begins today now", "--content", "Go.", "--yes")
-    line.ok("-t", place, "receive", "--agent", "architect")
-    assert line.ok("-t", place, "status", "--json").json["condition"] == "ok"
-    roster = {item["name"]: item["unread"] for item in line.ok("-t", place, "roster", "--json").json["agents"]}
-    assert (roster["architect"], roster["code_developer"]) == (0, 1)
-    assert line.ok("-t", place, "inbox", "code_developer", "--json").json["count"] == 1
-    assert "The sprint begins today now" in line.ok("-t", place, "history").out
-    assert line.ok("-t", place, "check", "--json").json["findings"] == []
-
-
 def test_the_router_and_its_desk_work(place: str, line: CommandLine) -> None:
     document = '{"ACTION": "send", "RECIPIENT": "code_developer", "MESSAGE_TYPE": "task_complete", "PAYLOAD": {}}'
     sent = line.ok("-t", place, "route", stdin=document).json
@@ -77,12 +50,6 @@ def test_a_watch_calls_nothing_new_that_it_knew_before_an_outage(place: str, lin
         assert "condition vanished -> ok" in next_line(watch.stdout)
         line.ok("-t", place, "send", "--to", "architect", "--type", "spec_ready", "--id", "msg-2")
         assert "new msg-2" in next_line(watch.stdout)
-
-
-def test_read_only_shows_and_refuses(place: str, line: CommandLine) -> None:
-    assert line.ok("-t", place, "--read-only", "status", "--json").json["read_only"] is True
-    refused = line("-t", place, "--read-only", "send", "--to", "architect", "--type", "spec_ready")
-    assert refused.status == 5
 
 
 def test_a_team_that_cannot_be_reached_is_an_error_and_not_empty(line: CommandLine) -> None:

@@ -136,11 +136,9 @@ def _by_a_trigger(case: Case) -> AbstractContextManager[None]:
 
 
 SETTINGS: Mapping[str, Forge] = {
-    "verdicts: open": _with_settings(
-        _TEAM, f"{_TEAM}verdicts: open\n", _unsigned, rendered=("verdicts: signed", "verdicts: open")
-    ),
+    "verdicts: open": _with_settings(_TEAM, f"{_TEAM}verdicts: open\n", _unsigned),
     "an old copy without humans": _with_settings(
-        settings_of_signed_team(TEAM_ID), _TEAM, _unsigned, rendered=("verdicts: signed", "description: none")
+        settings_of_signed_team(TEAM_ID), _TEAM, _unsigned, rendered=("humans:", "people:")
     ),
     "another lead with a key": _with_settings(
         "lead: ceo", f"humans: {{mallory: {{keys: ['{public_line(name='mallory')}']}}}}\nlead: mallory",

@@ -43,16 +43,6 @@ class SqlSettings(InForce, frozen=True):
         text = super().to_record
         return None if text is None or digest(text) == self.recorded else text
 
-    def checked(self) -> TeamConfig:
-        """The settings.
-
-        Raises:
-            TeamError: Why they cannot be understood.
-        """
-        if self.error is not None:
-            raise self.error
-        return self.config
-
 
 class Settings:
     """Reads the settings; they are understood again only when they changed.

@@ -48,7 +48,6 @@ from team_console.store.backends.sql.settings import (
 from team_console.store.backends.sql.transaction import (
     MAY_ADDRESS,
     SqlTransaction,
-    Writer,
     restore,
     to_recipient,
 )
@@ -70,8 +69,7 @@ from team_console.store.model.clock import Clock, from_text, to_text, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.settings.in_force import digest, refuse_misread, refuse_other
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.in_force import digest
 from team_console.store.settings.team_config import TeamConfig
 
 _ASK_SECONDS = 2.0
@@ -339,10 +337,7 @@ class SqlTeam(Team):
             settings = self._settings.look(tx.connection, tx.shape)
             if not settings.config.lost:
                 return None
-            if settings.text is not None:
-                refuse_misread(parse(settings.text, Path(self.location)), "settings")
-            tx.to_record = settings.text or b""
-            refuse_other(tx.to_record, signed)
+            tx.to_record = settings.confirmed(Path(self.location), "settings", signed)
             tx.record("accept_settings", **{"sha256": digest(tx.to_record), **signed})
         return Problem("SETTINGS_ACCEPTED", "warning", "the settings", "the settings hold as they are now")
 
@@ -415,7 +410,7 @@ class SqlTeam(Team):
             # A transaction that wrote nothing is rolled back and leaves no trace.
             if (changes := tx.finish()) is not None:
                 try:
-                    written = Writer(connection, tx).write(changes, actor=actor, at=to_text(self.clock()))
+                    written = tx.write(changes, actor=actor, at=to_text(self.clock()))
                     self._dialect.announce(connection)
                 except connection.error as error:
                     raise self._failed(error) from error

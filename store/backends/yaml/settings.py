@@ -42,10 +42,7 @@ class SettingsFile:
 
     def config(self) -> TeamConfig:
         """See `Team.config`."""
-        settings = self.look()
-        if settings.error is not None:
-            raise settings.error
-        return settings.config
+        return self.look().checked()
 
     def _look(self) -> ReadSettings:
         known = self._known

@@ -38,8 +38,7 @@ from team_console.store.contract.team import (
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
-from team_console.store.settings.in_force import digest, refuse_misread, refuse_other
-from team_console.store.settings.settings_file import parse
+from team_console.store.settings.in_force import digest
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -257,12 +256,7 @@ class YamlTeam(Team):
             found = session.team.settings
             if not found.config.lost and found.error is None:
                 return None
-            if found.error is not None:
-                raise found.error
-            if found.text is not None:
-                refuse_misread(parse(found.text, self.layout.config), str(self.layout.config))
-            in_force = found.text or b""
-            refuse_other(in_force, signed)
+            in_force = found.confirmed(self.layout.config, str(self.layout.config), signed)
             with session.transaction(actor=actor, in_force=in_force) as tx:
                 tx.record("accept_settings", **{"sha256": digest(in_force), **signed})
         return Problem("SETTINGS_ACCEPTED", "warning", self.layout.config.name, "the settings hold as they are now")
