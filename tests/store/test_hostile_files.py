@@ -220,4 +220,3 @@ def test_a_queue_whose_file_time_is_in_no_calendar_is_read(tmp_path: Path, momen
     put(team, make_message(2))
     snapshot = team.snapshot()
     assert (len(snapshot.messages), not snapshot.problems) == (3, True)
-    assert team.newest(1) is not None

@@ -14,7 +14,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.entry import Values, compose, emit, parse_entry
+from team_console.store.backends.yaml.entry import emit, parse_record, read_record
 from team_console.store.backends.yaml.own_form import TextError, same
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.message import from_record, new_record
@@ -70,7 +70,7 @@ def test_what_is_read_without_pyyaml_pyyaml_reads_the_same(seed: int) -> None:
     raw = mutate(random, random.choice(PLAIN)).encode()
     ours = own_form.read(raw)
     if ours is not None:
-        theirs = Values().record(compose(raw)[0])
+        theirs = read_record(raw)
         assert same(ours, theirs)
         assert list(ours) == list(theirs)
 
@@ -79,7 +79,7 @@ def test_what_is_read_without_pyyaml_pyyaml_reads_the_same(seed: int) -> None:
 def test_entries_of_other_programs_read_the_same_with_and_without_pyyaml(path: Path) -> None:
     for entry in QueueText.parse(path.read_bytes()).entries:
         ours = own_form.read(entry.raw)
-        assert ours is None or same(ours, Values().record(compose(entry.raw)[0]))
+        assert ours is None or same(ours, read_record(entry.raw))
 
 
 @pytest.mark.parametrize("raw", PLAIN)
@@ -137,7 +137,7 @@ def test_a_new_message_is_written_as_the_design_shows_it() -> None:
 def test_a_string_reads_back_as_itself_as_value_key_item_and_name(text: str) -> None:
     record = a_record(value=text, items=[text, [text]], deep=[{"k": text, text: 1}], **{text: text})
     raw = written(record)
-    assert parse_entry(raw).record == record
+    assert parse_record(raw) == record
     assert yaml.load(raw, yaml.CSafeLoader) == [record]
     assert raw.endswith(b"\n")
     assert b"\r" not in raw
@@ -153,7 +153,7 @@ def test_an_envelope_value_reads_back_as_itself(text: str) -> None:
         "error_message": text,
         "read_by": {text: text},
     }
-    assert parse_entry(written(record)).record == record
+    assert parse_record(written(record)) == record
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_an_envelope_value_reads_back_as_itself(text: str) -> None:
 def test_a_value_keeps_its_type(value: object) -> None:
     record = a_record(x=value, y=[value], z=[[value]])
     raw = written(record)
-    found = parse_entry(raw).payload["x"]
+    found = parse_record(raw)["payload"]["x"]
     assert found == value
     assert type(found) is type(value)
     assert yaml.load(raw, yaml.CSafeLoader) == [record]
@@ -216,7 +216,7 @@ values = st.recursive(
 def test_every_payload_reads_back_the_same_with_three_independent_readers(payload: dict[str, Any]) -> None:
     record = a_record(**{"payload": 1}) | {"payload": payload}
     raw = written(record)
-    assert parse_entry(raw).record == record
+    assert parse_record(raw) == record
     assert yaml.load(raw, yaml.CSafeLoader) == [record]
     assert yaml.load(raw, yaml.SafeLoader) == [record]
 
@@ -227,7 +227,7 @@ class Word(StrEnum):
 
 def test_enum_words_and_read_only_collections_are_written_as_plain_values() -> None:
     record = a_record(items=("a", "b"), state=Word.PENDING, view=MappingProxyType({"k": 1}))
-    found = parse_entry(written(record)).payload
+    found = parse_record(written(record))["payload"]
     assert found == {"items": ["a", "b"], "state": "pending", "view": {"k": 1}}
     assert type(found["state"]) is str
 
@@ -265,4 +265,4 @@ def test_an_envelope_value_that_would_read_back_as_text_is_refused() -> None:
 
 def test_a_megabyte_on_one_line_reads_back() -> None:
     record = a_record(content="x y: 'z' " * 120_000 + "end")
-    assert parse_entry(written(record)).record == record
+    assert parse_record(written(record)) == record

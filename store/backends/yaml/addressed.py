@@ -32,7 +32,7 @@ class Addressees:
         text = self._text
         if agent not in self._known and text is not None:
             mine = tuple(message for message in text.distinct() if message.is_addressed_to(agent))
-            damaged = text.damaged_count or 0
+            damaged = text.damaged_count
             is_empty = not text.messages()
             self._known[agent] = Addressed(mine, is_empty=is_empty, damaged=damaged, is_complete=damaged == 0)
         return self._known[agent]

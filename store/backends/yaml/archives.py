@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from msgspec import Struct, field
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat, rename_durably
-from team_console.store.backends.yaml.entry import Entry, emit, parse_entry
+from team_console.store.backends.yaml.entry import Entry, emit
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.own_form import TextError
@@ -115,9 +115,9 @@ class Part:
                 yield self.data[_entry_start(self.data, end) : end]
 
     def _closed_messages(self, message_id: str) -> Iterator[Message]:
-        for entry in self._closed(message_id):
-            with suppress(TextError):
-                yield parse_entry(entry)
+        for entry in map(Entry.read, self._closed(message_id)):
+            if entry.message is not None:
+                yield entry.message
 
     def proves(self, message_id: str) -> bool:
         """Whether a whole copy of this id is here: closed with the right checksum, or readable without one."""
@@ -190,8 +190,8 @@ def _listed(
     """The records of a stretch that is a queue with `before` and `after` around it."""
     text = QueueText.parse(before + data[start:end] + after)
     entries, shift = text.entries, start - len(before)
-    places = [place + shift for place in text.starts()]
-    pairs = zip(places, entries, strict=True)
+    places = accumulate([len(entry.raw) for entry in entries], initial=len(text.head) + shift)
+    pairs = zip(places, entries, strict=False)
     return [Record(place, place + len(entry.raw), entry.outcome) for place, entry in pairs], text
 
 
@@ -207,7 +207,7 @@ def _apart(data: bytes) -> Iterator[Record]:
             continue
         start, end = _entry_start(data, match.start()), min(match.end() + 1, len(data))
         yield from _documents(data, place, start)
-        yield Record(start, end, Entry(data[start : match.start()]).outcome)
+        yield Record(start, end, Entry.read(data[start : match.start()]).outcome)
         place = end
     yield from _documents(data, place, len(data))
 
@@ -253,7 +253,7 @@ def _list(data: bytes, start: int, end: int) -> Iterator[Record]:
         dash = rb"^" + data[start : data.index(b"-", start)] + rb"-(?=[ \t\r\n]|\Z)"
         cuts = [match.start() for match in re.compile(dash, re.MULTILINE).finditer(data, start, end)]
         pieces = pairwise([*cuts, end])
-        found = [Record(begin, stop, Entry(data[begin:stop]).outcome) for begin, stop in pieces]
+        found = [Record(begin, stop, Entry.read(data[begin:stop]).outcome) for begin, stop in pieces]
     for record in found:
         yield from [record] if isinstance(record.outcome, Message) else _split(data, record)
     if rest > start:
@@ -263,7 +263,7 @@ def _list(data: bytes, start: int, end: int) -> Iterator[Record]:
 def _split(data: bytes, damaged: Record) -> list[Record]:
     """A damaged record without those behind it that stand in another form and would be read as its own lines."""
     for place in islice(_BEHIND.finditer(data, damaged.start + 1, damaged.end), _TRIES):
-        alone = Entry(data[damaged.start : place.start()]).outcome
+        alone = Entry.read(data[damaged.start : place.start()]).outcome
         if not isinstance(alone, Message):
             continue
         rest = list(_document(data, place.start(), damaged.end))
@@ -275,7 +275,7 @@ def _split(data: bytes, damaged: Record) -> list[Record]:
 def _lone(data: bytes, start: int, end: int) -> Record:
     """A record that is no item of a list."""
     lines = data[start:end].splitlines(keepends=True)
-    outcome = Entry(b"-\n" + b"".join(b"  " + line for line in lines)).outcome
+    outcome = Entry.read(b"-\n" + b"".join(b"  " + line for line in lines)).outcome
     return Record(start, end, outcome.below(-1) if isinstance(outcome, TextError) else outcome)
 
 

@@ -1,10 +1,9 @@
-"""One entry of a queue: its exact bytes, and the message in them, read by PyYAML under our own rules for scalars."""
+"""One entry of a list: its exact bytes, and the message in them, read by PyYAML under our own rules for scalars."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from threading import Lock
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -29,11 +28,8 @@ DEPTH = 64
 MOST_BY_ALIAS = 20_000
 """Weight of all values that the aliases of one entry may stand for: one each, and one more for every 100 characters."""
 MOST_BY_ALIAS_IN_FILE = 1_000_000
-SIGN = re.compile(rb"(?:^|[\s,\[{:?-])[&*][0-9A-Za-z_-]")
-"""What may be an anchor or an alias: `to: &id001`, `[*id001`; but not `a & b`, `AT&T`, `* item`."""
 LIST_KEYS = frozenset({"to", "to_agents", "recipient", "to_agent"})
 MAP_KEYS = frozenset({"read_by", "delivered_to", "handed_to"})
-_ONE_AT_A_TIME = Lock()
 _LONGEST_NAME = 80
 _CHARACTERS = 100
 
@@ -62,124 +58,97 @@ class Node(Struct):
     flow: bool = False
 
 
-class Composer:
+class _Composer:
     """Builds nodes from the events of libyaml, with bounded depth.
 
     The composer of PyYAML knows no depth (30,000 nested brackets end the process), nor where an alias stands.
     """
 
-    def __init__(self, data: bytes, *, limit: int = DEPTH + 1) -> None:
-        self.level = 0
+    def __init__(self, data: bytes, limit: int) -> None:
+        self._level = 0
         self._anchors: dict[str, Node | None] = {}
         self._limit = limit
         self._data = data
+
+    def root(self) -> Node | None:
         try:
-            self._loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(data)
+            self._loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self._data)
         except (yaml.YAMLError, ValueError) as error:
             raise self._explained(error) from None
+        try:
+            self._next()
+            if isinstance(self._next(), yaml.StreamEndEvent):
+                return None
+            root = self._node(self._next())
+            self._next()
+            if not isinstance(event := self._next(), yaml.StreamEndEvent):
+                raise TextError("a second document begins", event.start_mark.line + 1, kind=Kind.SYNTAX)
+            return root
+        finally:
+            self._loader.dispose()
 
-    def next(self) -> Any:
-        """Take the next event; its class name tells what it is.
-
-        Raises:
-            TextError: The text is not YAML, or nested deeper than the limit.
-        """
+    def _next(self) -> Any:
         try:
             event = self._loader.get_event()
         except MemoryError:
             raise
         except Exception as error:
             raise self._explained(error) from None
-        if event is None:
-            raise TextError("the text ends", 1, kind=Kind.SYNTAX)
-        name = type(event).__name__
-        if name in ("SequenceStartEvent", "MappingStartEvent"):
-            self.level += 1
-            if self.level > self._limit:
-                raise TextError(f"nesting deeper than {DEPTH}", line_of(event), kind=Kind.SYNTAX)
-        elif name in ("SequenceEndEvent", "MappingEndEvent"):
-            self.level -= 1
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._level += 1
+            if self._level > self._limit:
+                raise TextError(f"nesting deeper than {DEPTH}", event.start_mark.line + 1, kind=Kind.SYNTAX)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._level -= 1
         return event
 
-    def expect(self, *names: str, otherwise: str = "expected a list item") -> None:
-        """Take events of these names.
-
-        Raises:
-            TextError: Another one comes, or as `next`.
-        """
-        for name in names:
-            event = self.next()
-            if type(event).__name__ != name:
-                raise TextError(otherwise, line_of(event), kind=Kind.SYNTAX)
-
-    def node(self, event: Any = None) -> Node:
-        """Build the value that `event` begins, or the next one does.
-
-        Raises:
-            TextError: As `next`.
-        """
-        event = event or self.next()
-        kind, mark, anchor = type(event).__name__, event.start_mark, event.anchor
-        node = Node("alias", None, mark.index, event.end_mark.index, mark.line + 1, mark.column, anchor)
-        if kind == "AliasEvent":
-            node.value = self._anchors.get(anchor)
+    def _node(self, event: Any) -> Node:
+        mark, end = event.start_mark, event.end_mark.index
+        node = Node("alias", None, mark.index, end, mark.line + 1, mark.column, event.anchor)
+        if isinstance(event, yaml.AliasEvent):
+            node.value = self._anchors.get(event.anchor)
             return node
-        if anchor is not None:
-            self._anchors[anchor] = None
         node.tag = event.tag
-        if kind == "ScalarEvent":
-            node.kind, node.plain, node.flow = "scalar", event.implicit[0], event.style not in ("|", ">")
-            node.value = event.value
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None  # not complete yet
+        if isinstance(event, yaml.ScalarEvent):
+            node.kind, node.value = "scalar", event.value
+            node.plain, node.flow = event.implicit[0], event.style not in ("|", ">")
         else:
-            node.kind, node.flow = kind.removesuffix("StartEvent").lower(), bool(event.flow_style)
-            node.value = []
-            while not type(event := self.next()).__name__.endswith("EndEvent"):
-                item: Any = self.node(event)
-                node.end = max(node.end, item.end)
-                if node.kind == "mapping":
-                    item = item, self.node()
-                    node.end = max(node.end, item[1].end)
-                node.value.append(item)
-            if node.flow:
-                node.end = event.end_mark.index
-        if anchor is not None:
-            self._anchors[anchor] = node
+            items: list[Node] = []
+            while not isinstance(inner := self._next(), yaml.CollectionEndEvent):
+                items.append(self._node(inner))
+            node.flow = bool(event.flow_style)
+            node.end = inner.end_mark.index if node.flow else max([end, *(item.end for item in items)])
+            node.kind, node.value = "sequence", items
+            if isinstance(event, yaml.MappingStartEvent):
+                node.kind, node.value = "mapping", list(zip(items[::2], items[1::2], strict=True))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
         return node
-
-    def close(self) -> None:
-        """Let go of the buffers of the parser."""
-        self._loader.dispose()
 
     def _explained(self, error: Any) -> TextError:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         if mark is not None:
-            where = error.context_mark or mark
-            if mark.index >= len(self._data.decode(errors="replace").rstrip("\0")):
+            where, text = mark, f"{error.problem} ({error.context})" if error.context else str(error.problem)
+            if mark.index >= len(self._data.decode(errors="replace").rstrip("\0")):  # it names where a quote began
+                where = error.context_mark or mark
                 text = f"{str(error.context or 'the text').removeprefix('while ')}: {error.problem}; it begins"
-                return TextError(text, where.line + 1, column=where.column + 1, kind=Kind.OPEN)
-            text = f"{error.problem} ({error.context})" if error.context else str(error.problem)
-            return TextError(text, mark.line + 1, column=mark.column + 1, kind=Kind.SYNTAX)
+            return TextError(text, where.line + 1, column=where.column + 1, kind=Kind.SYNTAX)
         if isinstance(getattr(error, "position", None), int):
             character = error.character if isinstance(error.character, int) else ord(error.character[:1] or "\0")
-            return TextError(
-                f"character U+{character:04X} may not stand in YAML unescaped",
-                self._data[: error.position].count(b"\n") + 1,
-                hint='Write it in double quotes as an escape, such as "\\x1b".',
-                kind=Kind.SYNTAX,
-            )
+            text = f"character U+{character:04X} may not stand in YAML unescaped"
+            line = self._data[: error.position].count(b"\n") + 1
+            hint = 'Write it in double quotes as an escape, such as "\\x1b".'
+            return TextError(text, line, hint=hint, kind=Kind.SYNTAX)
         return TextError(f"the text cannot be read: {error}", 1, kind=Kind.SYNTAX)
-
-
-def line_of(event: Any) -> int:
-    """The 1-based line on which an event begins."""
-    return int(event.start_mark.line) + 1
 
 
 # A backslash that no other backslash escapes, before the codes of half a character or both: \ud83c\udf89, not \\ud83c.
 _HALVES = re.compile(rb"(?<!\\)((?:\\\\)*)((?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})+)")
 
 
-def with_whole_characters(data: bytes) -> bytes:
+def _with_whole_characters(data: bytes) -> bytes:
     """Join the halves in which JSON escapes an emoji, an error to libyaml; half a character becomes U+FFFD."""
 
     def joined(match: re.Match[bytes]) -> bytes:
@@ -189,36 +158,35 @@ def with_whole_characters(data: bytes) -> bytes:
     return _HALVES.sub(joined, data)
 
 
-def compose(raw: bytes) -> tuple[Node, str]:
-    """Build the node of the one item in the text of an entry, with the text that its offsets count in.
+def compose(data: bytes, *, limit: int = DEPTH + 1) -> tuple[Node | None, str]:
+    """Build the node of the one document in `data`, None for nothing, with the text that its offsets count in.
 
     Raises:
-        TextError: The text is too long, not YAML, or not exactly one item.
+        TextError: The text is not YAML, more than one document, or nested deeper than `limit`.
     """
-    if len(raw) > LARGEST:
-        text = f"a message of {len(raw):,} bytes, more than {LARGEST:,}"
-        raise TextError(text, 1, hint="Keep it in a file instead.")
     try:
-        return _item(raw), raw.decode()
+        return _Composer(data, limit).root(), data.decode().removeprefix("\ufeff")
     except UnicodeError:
         raise TextError("the text is not UTF-8", 1, kind=Kind.SYNTAX) from None
     except TextError:
-        again = with_whole_characters(raw)
-        if again == raw:
+        again = _with_whole_characters(data)
+        if again == data:
             raise
-        return _item(again), again.decode()
+        return compose(again, limit=limit)
 
 
-def _item(raw: bytes) -> Node:
-    composer = Composer(raw)
-    try:
-        composer.expect("StreamStartEvent", "DocumentStartEvent", "SequenceStartEvent")
-        node = composer.node()
-        behind = "something follows that is not part of the message"
-        composer.expect("SequenceEndEvent", "DocumentEndEvent", "StreamEndEvent", otherwise=behind)
-    finally:
-        composer.close()
-    return node
+def _item(raw: bytes) -> tuple[Node, str]:
+    """The node of the one item in the text of an entry, with that text."""
+    if len(raw) > LARGEST:
+        text = f"a message of {len(raw):,} bytes, more than {LARGEST:,}"
+        raise TextError(text, 1, hint="Keep it in a file instead.")
+    root, text = compose(raw)
+    if root is None or root.kind != "sequence":
+        raise TextError("expected a list item", 1, kind=Kind.SYNTAX)
+    if len(root.value) != 1:
+        line = root.value[1].line if root.value else 1
+        raise TextError("something follows that is not part of the message", line, kind=Kind.SYNTAX)
+    return root.value[0], text
 
 
 _TAG = "tag:yaml.org,2002:"
@@ -259,9 +227,9 @@ class Values:
         line = (alias or node).line
         if depth > DEPTH:
             raise TextError(f"nesting deeper than {DEPTH}", line)
+        tag = _tag(node, line)
         if node.kind == "mapping":
             return self._mapping(node, as_text, depth, alias)
-        tag = _tag(node, line)
         if node.kind == "scalar":
             return _scalar(node, tag, line, as_text=bool(as_text))
         return [self.value(item, as_text=bool(as_text), depth=depth + 1, alias=alias) for item in node.value]
@@ -270,12 +238,8 @@ class Values:
         while node.kind == "alias":
             alias = alias or node
             if node.value is None:
-                raise TextError(
-                    f"alias *{_short(str(node.tag))}, and no complete value named so stands before it,",
-                    alias.line,
-                    hint="Write the value out where it is used.",
-                    kind=Kind.ALIAS,
-                )
+                text = f"alias *{_short(str(node.tag))}, and no complete value named so stands before it,"
+                raise TextError(text, alias.line, hint="Write the value out where it is used.", kind=Kind.ALIAS)
             node = node.value
         if alias is not None:
             weight = 1 + (len(node.value) // _CHARACTERS if node.kind == "scalar" else 0)
@@ -289,15 +253,15 @@ class Values:
         found: dict[str, Any] = {}
         lines: dict[str, int] = {}
         merged: dict[str, Any] = {}
-        _tag(node, (alias or node).line)
         for key_node, value_node in node.value:
             key, by = self._resolved(key_node, alias)
             line = (by or key).line
             if key.kind != "scalar":
                 raise TextError("a key that is not text", line)
-            _scalar(key, _tag(key, line) and "str", line, as_text=True)
+            _tag(key, line)
             if key.plain and key.tag is None and key.value == "<<":
-                self._merge(value_node, merged, as_text, depth, alias)
+                for name, value in self._merged(value_node, as_text, depth, alias):
+                    merged.setdefault(name, value)
                 continue
             name = str(key.value)
             if name in found:
@@ -305,18 +269,16 @@ class Values:
             lines[name] = line
             text = name in TEXT_KEYS if as_text is None else as_text
             found[name] = self.value(value_node, as_text=text, depth=depth + 1, alias=alias)
-        return merged | found if merged else found
+        return merged | found
 
-    def _merge(self, node: Node, merged: dict[str, Any], as_text: bool | None, depth: int, alias: Node | None) -> None:
-        """Take in a mapping, or a list of them, of which the first to have a key counts."""
+    def _merged(self, node: Node, as_text: bool | None, depth: int, alias: Node | None) -> Iterator[tuple[str, Any]]:
+        """The pairs of a mapping, or of a list of them, of which the first to have a key counts."""
         target = node.value if node.kind == "alias" and node.value is not None else node
-        parts = target.value if target.kind == "sequence" else [node]
-        for part in parts:
+        for part in target.value if target.kind == "sequence" else [node]:
             mapping = self.value(part, as_text=as_text, depth=depth + 1, alias=alias)
             if not isinstance(mapping, dict):
                 raise TextError("a merge key << without a mapping", node.line, hint="Write the merged keys out.")
-            for key, value in mapping.items():
-                merged.setdefault(key, value)
+            yield from mapping.items()
 
 
 def _tag(node: Node, line: int) -> str | None:
@@ -351,64 +313,50 @@ def _short(name: str) -> str:
 
 
 def parse_record(raw: bytes) -> dict[str, Any]:
-    """Read the record in the text of one list item.
+    """Read the record in the text of one list item, at whatever indentation it stands.
 
     Raises:
-        TextError: The text is not one readable mapping.
+        TextError: The text is not one readable mapping; lines are counted from the first of `raw`.
     """
     record = own_form.read(raw)
-    return Values().record(compose(raw)[0]) if record is None else record
+    return read_record(raw) if record is None else record
 
 
-def parse_entry(raw: bytes) -> Message:
-    """Read the message in the text of one list item, dash included, at whatever indentation it stands.
-
-    Raises:
-        TextError: Naming the line, counted from the first line of `raw`.
-    """
-    return to_message(parse_record(raw), raw)
+def read_record(raw: bytes) -> dict[str, Any]:
+    """Read it by PyYAML alone: as `parse_record`, which it proves."""
+    return Values().record(_item(raw)[0])
 
 
-class Entry(Struct, eq=False, gc=False):
-    """One list item; never changed, so it may be shared by every parsed text it appears in.
+class Entry(Struct, frozen=True, eq=False, gc=False):
+    """One list item; it may be shared by every parsed text it appears in.
 
     Attributes:
         raw: The exact bytes, from the line of its dash to before the next item.
-        known: The outcome, None before anybody asked for it.
+        outcome: The message, or why there is none, with lines counted from its own first line.
         tied: Whether its text takes values from others or gives them some, by aliases.
     """
 
     raw: bytes
-    known: Message | TextError | None = None
+    outcome: Message | TextError
     tied: bool = False
 
-    @property
-    def outcome(self) -> Message | TextError:
-        """The message, or why there is none; always the same object."""
-        return self.known or self._look()
+    @classmethod
+    def read(cls, raw: bytes) -> Entry:
+        """Understand the text of one list item."""
+        try:
+            return cls(raw, to_message(parse_record(raw), raw))
+        except TextError as error:
+            return cls(raw, error.below(0))  # a copy, since a raised error keeps every frame it passed alive
 
     @property
     def message(self) -> Message | None:
-        """The message, always the same object; None when the entry is damaged."""
-        outcome = self.known or self._look()
-        return outcome if isinstance(outcome, Message) else None
+        """The message; None when the entry is damaged."""
+        return self.outcome if isinstance(self.outcome, Message) else None
 
     @property
     def error(self) -> TextError | None:
-        """Why the entry is damaged, with lines counted from its own first line; None when it is not."""
-        outcome = self.known or self._look()
-        return outcome if isinstance(outcome, TextError) else None
-
-    def _look(self) -> Message | TextError:
-        outcome: Message | TextError
-        try:
-            outcome = parse_entry(self.raw)
-        except TextError as error:
-            outcome = error.below(0)  # a copy, since a raised error keeps every frame it passed alive
-        with _ONE_AT_A_TIME:
-            if self.known is None:
-                self.known = outcome
-            return self.known
+        """Why the entry is damaged; None when it is not."""
+        return self.outcome if isinstance(self.outcome, TextError) else None
 
 
 def to_message(record: Mapping[str, Any], raw: bytes) -> Message:
@@ -428,39 +376,25 @@ def to_message(record: Mapping[str, Any], raw: bytes) -> Message:
 
 def _check_shape(key: str, value: Any, raw: bytes) -> None:
     """Refuse lists or mappings where the envelope has texts."""
-    if key in MAP_KEYS and isinstance(value, dict):
-        flat = list(value.values())
-    elif key in LIST_KEYS and isinstance(value, list):
-        flat = value
-    else:
-        wanted = "a mapping" if key in MAP_KEYS else "text or a list" if key in LIST_KEYS else "text"
-        raise TextError(f"{key} must be {wanted}", _line_of_key(raw, key), hint="Correct the value.")
-    if any(isinstance(item, (dict, list)) for item in flat):
-        raise TextError(f"{key} must hold plain text only", _line_of_key(raw, key), hint="Correct the value.")
-
-
-def _line_of_key(raw: bytes, key: str) -> int:
+    wanted = "be a mapping" if key in MAP_KEYS else "be text or a list" if key in LIST_KEYS else "be text"
+    if isinstance(value, dict if key in MAP_KEYS else list) and wanted != "be text":
+        if not any(isinstance(item, (dict, list)) for item in (value.values() if key in MAP_KEYS else value)):
+            return
+        wanted = "hold plain text only"
     lines = enumerate(raw.split(b"\n"), start=1)
-    return next((number for number, line in lines if line.lstrip(b" -{'\"").startswith(key.encode())), 1)
+    line = next((number for number, line in lines if line.lstrip(b" -{'\"").startswith(key.encode())), 1)
+    raise TextError(f"{key} must {wanted}", line, hint="Correct the value.")
 
 
 def emit(message: Message) -> bytes:
     """Write one message: block style, UTF-8, LF, ending with a newline; proven by reading it back.
 
     Raises:
-        TextError: The message cannot be written so that we and other YAML loaders read it back the same.
+        TextError: The message cannot be written so that it reads back the same.
     """
     record = message.record
     raw = own_form.write(record)
-    found = own_form.read(raw)
-    if found is None or not same(found, record):
-        found = Values().record(compose(raw)[0])
-        try:
-            elsewhere = yaml.load(raw, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise TextError(f"another YAML reader refuses the message: {error}", hint="Send it as text.") from None
-        if not same(elsewhere, [record]):
-            raise TextError("another YAML reader would not read the message back as written", hint="Send it as text.")
+    found = parse_record(raw)
     if not same(found, record):
         changed = [key for key, value in record.items() if key not in found or not same(value, found[key])]
         what = f"the value of {', '.join(map(repr, changed))}" if changed else "the message"
@@ -482,147 +416,119 @@ class Style(Struct, frozen=True):
         return raw.replace(b"\n", self.eol) if self.eol != b"\n" else raw
 
 
+# A change of one entry: the lines of the values that differ are written anew, where lines alone can make the change.
+
 _ABSENT = object()
+_Change = tuple[int, int, str]
+"""From where to where a text is replaced, and by what."""
 
 
 class _NotByLines(Exception):
     """The change cannot be made in place."""
 
 
-def replaced(entry: Entry, message: Message, style: Style) -> Entry:
-    """Write `message` into the text of an entry: only the lines of values that differ change.
+def patch(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Style) -> bytes:
+    """The text `raw` of the record `old`, changed so that it holds `new`; what is equal in both stays byte for byte.
 
     Where lines alone cannot make the change, the entry is written anew and the comments behind it stay.
 
     Raises:
-        TextError: The message cannot be written.
-    """
-    old = entry.message
-    assert old is not None
-    if same(old.record, message.record):
-        return Entry(entry.raw, message)
-    return Entry(patch(entry.raw, old.record, message.record, style), message)
-
-
-def patch(raw: bytes, old: Mapping[str, Any], new: Mapping[str, Any], style: Style) -> bytes:
-    """The text `raw` of the record `old`, changed so that it holds `new`; what is equal in both stays byte for byte.
-
-    Raises:
         TextError: `new` cannot be written.
     """
-    node, text = compose(raw)
+    if same(old, new):
+        return raw
+    node, text = _item(raw)
     try:
-        changed = _Patch(text, style).apply(node, old, new).encode()
+        changed = _replaced(text, sorted(_Patch(text, style.eol.decode()).changes(node, old, new))).encode()
         found = parse_record(changed)
         if same(found, new):
             to_message(found, changed)
             return changed
     except (_NotByLines, TextError):
         pass
-    rest = text[_line_end(text, node.end) :].encode()
-    return style.of(emit(from_record(new))) + rest
+    return style.of(emit(from_record(new))) + text[_line_end(text, node.end) :].encode()
 
 
-class _Patch:
-    """Replacements collected for one text."""
-
-    def __init__(self, text: str, style: Style) -> None:
-        self._text = text
-        self._eol = style.eol.decode()
-        self._changes: list[tuple[int, int, str]] = []
-
-    def apply(self, node: Node, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-        """The text with every difference between `old` and `new` written into it."""
-        self._mapping(node, old, new)
-        pieces, position = [], 0
-        for start, end, text in sorted(self._changes, key=lambda change: change[:2]):
-            if start < position:
-                raise _NotByLines
-            pieces += [self._text[position:start], text]
-            position = end
-        return "".join(pieces) + self._text[position:]
-
-    def _mapping(self, node: Node, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-        pairs = {key.value: (key, value) for key, value in node.value if key.kind == "scalar"}
-        for key, before in old.items():
-            after = new.get(key, _ABSENT)
-            if after is not _ABSENT and same(before, after):
-                continue
-            if key not in pairs:
-                raise _NotByLines  # an alias or a merge brought it in
-            if after is _ABSENT:
-                self._remove(node, *pairs[key])
-            else:
-                self._change(node, *pairs[key], before, after)
-        added = {key: value for key, value in new.items() if key not in old}
-        if added:
-            self._add(node, pairs, old, new, added)
-
-    def _change(self, node: Node, key: Node, value: Node, before: Any, after: Any) -> None:
-        if value.kind == "mapping" and isinstance(after, Mapping) and after and before:
-            self._mapping(value, before, after)
-            return
-        written = self._one_line(after, flow=node.flow)
-        if _is_scalar(value) and written is not None:
-            gap = " " if self._text[value.start - 1 : value.start] == ":" else ""
-            self._changes.append((value.start, value.end, gap + written))
-        elif not node.flow:
-            self._changes.append((key.start, self._last(value), self._lines(key.value, after, key.column)))
-        else:
+def _replaced(text: str, changes: list[_Change]) -> str:
+    pieces, position = [], 0
+    for start, end, written in changes:
+        if start < position:
             raise _NotByLines
+        pieces += [text[position:start], written]
+        position = end
+    return "".join(pieces) + text[position:]
 
-    def _remove(self, node: Node, key: Node, value: Node) -> None:
-        start = key.start
-        line = self._text.rfind("\n", 0, start) + 1
+
+class _Patch(Struct, frozen=True):
+    """Finds what to replace in the text of one entry."""
+
+    text: str
+    eol: str
+
+    def changes(self, node: Node, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[_Change]:
+        """Each difference between two mappings, of which `node` is the one that stands there."""
+        pairs: dict[str, tuple[Node, Node]] = {key.value: (key, value) for key, value in node.value}
+        stay: dict[str, Node] = {}  # values on one line, behind which a new pair can stand
+        for name, before in old.items():
+            after = new.get(name, _ABSENT)
+            is_kept = after is not _ABSENT and same(before, after)
+            if name not in pairs:
+                if not is_kept:
+                    raise _NotByLines  # an alias or a merge brought it in
+                continue
+            key, value = pairs[name]
+            is_line = _is_scalar(value) and "\n" not in self.text[key.start : value.end]
+            if is_line and (is_kept or (after is not _ABSENT and _one_line(after, flow=False) is not None)):
+                stay[name] = value
+            if after is _ABSENT:
+                yield self._removal(node, key, value)
+            elif not is_kept:
+                yield from self._change(node, key, value, before, after)
+        added = [(name, value) for name, value in new.items() if name not in old]
+        if added:
+            last = stay.get("status") or next(reversed(stay.values()), None)
+            if node.flow or last is None:
+                raise _NotByLines
+            at, column = _line_end(self.text, last.end), node.value[0][0].column
+            lines = "".join(" " * column + self._lines(name, value, column) + self.eol for name, value in added)
+            yield at, at, lines if self.text[:at].endswith("\n") else self.eol + lines
+
+    def _change(self, node: Node, key: Node, value: Node, before: Any, after: Any) -> Iterator[_Change]:
+        written = _one_line(after, flow=node.flow)
+        if value.kind == "mapping" and isinstance(after, Mapping) and after and before:
+            yield from self.changes(value, before, after)
+        elif _is_scalar(value) and written is not None:
+            yield value.start, value.end, (" " if self.text[value.start - 1 : value.start] == ":" else "") + written
+        elif node.flow:
+            raise _NotByLines
+        else:
+            yield key.start, self._last(value), self._lines(key.value, after, key.column)
+
+    def _removal(self, node: Node, key: Node, value: Node) -> _Change:
+        line = self.text.rfind("\n", 0, key.start) + 1
         if node.flow:
             raise _NotByLines
-        if self._text[line:start].strip(" "):
-            following = min((other.start for other, _ in node.value if other.start > start), default=start)
-            if self._text[self._last(value) : following].strip():
-                raise _NotByLines
-            self._changes.append((start, following, ""))
-        else:
-            self._changes.append((line, _line_end(self._text, self._last(value)), ""))
-
-    def _add(
-        self,
-        node: Node,
-        pairs: Mapping[str, tuple[Node, Node]],
-        old: Mapping[str, Any],
-        new: Mapping[str, Any],
-        added: Mapping[str, Any],
-    ) -> None:
-        """Put new keys behind the last single-line key that stays, in the envelope behind `status`."""
-        stay = [
-            name
-            for name, (key, value) in pairs.items()
-            if name in new
-            and _is_scalar(value)
-            and "\n" not in self._text[key.start : value.end]
-            and (same(old[name], new[name]) or self._one_line(new[name], flow=False) is not None)
-        ]
-        if node.flow or not stay:
+        if not self.text[line : key.start].strip(" "):
+            return line, _line_end(self.text, self._last(value)), ""
+        following = min((other.start for other, _ in node.value if other.start > key.start), default=key.start)
+        if self.text[self._last(value) : following].strip():
             raise _NotByLines
-        key, value = pairs["status" if "status" in stay else stay[-1]]
-        at = _line_end(self._text, value.end)
-        pad = " " * key.column
-        lines = "".join(pad + self._lines(name, item, key.column) + self._eol for name, item in added.items())
-        self._changes.append((at, at, lines if self._text[:at].endswith("\n") else self._eol + lines))
+        return key.start, following, ""
 
     def _lines(self, key: str, value: Any, column: int) -> str:
         """The lines of a pair without the spaces before the first and the line end after the last."""
-        return own_form.pair(key, value, column)[column:].replace("\n", self._eol)
+        return own_form.pair(key, value, column)[column:].replace("\n", self.eol)
 
     def _last(self, value: Node) -> int:
         """The end of a value without the blank lines that a block scalar counts as its own."""
-        return value.start + len(self._text[value.start : value.end].rstrip(" \r\n"))
+        return value.start + len(self.text[value.start : value.end].rstrip(" \r\n"))
 
-    @staticmethod
-    def _one_line(value: Any, *, flow: bool) -> str | None:
-        if isinstance(value, (Mapping, list, tuple)) and value:
-            return None
-        written = own_form.scalar(value, "", flow=flow)
-        return None if "\n" in written else written
+
+def _one_line(value: Any, *, flow: bool) -> str | None:
+    if isinstance(value, (Mapping, list, tuple)) and value:
+        return None
+    written = own_form.scalar(value, "", flow=flow)
+    return None if "\n" in written else written
 
 
 def _is_scalar(node: Node) -> bool:

@@ -38,9 +38,7 @@ class Kind(Enum):
     """How far an error reaches."""
 
     SYNTAX = "syntax"
-    """The text is not YAML."""
-    OPEN = "open"
-    """The text ends inside a quoted scalar or a bracket, so it may go on in the next entry."""
+    """The text is not YAML; a quote that is open at its end may go on in the next entry."""
     MEANING = "meaning"
     """The text is YAML, but not a message."""
     ALIAS = "alias"

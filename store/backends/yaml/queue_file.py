@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,6 +13,7 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.errors import Code, TeamError
 
+Progress = Callable[[int, int], bool]
 PATIENCE = 0.25
 """Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
 _PAUSE = 0.01
@@ -45,17 +47,20 @@ class Generation(Struct, frozen=True):
         return shared_mode(self.stat)
 
 
-def load(disk: Disk, path: Path, known: Generation | None, *, patience: float = PATIENCE) -> Generation:
+def load(disk: Disk, path: Path, known: Generation | None, *, progress: Progress | None = None) -> Generation:
     """The present generation; `known` itself when that is still the present one.
+
+    Args:
+        progress: As in `QueueText.parse`.
 
     Raises:
         TeamError: `STORE_UNREADABLE` with line and column; nothing may be written then.
     """
     # guard: half-file-waited-out
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            return _load_once(disk, path, known)
+            return _load_once(disk, path, known, progress)
         except TextError as error:
             if time.monotonic() >= deadline:
                 blank = _blank(disk, path)
@@ -120,7 +125,7 @@ def _ledger_size(disk: Disk, path: Path) -> int:
     return found.size if found is not None else 0
 
 
-def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
+def _load_once(disk: Disk, path: Path, known: Generation | None, progress: Progress | None) -> Generation:
     found = disk.stat(path)
     if found is None:
         return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
@@ -128,4 +133,4 @@ def _load_once(disk: Disk, path: Path, known: Generation | None) -> Generation:
         return known if known.stat == found else Generation(known.text, found)
     data, found = disk.read(path)
     before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
-    return Generation(QueueText.parse(data, before), found)
+    return Generation(QueueText.parse(data, before, progress), found)

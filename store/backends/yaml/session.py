@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from team_console.store.backends.yaml.archives import Archives
+from team_console.store.backends.yaml.archives import Archives, is_plain
 from team_console.store.backends.yaml.audit_log import Ledger, Line
 from team_console.store.backends.yaml.commit import (
     ConcurrentWriteError,
@@ -32,7 +32,7 @@ from team_console.store.backends.yaml.lock import (
 )
 from team_console.store.backends.yaml.queue_edit import line_of, messages_named
 from team_console.store.backends.yaml.queue_file import Generation
-from team_console.store.backends.yaml.queue_text import QueueText, is_written_plainly
+from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.backends.yaml.settings import ReadSettings
 from team_console.store.contract.team import OUTCOME_UNKNOWN
@@ -68,7 +68,7 @@ class YamlTransaction(Transaction):
 
     @property
     def damaged(self) -> int:
-        return self._text.damaged_count or 0
+        return self._text.damaged_count
 
     def stored(self) -> Sequence[Message]:
         return self._text.distinct()
@@ -93,7 +93,7 @@ class YamlTransaction(Transaction):
         return self._named[message_id]
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
-        """An entry whose text holds none of the words, and no escape that could hide one, is not even understood."""
+        """See `Transaction.candidates`; found by a look at the bytes of each entry."""
         if not types:
             return self.everything()
         words = [word.encode("utf-8", "replace") for word in types]
@@ -104,9 +104,9 @@ class YamlTransaction(Transaction):
 
         A number or a time can be written in other ways.
         """
-        if not is_written_plainly(word) or _MAY_BE_NUMBER(word):
+        if not is_plain(word) or _MAY_BE_NUMBER(word):
             return self.everything()
-        held = self._text.entries_with([word.encode()], hidden=(b"\\", b" !"))
+        held = self._text.entries_with([word.encode()])
         changed = [old for old in self.changes.replaced if old not in set(held)]
         return self.changes.apply(distinct([*held, *changed]))
 

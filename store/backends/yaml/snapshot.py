@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives
 from team_console.store.backends.yaml.audit_log import FileReader, Ledger, Line
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
-from team_console.store.backends.yaml.disk import Disk, Mark, Stat
+from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.healing import (
     CHANGED,
     HEALED_ANSWER,
@@ -32,7 +32,7 @@ from team_console.store.backends.yaml.integrity import audit_problem
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, leads_out
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_file import Generation, load
+from team_console.store.backends.yaml.queue_file import Generation, Progress, load
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.backends.yaml.settings import ReadSettings, SettingsFile
@@ -53,10 +53,7 @@ if TYPE_CHECKING:
     from team_console.store.backends.yaml.archives import ForeignAppends
 
 
-Progress = Callable[[int, int], bool]
 _NAMED = re.compile(rb"""\b(?:message_id|id|request_id)["']?:\s*["']?([^\s"',}]+)""")
-_LARGE = 3
-"""How many times more messages a queue must hold than are asked for, so that the newest are much quicker to read."""
 ASK_KERNEL_SECONDS = 4.0
 """How seldom the kernel's list of locks is read: each time costs every process on the machine milliseconds."""
 
@@ -118,8 +115,8 @@ class SnapshotReader:
         """See `Team.snapshot`."""
         with self._guard:
             settings = self._settings.look()
-            generation, broken = self._read_queue()
-            messages, damaged, found = self._understood(generation, progress)
+            generation, broken = self._read_queue(progress)
+            messages, damaged, found = self._understood(generation)
             problems = [*settings.problems, *found]
             if generation is None and broken is not None:
                 problems.append(broken.problem)
@@ -157,14 +154,11 @@ class SnapshotReader:
                 archives=archives,
             )
 
-    def _understood(
-        self, generation: Generation | None, progress: Progress | None
-    ) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
+    def _understood(self, generation: Generation | None) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
         """Messages of the queue, request ids of those that are damaged, and what is wrong with it."""
         if generation is None:
             return (), frozenset(), []
         self.generation = generation
-        generation.text.parse_all(progress)
         messages = generation.text.distinct()
         copies = copy_problems(generation.text.messages()) if messages is not generation.text.messages() else ()
         found, damaged = self._damage(generation.text)
@@ -173,7 +167,7 @@ class SnapshotReader:
     def read_ahead(self) -> None:
         """Understand all of the queue, as far as it can be read, so that nobody has to with the lock."""
         with self._guard:
-            self._understood(self._read_queue()[0], None)
+            self._understood(self._read_queue()[0])
 
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`."""
@@ -183,32 +177,7 @@ class SnapshotReader:
             changed = {problem.place for problem in loss.changed} if loss is not None else ()
             return frozenset(self.trail.facts(self._settings.look().config.key).reworded).union(changed)
 
-    def newest(self, limit: int) -> Snapshot | None:
-        """See `Team.newest`."""
-        with self._guard:
-            generation, _ = self._read_queue()
-            if generation is None or generation.stat is None:
-                return None
-            self.generation = generation
-            if generation.text.size < _LARGE * limit:
-                return None
-            left_out, messages = generation.text.newest(limit)
-            return self._preliminary(generation.stat, messages, left_out)
-
-    def _preliminary(self, stat: Stat, messages: tuple[Message, ...], left_out: int) -> Snapshot:
-        settings = self._settings.look()
-        return Snapshot(
-            revision=f"{_words(stat.mark)}/newest",
-            taken_at=self._clock(),
-            changed_at=from_file(stat.mtime_ns),
-            config=settings.config,
-            messages=messages,
-            problems=settings.problems,
-            condition=Condition.OK,
-            left_out=left_out,
-        )
-
-    def _read_queue(self) -> tuple[Generation | None, _Broken | None]:
+    def _read_queue(self, progress: Progress | None = None) -> tuple[Generation | None, _Broken | None]:
         queue = self._layout.queue
         try:
             found = self._disk.stat(queue)
@@ -216,7 +185,7 @@ class SnapshotReader:
             if self._broken is not None and self._broken.mark == mark and mark is not None:
                 return None, self._broken
             self._broken = None
-            return load(self._disk, queue, self.generation), None
+            return load(self._disk, queue, self.generation, progress=progress), None
         except TeamError as error:
             broken = _Broken(self._mark_now(), Problem("UNREADABLE", "error", str(queue), error.message, error.hint))
             self._broken = broken

@@ -102,10 +102,6 @@ class YamlTeam(Team):
         """See `Team.obstacle`."""
         return "" if self.read_only else forbidden(self.layout)
 
-    def newest(self, limit: int) -> Snapshot | None:
-        """See `Team.newest`."""
-        return self._reader.newest(limit)
-
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`."""
         from team_console.store.backends.yaml.addressed import Addressees  # only what receives needs it
