@@ -25,7 +25,7 @@ from team_console.store.contract.team import (
 from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, distinct, is_copy
+from team_console.store.model.message import Message, is_copy
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.settings_file import parse, settings_text
 from team_console.store.settings.team_config import TeamConfig
@@ -52,14 +52,10 @@ class _Transaction(Transaction):
         self._state = team._state
 
     def stored(self) -> Sequence[Message]:
-        return distinct(self._state.messages)
+        return self._state.messages
 
-    def stored_named(self, message_id: str) -> Sequence[Message]:
-        return [message for message in self.stored() if message.message_id == message_id]
-
-    def stored_copies(self, message: Message) -> int:
-        same_id = [item for item in self._state.messages if item.message_id == message.message_id]
-        return len(same_id) if len(same_id) < 2 else sum(is_copy(message, item) for item in same_id)
+    def stored_message(self, message_id: str) -> Message | None:
+        return next((message for message in self._state.messages if message.message_id == message_id), None)
 
     def archived_message(self, message_id: str) -> Message | None:
         return next((message for message in self._archived() if message.message_id == message_id), None)
@@ -115,7 +111,7 @@ class MemoryTeam(Team):
             taken_at=now,
             changed_at=now if state.messages else None,
             config=self._config,
-            messages=tuple(distinct(state.messages)),
+            messages=tuple(state.messages),
             condition=Condition.OK if state.messages else Condition.EMPTY,
             holder=self._holder,
         )
@@ -196,5 +192,5 @@ class MemoryTeam(Team):
             state.audit.append(AuditLine(len(state.audit) + 1, to_text(self.clock()), actor, action, facts))
         if changes.settings is not None:
             self._config = parse(changes.settings.encode(), Path("settings"))
-        state.messages = changes.apply(distinct(state.messages))
+        state.messages = changes.apply(state.messages)
         state.revision += 1

@@ -349,7 +349,7 @@ def _verdict_on(row: RequestRow, words: str, seen: Seen, *, approving: bool) -> 
 
 
 def _mark_read(letter: Message, reader: str, caller: Caller) -> object:
-    return inbox.read_message(caller, agent=reader, message_id=letter.message_id, seen=letter)
+    return inbox.read_message(caller, agent=reader, message_id=letter.message_id)
 
 
 def _told_of_verdicts(done: str, outcomes: Sequence[Outcome]) -> str:

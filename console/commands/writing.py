@@ -161,7 +161,7 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
         )
         if quoted is not None and reader is not None:
             with suppress(TeamError):  # the answer is written, whatever became of the question meanwhile
-                inbox.read_message(caller, agent=reader, message_id=quoted.message_id, seen=quoted)
+                inbox.read_message(caller, agent=reader, message_id=quoted.message_id)
         return receipt
 
     about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose

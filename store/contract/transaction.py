@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Letters, Message, counterpart
+from team_console.store.model.message import Message, is_copy
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import carries
 from team_console.store.settings.team_config import TeamConfig
@@ -24,7 +24,6 @@ class Changes(Struct):
         added: New messages by id.
         replaced: Message as stored -> as wanted.
         removed: Messages as stored.
-        merged: Messages as stored that are there more than once and of which one copy is to stay.
         archived, pushed: (agent, message) pairs.
         attachments: Reference -> bytes.
         records: (action, facts) pairs for the audit trail.
@@ -34,7 +33,6 @@ class Changes(Struct):
     added: dict[str, Message] = field(default_factory=dict)
     replaced: dict[Message, Message] = field(default_factory=dict)
     removed: dict[Message, None] = field(default_factory=dict)
-    merged: dict[Message, None] = field(default_factory=dict)
     archived: list[tuple[str, Message]] = field(default_factory=list)
     pushed: list[tuple[str, Message]] = field(default_factory=list)
     attachments: dict[str, bytes] = field(default_factory=dict)
@@ -44,7 +42,7 @@ class Changes(Struct):
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write; audit records alone are something."""
-        in_queue = self.added or self.replaced or self.removed or self.merged
+        in_queue = self.added or self.replaced or self.removed
         return not (in_queue or self.archived or self.pushed or self.records or self.settings is not None)
 
     def apply(self, messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -74,8 +72,7 @@ class Transaction(ABC):
     Reads see the transaction's own writes. Nothing reaches the store before the `with` block ends without
     an exception; an exception discards everything. A transaction that wrote nothing leaves no trace.
 
-    A message read here is the handle of its record: other programs may use an id twice. Copies of one message
-    count as one, and go as soon as it changes; different messages under one id are each their own (decision D26).
+    Ids are unique: where another program used one again, a backend gave the later message another (decision D26).
 
     A backend answers a few questions about what is stored, and makes durable what `finish` gives back.
 
@@ -96,8 +93,7 @@ class Transaction(ABC):
         self.changes = Changes()
         self._read_recorded = recorded
         self._origins: dict[Message, Message] = {}
-        self._renamed: dict[str, Message] = {}
-        self._archiving: dict[str, dict[str, Letters]] = {}
+        self._archiving: dict[str, set[str]] = {}
         self.expected: list[Message] = []
         """Stored messages the changes rest on; a backend whose lock keeps all others out need not look again."""
 
@@ -116,15 +112,11 @@ class Transaction(ABC):
 
     @abstractmethod
     def stored(self) -> Sequence[Message]:
-        """All live messages as stored, copies of one message once."""
+        """All live messages as stored."""
 
     @abstractmethod
-    def stored_named(self, message_id: str) -> Sequence[Message]:
-        """The live messages with this id, as stored, copies of one message once."""
-
-    @abstractmethod
-    def stored_copies(self, message: Message) -> int:
-        """How many records there are of a stored message, itself included."""
+    def stored_message(self, message_id: str) -> Message | None:
+        """The live message with this id, as stored."""
 
     @abstractmethod
     def archived_message(self, message_id: str) -> Message | None:
@@ -155,7 +147,7 @@ class Transaction(ABC):
         self.changes.settings = text
 
     def finish(self) -> Changes | None:
-        """What to commit, or None when nothing was written. Of what is changed, further copies go with it.
+        """What to commit, or None when nothing was written.
 
         Raises:
             RuntimeError: Something was written and `record` was never called; a programming error.
@@ -165,10 +157,6 @@ class Transaction(ABC):
             return None
         if not changes.records:
             raise RuntimeError("a transaction that writes must record what it did")
-        touched = dict.fromkeys((*changes.replaced, *changes.removed, *changes.merged))
-        changes.merged = {message: None for message in touched if self.stored_copies(message) > 1}
-        if changes.merged:
-            changes.records.append(("merge_copies", {"ids": [message.message_id for message in changes.merged]}))
         return changes
 
     def everything(self) -> Sequence[Message]:
@@ -178,21 +166,17 @@ class Transaction(ABC):
         return stored if not (changes.added or changes.replaced or changes.removed) else changes.apply(stored)
 
     def get(self, message_id: str) -> Message | None:
-        """The live message with this id; the first where several share it."""
-        return next(iter(self.named(message_id)), None)
-
-    def named(self, message_id: str) -> list[Message]:
-        """The live messages with this id, in stored order: none, one, or several where the id was used again."""
+        """The live message with this id."""
         changes = self.changes
-        stored = (message for message in self.stored_named(message_id) if message not in changes.removed)
-        now = [changes.replaced.get(message, message) for message in stored]
-        new = (self._renamed.get(message_id), changes.added.get(message_id))
-        here = [message for message in now if message.message_id == message_id]
-        return [*here, *(message for message in new if message is not None)]
+        stored = self.stored_message(message_id)
+        if stored is None or stored in changes.removed:
+            return changes.added.get(message_id)
+        return changes.replaced.get(stored, stored)
 
     def current(self, seen: Message) -> Message | None:
         """The live message that `seen`, read at an earlier moment, is now; None when it left or says something else."""
-        return counterpart(seen, self.named(seen.message_id))
+        now = self.get(seen.message_id)
+        return now if now is not None and is_copy(now, seen) else None
 
     def expect(self, message: Message) -> None:
         """Rest on what a live message says: if it says something else when the changes become durable, none do.
@@ -200,11 +184,11 @@ class Transaction(ABC):
         The commit raises `ChangedError` then. Of a message that is not live nothing is expected.
         """
         stored = self._origins.get(message, message)
-        if any(other is stored for other in self.stored_named(stored.message_id)):
+        if self.stored_message(stored.message_id) is stored:
             self.expected.append(stored)
 
     def prefetch(self, ids: Iterable[str]) -> None:
-        """Read these live messages at once, so that `get` and `named` cost no further look at the store."""
+        """Read these live messages at once, so that `get` costs no further look at the store."""
         return None
 
     # guard: ids-stay-taken
@@ -275,35 +259,29 @@ class Transaction(ABC):
     def replace(self, old: Message, new: Message) -> None:
         """Put `new` where `old` is. `old` must be what this transaction read and has not changed since.
 
-        `new` may have another id if nobody has that.
-
         Raises:
             LookupError: `old` is not live in the state of this transaction.
         """
         if self._is_added(old):
-            self.changes.added.pop(old.message_id)
             self.changes.added[new.message_id] = new
             return
         stored = self._handle(old)
-        self._forget(old)
+        self._origins.pop(old, None)
         self.changes.replaced[stored] = new
         self._origins[new] = stored
-        if new.message_id != stored.message_id:
-            self._renamed[new.message_id] = new
 
     def archive(self, agent: str, message: Message) -> None:
         """Append `message` to the history of `agent`; a no-op when it is already there, in whatever state."""
-        mine = self._archiving.setdefault(message.message_id, {}).setdefault(agent, Letters())
-        if mine.copies(message) or self.archived_for(agent, message):
+        mine = self._archiving.setdefault(message.message_id, set())
+        if agent in mine or self.archived_for(agent, message):
             return
         self.changes.archived.append((agent, message))
-        mine.add(message)
+        mine.add(agent)
 
     # guard: archived-before-removed
     def is_archived(self, message: Message) -> bool:
         """Whether a provable archive copy of this message exists, this transaction's own included."""
-        mine = self._archiving.get(message.message_id, {}).values()
-        return any(letters.copies(message) for letters in mine) or self.archived_anywhere(message)
+        return bool(self._archiving.get(message.message_id)) or self.archived_anywhere(message)
 
     def remove(self, message: Message) -> None:
         """Take a live message out of the queue. Archive it first: the queue must not be its only place."""
@@ -311,15 +289,9 @@ class Transaction(ABC):
             self.changes.added.pop(message.message_id)
             return
         stored = self._handle(message)
-        self._forget(message)
+        self._origins.pop(message, None)
         self.changes.replaced.pop(stored, None)
         self.changes.removed[stored] = None
-
-    def merge_copies(self) -> list[Message]:
-        """Keep one of every message that is there more than once; returns those that were."""
-        several = [message for message in self.stored() if self.stored_copies(message) > 1]
-        self.changes.merged.update(dict.fromkeys(several))
-        return several
 
     def attach(self, data: bytes) -> str:
         """Store a large content beside the queue and return its reference, `attachments/<name>`."""
@@ -335,12 +307,6 @@ class Transaction(ABC):
         """Describe this transaction for the audit trail; required before a commit that writes."""
         self.changes.records.append((action, facts))
 
-    def _forget(self, message: Message) -> None:
-        """`message` is not what the transaction has any more."""
-        self._origins.pop(message, None)
-        if self._renamed.get(message.message_id) is message:
-            del self._renamed[message.message_id]
-
     def _is_added(self, message: Message) -> bool:
         return self.changes.added.get(message.message_id) is message
 
@@ -349,7 +315,7 @@ class Transaction(ABC):
         if message in self._origins:
             return self._origins[message]
         is_gone = message in self.changes.replaced or message in self.changes.removed
-        if is_gone or not any(stored is message for stored in self.stored_named(message.message_id)):
+        if is_gone or self.stored_message(message.message_id) is not message:
             raise LookupError(message.message_id)
         return message
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from functools import wraps
@@ -16,7 +15,6 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import force_setattr
 from team_console.store.model.clock import from_text
-from team_console.store.model.errors import Problem
 from team_console.store.model.names import ALL, USER, canonical, is_name
 
 
@@ -401,7 +399,7 @@ def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**loose, **payload} if loose else payload
 
 
-# Records that share a message id: copies of one message count once, different messages are each their own (D26).
+# What tells a message from another one under its id (D26): all that it says, however far it is on its way.
 
 STATE_KEYS = (
     *("status", "delivered_at", "delivered_to", "handed_to", "read_at", "read_by", "recalled_at", "ended_at"),
@@ -447,108 +445,7 @@ def digest(message: Message) -> str:
     return hashlib.sha256(_letter(message).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-# guard: copies-count-once
-def distinct(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages without further copies, in order; of copies the one that is furthest on its way stays.
-
-    The same object where no two records share an id.
-    """
-    shared = shared_ids(messages) if len(messages) > 1 else {}
-    if not shared:
-        return messages
-    kept: list[Message] = []
-    places: dict[tuple[str, str], int] = {}  # a program may use one id for thousands: no two are compared
-    for message in messages:
-        if message.message_id in shared:
-            place = places.setdefault((message.message_id, _letter(message)), len(kept))
-            if place < len(kept):
-                kept[place] = message if is_ahead(message, kept[place]) else kept[place]
-                continue
-        kept.append(message)
-    return tuple(kept)
-
-
-class Letters:
-    """What messages of one id say, for finding copies of another one among them; each is read once, when asked for."""
-
-    __slots__ = ("_counts", "_unread")
-
-    def __init__(self, messages: Iterable[Message] = ()) -> None:
-        self._unread = list(messages)
-        self._counts: dict[str, int] = {}
-
-    def add(self, message: Message) -> None:
-        """Take one more message of that id."""
-        self._unread.append(message)
-
-    def copies(self, message: Message) -> int:
-        """How many of them say the same as `message`, which has their id."""
-        for letter in map(_letter, self._unread):
-            self._counts[letter] = self._counts.get(letter, 0) + 1
-        self._unread.clear()
-        return self._counts.get(_letter(message), 0) if self._counts else 0
-
-
-def shared_ids(messages: Iterable[Message]) -> Mapping[str, int]:
-    """Ids that several records have -> how many."""
-    ids = [message.message_id for message in messages]
-    if len(set(ids)) == len(ids):
-        return {}
-    return {message_id: count for message_id, count in Counter(ids).items() if count > 1}
-
-
-def counterpart(message: Message, among: Sequence[Message]) -> Message | None:
-    """What `message`, seen earlier, is now `among` the records of its id; None when it is none of them.
-
-    Where only one record has the id, that is the one, unless it is a different message from somebody else.
-    """
-    for candidate in among:
-        if candidate is message:
-            return candidate
-    return next((candidate for candidate in among if is_copy(candidate, message)), None)
-
-
-class Counterparts:
-    """The same of many messages, seen earlier, that share an id: none is compared with all."""
-
-    def __init__(self, among: Iterable[Message]) -> None:
-        self.left = dict.fromkeys(among)
-        self._by_letter: dict[str, list[Message]] | None = None
-
-    def take(self, message: Message) -> Message | None:
-        """What `message` is now, which is then not what another one is; None when it is none of those left."""
-        found: Message | None = message
-        if message not in self.left:
-            found = next((other for other in self._copies(message) if other in self.left), None)
-        if found is not None:
-            del self.left[found]
-        return found
-
-    def _copies(self, message: Message) -> Sequence[Message]:
-        if self._by_letter is None:
-            self._by_letter = {}
-            for other in self.left:
-                self._by_letter.setdefault(_letter(other), []).append(other)
-        return self._by_letter.get(_letter(message), ())
-
-
 def _letter(message: Message) -> str:
     """What the message is, as text: everything but the keys of its state."""
     said = {key: value for key, value in message.record.items() if key not in _STATE}
     return json.dumps(said, sort_keys=True, default=str)
-
-
-def copy_problems(messages: Sequence[Message]) -> list[Problem]:
-    """What to tell of records that are there more than once and count once."""
-    kept = distinct(messages)
-    if len(kept) == len(messages):
-        return []
-    left = shared_ids(kept)
-    hint = "Copies count once; the next change of the message, or 'team-console check --heal', takes the others out."
-    problems = []
-    for message_id, count in shared_ids(messages).items():
-        number = count - left.get(message_id, 1)
-        if number:
-            text = f"message {message_id} is stored {number + 1} times with the same content"
-            problems.append(Problem("DUPLICATE_COPY", "warning", message_id, text, hint))
-    return problems

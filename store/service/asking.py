@@ -279,7 +279,8 @@ def _take_back(tx: Transaction, question: Message, request_id: str, reason: str)
     """The notice of a withdrawal. Where nobody has got the question, nobody needs to get the notice either."""
     to = question.recipients[0]
     at = to_text(tx.now)
-    unseen = next((live for live in tx.named(question.message_id) if live.is_pending_for(to)), None)
+    live = tx.get(question.message_id)
+    unseen = live if live is not None and live.is_pending_for(to) else None
     gone = {"status": Status.RECALLED.value, "recalled_at": at} if unseen is not None and not unseen.is_group else {}
     summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Needs no answer any more"), reason)
     payload = {"summary": summary[:120], "request_id": request_id, "reason": reason}

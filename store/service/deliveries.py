@@ -458,15 +458,15 @@ def _treat(caller: Caller, remedy: Remedy, ids: Sequence[str], change: _Change, 
     refusals: dict[str, TeamError] = {}
     with caller.transaction(str(remedy)) as tx:
         for message_id in dict.fromkeys(ids):
-            for message in tx.named(message_id) or (None,):
-                try:
-                    refusal = _refusal(tx.config, remedy, message_id, message, caller.actor, tx.now)
-                    if refusal is not None or message is None:
-                        raise refusal or LookupError(message_id)
-                    changed.append(_apply(tx, message, change))
-                    before[message_id] = message.status
-                except TeamError as error:
-                    refusals[message_id] = error
+            message = tx.get(message_id)
+            try:
+                refusal = _refusal(tx.config, remedy, message_id, message, caller.actor, tx.now)
+                if refusal is not None or message is None:
+                    raise refusal or LookupError(message_id)
+                changed.append(_apply(tx, message, change))
+                before[message_id] = message.status
+            except TeamError as error:
+                refusals[message_id] = error
         if changed:
             tx.record(str(remedy), ids=[message.message_id for message in changed], before=before, **facts)
     if refusals and not changed:

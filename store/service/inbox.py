@@ -480,17 +480,14 @@ def _hand_out(tx: Transaction, agent: str, waiting: Sequence[Message], lease: fl
     return taken
 
 
-def read_message(caller: Caller, *, agent: str, message_id: str, seen: Message | None = None) -> Receipt:
+def read_message(caller: Caller, *, agent: str, message_id: str) -> Receipt:
     """Mark one message as read by `agent`, because a human looked at it; a no-op when it was read already.
-
-    Args:
-        seen: The message that was looked at, where others may have its id.
 
     Raises:
         TeamError: `INVALID_FIELD` when there is no such message for this agent.
     """
     with caller.team.transaction(actor=agent, action="read", wait=caller.wait) as tx:
-        message = (tx.current(seen) if seen is not None else None) or _addressed(tx, message_id, agent)[0]
+        message = _addressed(tx, message_id, agent)
         if message.is_unread_by(agent):
             message = mark_as_read(tx, message, agent)
             tidy(tx, keep=[message_id])
@@ -509,11 +506,11 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
     with caller.team.claims(actor=caller.actor, action="ack", wait=caller.wait, tidy=partial(tidy, keep=changed)) as tx:
         tx.prefetch(ids)
         for message_id in dict.fromkeys(ids):
-            for message in _addressed(tx, message_id, caller.actor):
-                if _needs_acknowledgement(message, caller.actor, token):
-                    message = mark_as_read(tx, message, caller.actor)
-                    changed.append(message_id)
-                done.append(message)
+            message = _addressed(tx, message_id, caller.actor)
+            if _needs_acknowledgement(message, caller.actor, token):
+                message = mark_as_read(tx, message, caller.actor)
+                changed.append(message_id)
+            done.append(message)
         if changed:
             tx.record("ack", agent=caller.actor, ids=changed)
     return Receipt("ack", tuple(done), repeated=not changed, notices=tuple(tx.notices))
@@ -547,24 +544,23 @@ def _claim(tx: Transaction, message: Message, agent: str, lease: float) -> Messa
     return changed
 
 
-def _addressed(tx: Transaction, message_id: str, agent: str) -> list[Message]:
-    """The messages of this id that are for `agent`, what still waits first: the archived one only without a live.
+def _addressed(tx: Transaction, message_id: str, agent: str) -> Message:
+    """The message of this id, which is for `agent`; the archived one only without a live.
 
     Raises:
         TeamError: `INVALID_FIELD` when there is none; `NOT_PERMITTED` when it left the queue before it was read.
     """
-    live = sorted(tx.named(message_id), key=lambda message: not is_waiting(message, agent, tx.now))
-    mine = [message for message in live if message.is_addressed_to(agent)]
-    if mine:
-        return mine
-    known = tx.known(message_id) if not live else None
+    live = tx.get(message_id)
+    if live is not None and live.is_addressed_to(agent):
+        return live
+    known = tx.known(message_id) if live is None else None
     if known is None or not known.is_addressed_to(agent):
         text = f"no message {message_id} for {agent}"
         raise TeamError(Code.INVALID_FIELD, text, f"List them with: team-console inbox {agent}")
     if known.status != Status.READ and agent not in known.read_by:
         text = f"{message_id} was taken out of the queue before {agent} had read it"
         raise TeamError(Code.NOT_PERMITTED, text, f"It is in the history: team-console history --grep {message_id}")
-    return [known]
+    return known
 
 
 def _needs_acknowledgement(message: Message, agent: str, token: str | None) -> bool:

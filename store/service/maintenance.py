@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,27 +12,24 @@ from team_console.store.contract.team import Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Message, Status, shared_ids
+from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import ACCEPT_KEYS, RecordedFacts
 from team_console.store.protocol.ssh import read_signature, sign
 from team_console.store.protocol.verdicts import (
     KEYS_NAMESPACE,
     SETTINGS_NAMESPACE,
     KeysOfHuman,
-    Seal,
     acceptance_text,
     confirmation_text,
     fingerprint,
     human_of,
     is_human,
     keys_of_humans,
-    seal_of,
 )
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import bound
 from team_console.store.service.deliveries import archive_and_remove
 from team_console.store.service.inbox import readable
-from team_console.store.service.writing import sealed
 from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
 
 DEFAULT_DAYS = 7.0
@@ -198,7 +195,7 @@ def heal(caller: Caller) -> tuple[Problem, ...]:
     """
     restored = caller.team.restore_settings(actor=caller.actor, wait=caller.wait)
     with caller.transaction("heal") as tx:
-        repair_shared_ids(tx)
+        pass
     return (*((restored,) if restored is not None else ()), *tx.notices)
 
 
@@ -314,49 +311,6 @@ def take_in_drops(caller: Caller, snapshot: Snapshot) -> Snapshot:
         if len(snapshot.dropped) >= before:
             break
     return snapshot
-
-
-def repair_shared_ids(tx: Transaction) -> None:
-    """Make every live message the only one of its id; what was done is on record and among the notices.
-
-    The first one keeps its id, because others may have named it; its followers get it with a number behind.
-    """
-    copies = tx.merge_copies()
-    if copies:
-        ids = [message.message_id for message in copies]
-        tx.record("heal", merged=ids)
-        tx.notices += [_notice("MERGED_COPIES", name, f"copies of message {name} were taken out") for name in ids]
-    given = dict(_renamings(tx))
-    for message, message_id in given.items():
-        tx.replace(message, _renamed(tx, message, message_id))
-        text = f"another message has the id {message.message_id}; the later one is {message_id} now"
-        tx.notices.append(_notice("RENAMED", message_id, text))
-    if given:
-        pairs = [[message.message_id, message_id] for message, message_id in given.items()]
-        tx.record("heal", renamed=pairs)
-
-
-def _renamings(tx: Transaction) -> Iterator[tuple[Message, str]]:
-    """Each message whose id an earlier one has, with a free id."""
-    everything = tx.everything()
-    shared = shared_ids(everything)
-    number = dict.fromkeys(shared, 1)
-    for message in everything:
-        name = message.message_id
-        if name not in shared:
-            continue
-        if number[name] > 1:
-            while tx.known(f"{name}-{number[name]}") is not None:
-                number[name] += 1
-            yield message, f"{name}-{number[name]}"
-        number[name] += 1
-
-
-def _renamed(tx: Transaction, message: Message, message_id: str) -> Message:
-    """The message under another id, sealed again where it was sealed by us."""
-    key = "message_id" if "message_id" in message.record else "id"
-    renamed = message.with_changes(**{key: message_id})
-    return sealed(renamed, tx.config.key) if seal_of(message, tx.config.key) is Seal.SIGNED else renamed
 
 
 def _notice(code: str, place: str, text: str) -> Problem:

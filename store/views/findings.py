@@ -307,7 +307,6 @@ def findings(facts: Facts, roster: Sequence[RosterRow], odd: Violations) -> tupl
     general = [
         *dict.fromkeys(facts.problems),
         *key_findings(facts.config, facts.recorded),
-        *_doubled(facts),
         *odd.ahead,
         *_twins(facts),
         *_changed(facts),
@@ -330,14 +329,6 @@ def findings(facts: Facts, roster: Sequence[RosterRow], odd: Violations) -> tupl
         listed += _counted(problems) if severity == "notice" else problems
     listed += (problem for problem in general if problem.severity not in SEVERITIES)
     return tuple(listed)
-
-
-def _doubled(facts: Facts) -> Iterator[Problem]:
-    """Ids that more than one live message has."""
-    for message_id in sorted(message_id for message_id, number in facts.ids.items() if number > 1):
-        text = f"{facts.ids[message_id]} messages in the queue have the id {message_id}"
-        hint = "Each is handled as what it is; 'team-console check --heal' gives the later ones ids of their own."
-        yield Problem("DUPLICATE_ID", "error", message_id, text, hint)
 
 
 def _counted(notices: Iterable[Problem]) -> Iterator[Problem]:

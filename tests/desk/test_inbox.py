@@ -137,7 +137,8 @@ def test_a_lease_is_one_try_more_than_were_counted_before(
 ) -> None:
     message_id = _send(caller, "work")
     with team.transaction(actor="ceo", action="edit", wait=1) as tx:
-        (message,) = tx.named(message_id)
+        message = tx.get(message_id)
+        assert message is not None
         tx.replace(message, message.with_changes(**counted))
         tx.record("edit")
     (claimed,) = inbox.receive(caller("file-manager"), agent="file-manager", lease=60).messages

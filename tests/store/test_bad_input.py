@@ -319,5 +319,5 @@ def test_a_hundred_thousand_messages_are_read() -> None:
     data = b"messages:\n" + GOOD * 100_000
     text = QueueText.parse(data)
     assert len(text.entries) == 100_000
-    assert text.places("MISSING") == ()
+    assert text.place("MISSING") is None
     assert len(text.messages()) == 100_000

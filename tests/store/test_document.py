@@ -369,14 +369,14 @@ def test_an_id_is_found_however_it_is_hidden(found: str) -> None:
         b"- message_id: 'it''s one'\n  type: t\n  from: a\n  to: b\n"
     )
     index = ["A", "B", "N", "*odd", "MSG-1", "it's one"].index(found)
-    assert list(QueueText.parse(data).places(found)) == [index]
-    assert list(QueueText.parse(data).places("MSG")) == []
+    assert QueueText.parse(data).place(found) == index
+    assert QueueText.parse(data).place("MSG") is None
 
 
 def test_words_are_looked_for_in_entries_that_may_hold_them() -> None:
     mention = make_message(1, request_id="MSG-20260224-00000002")
     text = QueueText.parse(b"messages:\n" + emit(mention) + emit(make_message(2)) + emit(make_message(3)))
-    assert list(text.places("MSG-20260224-00000002")) == [1]
+    assert text.place("MSG-20260224-00000002") == 1
     assert [m.message_id[-1] for m in text.entries_with([b"MSG-20260224-00000002"])] == ["1", "2"]
     assert text.entries_with([b"nowhere"]) == []
     assert [m.message_id[-1] for m in text.edit(remove=[0]).entries_with([b"MSG-20260224-00000002"])] == ["2"]

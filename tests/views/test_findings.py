@@ -35,8 +35,8 @@ def _(story: Chronicle, bad: bool) -> None:
 
 @shows("DUPLICATE_ID")
 def _(story: Chronicle, bad: bool) -> None:
-    story.say(LEAD, "debugger", id="m1")
-    story.say(LEAD, "debugger", id="m1" if bad else "m2")
+    story.plan()
+    story.plan("file-manager", id="forged", **({} if bad else {"request_id": "plan-2"}))
 
 
 @shows("ANSWER_TO_NOTHING")

@@ -160,14 +160,7 @@ class SqlTransaction(Transaction):
         entries = self._understood(self.shape.rows(condition), values)
         return self.changes.apply([entry.message for entry in entries if entry.message is not None])
 
-    def stored_named(self, message_id: str) -> Sequence[Message]:
-        message = self._stored_message(message_id)
-        return () if message is None else (message,)
-
-    def stored_copies(self, message: Message) -> int:
-        return 1
-
-    def _stored_message(self, message_id: str) -> Message | None:
+    def stored_message(self, message_id: str) -> Message | None:
         if message_id not in self._entries:
             if self.alone and (self._state is not None or self._often()):
                 known = self.state.entries.get(message_id)
@@ -439,7 +432,7 @@ def restore(tx: SqlTransaction, recorded: RecordedFacts) -> None:
     changed: list[str] = []
     for message in list(tx.everything()):
         written = recorded.message(message.message_id) if recorded.differs(message) else None
-        if written is None or not is_answer(written) or len(tx.named(message.message_id)) > 1:
+        if written is None or not is_answer(written):
             continue
         tx.replace(message, reworded(message, written))
         changed.append(message.message_id)

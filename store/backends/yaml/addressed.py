@@ -31,7 +31,7 @@ class Addressees:
                 return None
         text = self._text
         if agent not in self._known and text is not None:
-            mine = tuple(message for message in text.distinct() if message.is_addressed_to(agent))
+            mine = tuple(message for message in text.messages() if message.is_addressed_to(agent))
             damaged = text.damaged_count
             is_empty = not text.messages()
             self._known[agent] = Addressed(mine, is_empty=is_empty, damaged=damaged, is_complete=damaged == 0)
@@ -50,7 +50,7 @@ class Addressees:
             data, found = self._disk.read(self._layout.queue)
             if found.mark != released.queue:
                 return False
-            self._text = QueueText.parse(data, self._text)
+            self._text = QueueText.parse(data, self._text).with_unique_ids()
         except (OSError, TextError):
             return False
         self._mark = found.mark

@@ -24,7 +24,7 @@ from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.message import Letters, Message, digest, is_copy
+from team_console.store.model.message import Message, digest, is_copy
 from team_console.store.model.names import word_for
 from team_console.store.protocol.parsing import EARLIEST, carries
 
@@ -86,7 +86,6 @@ class Part:
     def __init__(self, path: Path, data: bytes) -> None:
         self.path = path
         self.data = data
-        self._letters: dict[str, list[Letters]] = {}
 
     @cached_property
     def _records(self) -> list[Record]:
@@ -125,14 +124,8 @@ class Part:
 
     def keeps(self, message: Message) -> bool:
         """Whether a whole copy of this very message is here, in whatever state; another one of its id does not do."""
-        message_id = message.message_id
-        known = self._letters.setdefault(message_id, [])  # asked for again at each of many that share an id
-        for number, find in enumerate((self._closed_messages, self._messages)):
-            if number == len(known):
-                known.append(Letters(find(message_id)))
-            if known[number].copies(message):
-                return True
-        return False
+        found = (*self._closed_messages(message.message_id), *self._messages(message.message_id))
+        return any(is_copy(other, message) for other in found)
 
     def message(self, message_id: str) -> Message | None:
         """The first copy of this id, if it is here and readable."""

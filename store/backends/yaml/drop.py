@@ -13,7 +13,6 @@ from team_console.store.backends.yaml.commit import LockedTeam, make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk
 from team_console.store.backends.yaml.layout import leads_out
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_edit import messages_named
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import DROP_UNREADABLE
 from team_console.store.model.clock import from_file, to_text
@@ -96,7 +95,8 @@ class DropFolder:
         return []
 
     def _known(self, message_id: str) -> list[Message]:
-        live = messages_named(self._team.queue.text, message_id)
+        here = self._team.queue.text.message(message_id)
+        live = [] if here is None else [here]
         archived = self._team.archives.find(message_id) if not live else None
         return live if archived is None else [archived]
 
@@ -188,7 +188,7 @@ def read_drop_file(disk: Disk, path: Path) -> list[Message]:
     except TextError as error:
         raise error.below(-more) from None
     arrived = to_text(from_file(found.mtime_ns))
-    entries = text.distinct()
+    entries = text.with_unique_ids().messages()
     if not entries:
         raise ValueError("there is no message in it")
     return [_completed(message, arrived) for message in entries]

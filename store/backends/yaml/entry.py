@@ -81,8 +81,9 @@ class _Composer:
                 return None
             root = self._node(self._next())
             self._next()
-            if not isinstance(event := self._next(), yaml.StreamEndEvent):
-                raise TextError("a second document begins", event.start_mark.line + 1, kind=Kind.SYNTAX)
+            behind = self._next()
+            if not isinstance(behind, yaml.StreamEndEvent):
+                raise TextError("a second document begins", behind.start_mark.line + 1, kind=Kind.SYNTAX)
             return root
         finally:
             self._loader.dispose()
@@ -105,26 +106,30 @@ class _Composer:
     def _node(self, event: Any) -> Node:
         mark, end = event.start_mark, event.end_mark.index
         node = Node("alias", None, mark.index, end, mark.line + 1, mark.column, event.anchor)
+        anchor: str | None = event.anchor
         if isinstance(event, yaml.AliasEvent):
-            node.value = self._anchors.get(event.anchor)
+            node.value = self._anchors.get(str(anchor))
             return node
         node.tag = event.tag
-        if event.anchor is not None:
-            self._anchors[event.anchor] = None  # not complete yet
+        if anchor is not None:
+            self._anchors[anchor] = None  # not complete yet
         if isinstance(event, yaml.ScalarEvent):
             node.kind, node.value = "scalar", event.value
             node.plain, node.flow = event.implicit[0], event.style not in ("|", ">")
         else:
             items: list[Node] = []
-            while not isinstance(inner := self._next(), yaml.CollectionEndEvent):
+            inner = self._next()
+            while not isinstance(inner, yaml.CollectionEndEvent):
                 items.append(self._node(inner))
+                inner = self._next()
+            last: Any = inner
             node.flow = bool(event.flow_style)
-            node.end = inner.end_mark.index if node.flow else max([end, *(item.end for item in items)])
+            node.end = last.end_mark.index if node.flow else max([end, *(item.end for item in items)])
             node.kind, node.value = "sequence", items
             if isinstance(event, yaml.MappingStartEvent):
                 node.kind, node.value = "mapping", list(zip(items[::2], items[1::2], strict=True))
-        if event.anchor is not None:
-            self._anchors[event.anchor] = node
+        if anchor is not None:
+            self._anchors[anchor] = node
         return node
 
     def _explained(self, error: Any) -> TextError:
@@ -378,7 +383,7 @@ def _check_shape(key: str, value: Any, raw: bytes) -> None:
     """Refuse lists or mappings where the envelope has texts."""
     wanted = "be a mapping" if key in MAP_KEYS else "be text or a list" if key in LIST_KEYS else "be text"
     if isinstance(value, dict if key in MAP_KEYS else list) and wanted != "be text":
-        if not any(isinstance(item, (dict, list)) for item in (value.values() if key in MAP_KEYS else value)):
+        if not any(isinstance(item, (dict, list)) for item in (value.values() if isinstance(value, dict) else value)):
             return
         wanted = "hold plain text only"
     lines = enumerate(raw.split(b"\n"), start=1)

@@ -28,17 +28,14 @@ from team_console.store.backends.yaml.disk import Disk, Mark
 from team_console.store.backends.yaml.entry import parse_record
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_edit import changed_keys, handle_of, piece_name
+from team_console.store.backends.yaml.queue_edit import changed_keys, piece_name
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import (
     STATE_KEYS,
-    Counterparts,
     Message,
-    counterpart,
     digest,
-    distinct,
     from_record,
     is_ahead,
     rank,
@@ -150,8 +147,8 @@ def _written(record: Mapping[str, Any]) -> Iterator[str]:
 
 SYSTEM = "system"
 """Actor of what recovery does by itself."""
-Held = Mapping[str, Sequence[Message]]
-"""Messages of a queue by id, copies once; several where an id was used again for a different message."""
+Held = Mapping[str, Message]
+"""Messages of a queue by id."""
 HEALED_LOST, HEALED_STATE, HEALED_CUT = "HEALED_LOST", "HEALED_STATE", "HEALED_CUT"
 HEALED_ANSWER = "HEALED_ANSWER"
 """Codes of what is put back: a message, its state, its end, the words of an answer to a request."""
@@ -161,19 +158,18 @@ _HINT = "Let programs write through 'team-console', or lock the .lock file; see 
 
 
 class Healing(Struct):
-    """What to do to the queue `text`, what was new in it, and what to tell.
+    """What to do to a queue, what was new in it, and what to tell.
 
     Attributes:
         adds, changes, removed: As in `Line`.
-        noted: Messages that others added or moved forward; all of an id where several share it.
+        noted: Messages that others added or moved forward.
         reworded: Id of each message that says something else than is on record -> what of it is another.
         torn: Pieces of the queue that are the beginning of a message that is known, and nothing else.
     """
 
-    text: QueueText
     adds: list[Message] = field(default_factory=list)
     changes: list[RecordPatch] = field(default_factory=list)
-    removed: list[Handle] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
     noted: list[Message] = field(default_factory=list)
     reworded: dict[str, str] = field(default_factory=dict)
     torn: list[str] = field(default_factory=list)
@@ -186,7 +182,7 @@ class Healing(Struct):
         ids = {
             "restored": [message.message_id for message in self.adds],
             "changed": [patch.handle[0] for patch in self.changes],
-            "removed": [message_id for message_id, _ in self.removed],
+            "removed": self.removed,
         }
         return Line(
             actor=SYSTEM,
@@ -194,14 +190,14 @@ class Healing(Struct):
             facts={**facts, **ids, **({REWORDED: self.reworded} if self.reworded else {})},
             writes=tuple(dict(message.record) for message in self.adds),
             changes=tuple(self.changes),
-            removed=tuple(self.removed),
+            removed=tuple((message_id, "") for message_id in self.removed),
             noted=tuple(dict(message.record) for message in self.noted),
             torn=tuple(self.torn),
         )
 
     def change(self, here: Message, keys: Record) -> RecordPatch:
         """Set keys of a message of the queue."""
-        self.changes.append(RecordPatch(handle_of(here, self.text), keys, here))
+        self.changes.append(RecordPatch((here.message_id, ""), keys, here))
         return self.changes[-1]
 
     def tell(self, code: str, message: Message, what: str) -> None:
@@ -224,45 +220,40 @@ def reconcile(
         archived: Whether a message is safe in an archive, so that it may go unless others rely on it.
         taken_out: Whether we archived an id and took it out, so that it may not come back.
     """
-    healing = Healing(current)
-    found = by_id(current.distinct())
+    healing = Healing()
+    found = by_id(current.messages())
     damaged = [entry.raw for entry in current.entries if entry.message is None]
     last = current.entries[-1].message if current.entries else None
     needed = _Needed(expected, found)
-
-    def is_out(message: Message) -> bool:
-        return archived(message) and taken_out(message.message_id)
-
     for message_id, wanted in expected.items():
-        among = found.get(message_id, ())
-        if len(wanted) == len(among) == 1:
-            _heal(wanted[0], among[0], last, healing)
+        here = found.get(message_id)
+        if here is not None:
+            _heal(wanted, here, last, healing)
+        # guard: superseding-message-put-back
+        elif archived(wanted) and wanted not in needed:
+            healing.removed.append(message_id)
+        else:
+            _restore(wanted, damaged, healing)
+    for message in found.values():
+        if message.message_id in expected:
             continue
-        here = Counterparts(among)
-        for message in wanted:
-            twin = here.take(message)
-            if twin is not None:
-                _heal(message, twin, last, healing)
-            # guard: superseding-message-put-back
-            elif archived(message) and message not in needed:
-                is_shared = bool(here.left) or len(wanted) > 1
-                healing.removed.append((message_id, digest(message) if is_shared else ""))
-            else:
-                _restore(message, damaged, healing)
-        if here.left:
-            healing.noted += found[message_id]
-    _admit([message for key, messages in found.items() if key not in expected for message in messages], healing, is_out)
-    _clear_torn(damaged, expected, healing)
+        if archived(message) and taken_out(message.message_id):
+            healing.removed.append(message.message_id)
+            healing.tell("HEALED_RETURNED", message, "had left the queue for the archive; it was taken out again")
+        else:
+            healing.noted.append(message)
+    if damaged and (pieces := partial_writes(damaged, expected.values())):
+        healing.torn = list(map(piece_name, pieces))
+        healing.problems.append(torn_notice(len(pieces)))
     return healing
 
 
 def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Message], bool]) -> Healing:
     """What a generation that slipped in beside `ours` has to give: unknown messages, and progress of known ones."""
-    healing = Healing(ours)
-    found = by_id(ours.distinct())
-    for message in theirs.distinct():
-        among = found.get(message.message_id, ())
-        here = among[0] if len(among) == 1 else counterpart(message, among)
+    healing = Healing()
+    found = by_id(ours.messages())
+    for message in theirs.messages():
+        here = found.get(message.message_id)
         if here is None and not archived(message):
             healing.adds.append(message)
             healing.tell("MERGED", message, "was added by another program; it was taken over")
@@ -273,7 +264,7 @@ def contribution(theirs: QueueText, ours: QueueText, *, archived: Callable[[Mess
 
 def expected_after(messages: Sequence[Message], line: Line | None) -> Held:
     """The queue by id after the transaction on record in `line`, if any."""
-    held = by_id(distinct(messages))
+    held = by_id(messages)
     if line is not None:
         _fold(held, line)
     return held
@@ -281,7 +272,7 @@ def expected_after(messages: Sequence[Message], line: Line | None) -> Held:
 
 def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
     """What the queue should hold by the whole ledger, and the ids that were taken out of it."""
-    held: dict[str, list[Message]] = {}
+    held: dict[str, Message] = {}
     out: set[str] = set()
     waiting: Line | None = None
     for line in lines:
@@ -293,63 +284,33 @@ def replay(lines: Iterable[Line]) -> tuple[Held, set[str]]:
     return held, out
 
 
-def by_id(messages: Iterable[Message]) -> dict[str, list[Message]]:
-    """The messages of each id, in order."""
-    found: dict[str, list[Message]] = {}
-    for message in messages:
-        found.setdefault(message.message_id, []).append(message)
-    return found
+def by_id(messages: Iterable[Message]) -> dict[str, Message]:
+    """The message of each id."""
+    return {message.message_id: message for message in messages}
 
 
-def _fold(held: dict[str, list[Message]], line: Line, out: set[str] | None = None) -> None:
-    held.update(by_id(understood(line.noted)))
-    for message_id, written in by_id(understood(line.writes)).items():
-        held[message_id] = _with_written(held.get(message_id, ()), written)
-    letters: dict[str, list[str]] = {}
+def _fold(held: dict[str, Message], line: Line, out: set[str] | None = None) -> None:
+    held.update(by_id(reversed([*understood(line.noted)])))  # older lines note several of an id; the first has it now
+    held.update(by_id(understood(line.writes)))
     for patch in line.changes:
-        _fold_patch(held, patch, letters)
-    leaving: dict[str, set[str]] = {}
-    for message_id, letter in line.removed:
-        leaving.setdefault(message_id, set()).add(letter)
-    for message_id, gone in leaving.items():
-        left = [message for message in held.pop(message_id, ()) if "" not in gone and digest(message) not in gone]
-        if left:
-            held[message_id] = left
+        message = _meant(held, patch.handle)
+        if message is not None:
+            with contextlib.suppress(ValueError):
+                changed = patch.on(message)
+                if changed.message_id != message.message_id:
+                    del held[message.message_id]
+                held[changed.message_id] = changed
+    for handle in line.removed:
+        if _meant(held, handle) is not None:
+            del held[handle[0]]
         if out is not None:
-            out.add(message_id)
+            out.add(handle[0])
 
 
-def _with_written(there: Sequence[Message], written: list[Message]) -> list[Message]:
-    """All messages of one id after these were written; each takes the place of the copy that is there."""
-    if not there and len(written) == 1:
-        return written
-    kept = {digest(message): message for message in there}
-    for message in written:
-        letter = digest(message)
-        kept.pop(letter, None)
-        kept[letter] = message
-    return list(kept.values())
-
-
-def _fold_patch(held: dict[str, list[Message]], patch: RecordPatch, letters: dict[str, list[str]]) -> None:
-    """`letters`: id -> what tells the messages held of it apart, in order; found out once for all patches of a line."""
-    message_id, letter = patch.handle
-    among = held.get(message_id, [])
-    if letter and message_id not in letters:
-        letters[message_id] = list(map(digest, among))
-    known = letters.get(message_id, [])
-    if not among or (letter and letter not in known):
-        return
-    place = known.index(letter) if letter else 0
-    with contextlib.suppress(ValueError):
-        changed = patch.on(among[place])
-        if changed.message_id == message_id:
-            among[place] = changed
-            known[place : place + 1] = [digest(changed)] if known else []
-        else:
-            del among[place], known[place : place + 1]
-            held.setdefault(changed.message_id, []).append(changed)
-            letters.pop(changed.message_id, None)
+def _meant(held: Held, handle: Handle) -> Message | None:
+    message_id, letter = handle
+    message = held.get(message_id)
+    return message if message is not None and letter in ("", digest(message)) else None
 
 
 def understood(records: Iterable[Record]) -> Iterator[Message]:
@@ -371,9 +332,7 @@ class _Needed:
 
     @cached_property
     def _ids(self) -> frozenset[str]:
-        added = (messages for message_id, messages in self._here.items() if message_id not in self._expected)
-        everything = [message for messages in (*self._expected.values(), *added) for message in messages]
-        return retained_ids(everything, present=self._here.keys())
+        return retained_ids({**self._here, **self._expected}.values(), present=self._here.keys())
 
 
 def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
@@ -382,24 +341,6 @@ def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
     if any(wanted.message_id.encode("utf-8", "replace") in raw for raw in damaged):
         what = "was torn by another program; it was put back whole"
     healing.tell(HEALED_LOST, wanted, what)
-
-
-def _admit(added: Iterable[Message], healing: Healing, is_out: Callable[[Message], bool]) -> None:
-    """What others added stays, but for what had left the queue for good."""
-    for message in added:
-        if is_out(message):
-            healing.removed.append(handle_of(message, healing.text))
-            healing.tell("HEALED_RETURNED", message, "had left the queue for the archive; it was taken out again")
-        else:
-            healing.noted.append(message)
-
-
-def _clear_torn(damaged: list[bytes], expected: Held, healing: Healing) -> None:
-    pieces = (
-        partial_writes(damaged, (message for messages in expected.values() for message in messages)) if damaged else []
-    )
-    healing.torn = [piece_name(piece) for piece in pieces]
-    healing.problems += [torn_notice(len(pieces))] if pieces else []
 
 
 def torn_notice(number: int) -> Problem:
@@ -479,7 +420,7 @@ class ExpectedQueue:
         line = self._line
         if not self._without:
             if self._known.mark in self._marks:
-                return expected_after(self._known.text.messages(), None)
+                return by_id(self._known.text.messages())
             previous = self._generation_before(line)
             if previous is not None:
                 return expected_after(previous.messages(), line)
@@ -500,7 +441,7 @@ class ExpectedQueue:
         if found is None or found.mark != line.base or line.base == line.queue:
             return None
         with contextlib.suppress(TextError, OSError):
-            return QueueText.parse(self._disk.read(self._layout.prev)[0], self._known.text)
+            return QueueText.parse(self._disk.read(self._layout.prev)[0], self._known.text).with_unique_ids()
         return None
 
 
@@ -543,7 +484,7 @@ class RecordedPart:
             held, _ = replay(map(_with_archived, self._lines(needle)))
         except OSError:
             raise self._trouble from None
-        return [message for messages in held.values() for message in messages]
+        return list(held.values())
 
     def _lines(self, needle: bytes) -> Iterator[Line]:
         for block in whole_lines(self._disk, self._path, 0):

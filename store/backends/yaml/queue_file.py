@@ -133,4 +133,4 @@ def _load_once(disk: Disk, path: Path, known: Generation | None, progress: Progr
         return known if known.stat == found else Generation(known.text, found)
     data, found = disk.read(path)
     before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
-    return Generation(QueueText.parse(data, before, progress), found)
+    return Generation(QueueText.parse(data, before, progress).with_unique_ids(), found)

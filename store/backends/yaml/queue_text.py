@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -23,7 +24,7 @@ from team_console.store.backends.yaml.entry import (
     to_message,
 )
 from team_console.store.backends.yaml.own_form import Kind, TextError
-from team_console.store.model.message import Message, distinct
+from team_console.store.model.message import Message, digest, is_ahead
 
 BOM = b"\xef\xbb\xbf"
 MOST_DAMAGED = 1000
@@ -87,7 +88,11 @@ class QueueText:
         odd: Whether columns do not tell where entries are (brackets, an unusual frame, aliases behind the list), so
             that the first change writes the list in our own form.
         blank: Whether the file has no list, nor anything else but comments.
+        merged, renamed: What `with_unique_ids` did: ids of which there were copies, (old, new) of other messages.
     """
+
+    merged: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
 
     def __init__(
         self,
@@ -180,13 +185,54 @@ class QueueText:
         """The messages of all entries that are not damaged, in stored order."""
         return self._messages
 
-    @cached_property
-    def _distinct(self) -> Sequence[Message]:
-        return distinct(self._messages)
+    @property
+    def has_shared_ids(self) -> bool:
+        """Whether the file has an id several times, so that the next change writes what `with_unique_ids` made."""
+        return bool(self.merged or self.renamed)
 
-    def distinct(self) -> Sequence[Message]:
-        """The messages, of further copies of one message the one that is furthest on its way."""
-        return self._distinct
+    # guard: copies-count-once
+    def with_unique_ids(self) -> QueueText:
+        """The same with each id once: of copies of a message the one furthest on its way, another message as `ID-2`.
+
+        `data()` stays what the file holds; a change writes it so.
+        """
+        counts = Counter(message.message_id for message in self._messages)
+        if len(counts) == len(self._messages):
+            return self
+        text = self.edit() if self.odd else self
+        kept: list[Entry] = []
+        places: dict[tuple[str, str], int] = {}
+        merged: dict[str, None] = {}
+        for entry in text.entries:
+            message = entry.message
+            if message is not None and counts[message.message_id] > 1:
+                place = places.setdefault((message.message_id, digest(message)), len(kept))
+                if place < len(kept):
+                    merged[message.message_id] = None
+                    other = kept[place].message
+                    kept[place] = entry if other is not None and is_ahead(message, other) else kept[place]
+                    continue
+            kept.append(entry)
+        unique = QueueText(text.head, kept, text.tail, text.style, data=self.data())
+        unique.merged, unique.renamed = tuple(merged), tuple(unique._rename(kept, set(counts)))
+        return unique
+
+    def _rename(self, entries: list[Entry], taken: set[str]) -> Iterator[tuple[str, str]]:
+        """Give each later message of an id another one, in place."""
+        numbers: dict[str, int] = {}
+        for place, entry in enumerate(entries):
+            message = entry.message
+            if message is None:
+                continue
+            old = message.message_id
+            number = numbers[old] = numbers.get(old, 0) + 1
+            if number > 1:
+                while (new := f"{old}-{numbers[old]}") in taken:
+                    numbers[old] += 1
+                taken.add(new)
+                key = "message_id" if "message_id" in message.record else "id"
+                entries[place] = self._changed(entry, message.with_changes(**{key: new}))
+                yield old, new
 
     @property
     def damaged_count(self) -> int:
@@ -210,16 +256,18 @@ class QueueText:
         return found
 
     @cached_property
-    def _places(self) -> Mapping[str, Sequence[int]]:
-        index: dict[str, list[int]] = {}
-        for place, entry in enumerate(self.entries):
-            if isinstance(entry.outcome, Message):
-                index.setdefault(entry.outcome.message_id, []).append(place)
-        return index
+    def _places(self) -> Mapping[str, int]:
+        messages = ((place, entry.message) for place, entry in enumerate(self.entries))
+        return {message.message_id: place for place, message in messages if message is not None}
 
-    def places(self, message_id: str) -> Sequence[int]:
-        """The indices in `entries` of all messages with this id, in order; more than one where it was used again."""
-        return self._places.get(message_id, ())
+    def place(self, message_id: str) -> int | None:
+        """The index in `entries` of the message with this id."""
+        return self._places.get(message_id)
+
+    def message(self, message_id: str) -> Message | None:
+        """The message with this id."""
+        place = self._places.get(message_id)
+        return None if place is None else self.entries[place].message
 
     def entries_with(self, words: Iterable[bytes]) -> list[Message]:
         """Messages whose text holds one of `words`, or what may hide one: an escape, a tag, an alias."""

@@ -37,12 +37,11 @@ from team_console.store.backends.yaml.integrity import was_written
 from team_console.store.backends.yaml.lock import Released
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import (
-    Places,
     apply,
     archive_entry,
     in_sequence,
-    messages_named,
     piece_name,
+    place_of,
 )
 from team_console.store.backends.yaml.queue_file import Generation, load
 from team_console.store.backends.yaml.queue_text import QueueText
@@ -106,7 +105,7 @@ def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
     # A program that does not lock may have torn the copy of a message that left the queue long ago.
     if thorough or heals:
         remedy = in_sequence(_old_pieces(team, queue.text, remedy.torn if remedy is not None else ()), remedy)
-    return remedy
+    return in_sequence(_unique_ids(team), remedy)
 
 
 def is_cut_short(line: Line, queue: Generation, prev: Stat | None) -> bool:
@@ -122,14 +121,14 @@ def is_cut_short(line: Line, queue: Generation, prev: Stat | None) -> bool:
 
 def _is_visible(line: Line, text: QueueText) -> bool:
     """Whether anything the transaction of `line` wanted can be seen in `text`."""
-    if any(text.places(str(record.get("message_id"))) for record in line.writes):
+    if any(text.message(str(record.get("message_id"))) is not None for record in line.writes):
         return True
-    places = Places(text)
     for patch in line.changes:
-        here = [text.entries[place].message for place in places.of(patch.handle)[:1]]
-        if here and here[0] and all(here[0].record.get(key) == value for key, value in patch.keys.items()):
+        place = place_of(text, patch.handle)
+        here = text.entries[place].message if place is not None else None
+        if here is not None and all(here.record.get(key) == value for key, value in patch.keys.items()):
             return True
-    return any(not places.of(handle) for handle in line.removed)
+    return any(place_of(text, handle) is None for handle in line.removed)
 
 
 def _is_as_left(line: Line, queue: Generation, prev: Stat | None, left: Released | None) -> bool:
@@ -259,6 +258,23 @@ def _note_loss(team: LockedTeam, tip: Tip) -> None:
 # What a line has to do so that all agree.
 
 
+def _unique_ids(team: LockedTeam) -> Line | None:
+    """What writes each id once, where a program used one again; None where none did."""
+    text = team.queue.text
+    if not text.has_shared_ids:
+        return None
+    for message_id in text.merged:
+        what = f"copies of message {message_id} were taken out"
+        team.notices.append(Problem("MERGED_COPIES", "notice", message_id, what))
+    for old, new in text.renamed:
+        what = f"another message has the id {old}; the later one is {new} now"
+        team.notices.append(Problem("RENAMED", "notice", new, what))
+    renamed = [message for _, new in text.renamed if (message := text.message(new)) is not None]
+    facts = {"merged": list(text.merged), "renamed": [list(pair) for pair in text.renamed]}
+    merged = tuple((message_id, "") for message_id in text.merged)
+    return Line(SYSTEM, "heal", facts, noted=tuple(dict(message.record) for message in renamed), merged=merged)
+
+
 def _merging(team: LockedTeam, text: QueueText, healed: Line | None) -> Line | None:
     """What the generation that our swap displaced has to give to the queue as it will be after `healed`."""
     try:
@@ -293,9 +309,9 @@ def _without_others(line: Line, held: Held, text: QueueText) -> Line:
     ids = {patch.handle[0] for patch in line.changes} | {message_id for message_id, _ in line.removed}
     taken: dict[str, Message] = {}
     for message_id in ids & held.keys():
-        here = messages_named(text, message_id)
-        if here and all(is_other(message, held[message_id][0]) for message in here):
-            taken[message_id] = held[message_id][0]
+        here = text.message(message_id)
+        if here is not None and is_other(here, held[message_id]):
+            taken[message_id] = held[message_id]
     if not taken:
         return line
     ours = taken | {key: patch.on(taken[key]) for patch in line.changes if (key := patch.handle[0]) in taken}
@@ -365,7 +381,7 @@ def _is_ours(end: bytes, line: Line, text: QueueText, held: Held) -> bool:
         text = apply(text, line)
     known = (archive_entry(text, message_id, record) for _, message_id, record in line.archived)
     messages = [entry[0] for entry in known if entry is not None]
-    messages += [patch.on(old) for patch in line.changes for old in held.get(patch.handle[0], ())]
+    messages += [patch.on(held[patch.handle[0]]) for patch in line.changes if patch.handle[0] in held]
     return HEADER.startswith(rest) or bool(partial_writes([rest], messages))
 
 

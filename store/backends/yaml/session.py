@@ -30,7 +30,7 @@ from team_console.store.backends.yaml.lock import (
     read_text,
     released_text,
 )
-from team_console.store.backends.yaml.queue_edit import line_of, messages_named
+from team_console.store.backends.yaml.queue_edit import line_of
 from team_console.store.backends.yaml.queue_file import Generation
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.recovery import recover
@@ -39,7 +39,7 @@ from team_console.store.contract.team import OUTCOME_UNKNOWN
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import Clock, to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Letters, Message, distinct
+from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, is_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.parsing import parse_message
@@ -60,9 +60,6 @@ class YamlTransaction(Transaction):
         self._team = team
         self._text = team.queue.text
         self._archives = team.archives
-        self._named: dict[str, list[Message]] = {}
-        self._distinct: dict[str, Sequence[Message]] = {}
-        self._letters: dict[str, Letters] = {}
         self._looks = 0
         self.notices = team.notices
 
@@ -71,33 +68,17 @@ class YamlTransaction(Transaction):
         return self._text.damaged_count
 
     def stored(self) -> Sequence[Message]:
-        return self._text.distinct()
+        return self._text.messages()
 
-    def stored_named(self, message_id: str) -> Sequence[Message]:
-        if message_id not in self._distinct:  # asked for again at each of many that share it
-            self._distinct[message_id] = distinct(self._records(message_id))
-        return self._distinct[message_id]
-
-    def stored_copies(self, message: Message) -> int:
-        message_id = message.message_id
-        records = self._records(message_id)
-        if len(records) < 2:
-            return len(records)
-        if message_id not in self._letters:
-            self._letters[message_id] = Letters(records)
-        return self._letters[message_id].copies(message)
-
-    def _records(self, message_id: str) -> list[Message]:
-        if message_id not in self._named:
-            self._named[message_id] = messages_named(self._text, message_id)
-        return self._named[message_id]
+    def stored_message(self, message_id: str) -> Message | None:
+        return self._text.message(message_id)
 
     def candidates(self, types: frozenset[str]) -> Sequence[Message]:
         """See `Transaction.candidates`; found by a look at the bytes of each entry."""
         if not types:
             return self.everything()
         words = [word.encode("utf-8", "replace") for word in types]
-        return self.changes.apply(distinct(self._text.entries_with(words)))
+        return self.changes.apply(self._text.entries_with(words))
 
     def naming(self, word: str) -> Sequence[Message]:
         """An entry whose bytes do not hold an id, and nothing that could hide it, does not name it.
@@ -108,7 +89,7 @@ class YamlTransaction(Transaction):
             return self.everything()
         held = self._text.entries_with([word.encode()])
         changed = [old for old in self.changes.replaced if old not in set(held)]
-        return self.changes.apply(distinct([*held, *changed]))
+        return self.changes.apply([*held, *changed])
 
     def archived_message(self, message_id: str) -> Message | None:
         return self._archives.find(message_id)
@@ -197,7 +178,7 @@ class LockedSession:
         elif in_force is None:
             in_force = team.settings.to_record
         with replaced_settings(team, changes.settings):
-            line = line_of(changes, team.queue.text, actor=actor)
+            line = line_of(changes, actor=actor)
             self.write(line, changes.attachments, settings=in_force, rests_on=tx.expected)
 
     def write(
@@ -309,6 +290,6 @@ def open_session(
 
 def _refuse_changed(text: QueueText, rests_on: Sequence[Message]) -> None:
     for message in rests_on:
-        now, digest = messages_named(text, message.message_id), digest_of(message)
-        if not any(digest_of(other) == digest for other in now):
-            raise ChangedError(parse_message(message).request_id or message.message_id, next(iter(now), None))
+        now = text.message(message.message_id)
+        if now is None or digest_of(now) != digest_of(message):
+            raise ChangedError(parse_message(message).request_id or message.message_id, now)

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ from team_console.store.contract.team import (
 )
 from team_console.store.model.clock import Clock, from_file, to_text
 from team_console.store.model.errors import Problem, TeamError
-from team_console.store.model.message import Message, Status, copy_problems
+from team_console.store.model.message import Message, Status
 from team_console.store.model.recorded import RecordedFacts
 
 if TYPE_CHECKING:
@@ -159,10 +159,8 @@ class SnapshotReader:
         if generation is None:
             return (), frozenset(), []
         self.generation = generation
-        messages = generation.text.distinct()
-        copies = copy_problems(generation.text.messages()) if messages is not generation.text.messages() else ()
         found, damaged = self._damage(generation.text)
-        return messages, damaged, [*copies, *found]
+        return generation.text.messages(), damaged, [*_shared(generation.text), *found]
 
     def read_ahead(self) -> None:
         """Understand all of the queue, as far as it can be read, so that nobody has to with the lock."""
@@ -287,6 +285,17 @@ class SnapshotReader:
         if self._losses is None:
             self._losses = Losses(self._disk, self._layout)
         return self._losses.look(generation, self._ours, lock_text)
+
+
+def _shared(text: QueueText) -> Iterator[Problem]:
+    """Ids that several entries of the queue have, as it is stored."""
+    hint = "The next change, or 'team-console check --heal', writes it so."
+    for message_id in text.merged:
+        what = f"message {message_id} is stored several times with the same content; copies count once"
+        yield Problem("DUPLICATE_COPY", "warning", message_id, what, hint)
+    for old, new in text.renamed:
+        what = f"another message in the queue has the id {old}; the later one counts as {new}"
+        yield Problem("DUPLICATE_ID", "error", old, what, hint)
 
 
 def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Dropped, archives: int) -> str:
@@ -503,7 +512,7 @@ class Losses:
     def _expected(self, now: Generation, ours: Generation | None, released: Released | None) -> Held | None:
         """What the queue held by our own account; None when there is no account, or the queue is as we left it."""
         if released is not None and ours is not None and ours.mark == released.queue:
-            return by_id(ours.text.distinct())
+            return by_id(ours.text.messages())
         line = Ledger(self._disk, self._layout.audit).tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):
             return None

@@ -55,7 +55,7 @@ def check_files(disk: Disk, root: Path) -> None:
     if not all(line.intact for line in FileReader(disk, root / "audit.jsonl").last(1000)):
         raise Broken("the chain of the ledger is broken")
     held, _ = replay(Ledger(disk, root / "audit.jsonl").lines())
-    told = {message.message_id: message.status for messages in held.values() for message in messages}
+    told = {message.message_id: message.status for message in held.values()}
     if told != dict(live):
         raise Broken(f"the ledger says {told}, the queue {dict(live)}")
     if parse_released(read_text(disk, root / f"{_QUEUE}.lock")) is None:

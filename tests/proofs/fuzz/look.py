@@ -28,10 +28,14 @@ def read(data: bytes) -> QueueText | None:
 
 def _look_for(text: QueueText, messages: Sequence[Message]) -> None:
     for message in messages[:3]:
-        found = text.entries[text.places(message.message_id)[0]].message
+        found = text.message(message.message_id)
         assert found is not None
         assert found.message_id == message.message_id
-    assert text.places("MSG-20990101-notthere") == ()
+    assert text.message("MSG-20990101-notthere") is None
+    unique = text.with_unique_ids()
+    ids = [message.message_id for message in unique.messages()]
+    assert len(set(ids)) == len(ids)
+    assert unique.data() == text.data()
 
 
 def change(text: QueueText) -> None:

@@ -443,7 +443,8 @@ GUARDS: Mapping[str, Guard] = {
         "store/test_counted_growth.py::test_the_work_of_a_verb_grows_no_faster_than_the_queue[clear, everything]",
     ),
     "copies-count-once": guard(
-        only_argument(0), "store/test_shared_ids.py::test_copies_count_once_and_leave_with_the_first_change"
+        only_argument(0),
+        "store/test_shared_ids.py::test_of_a_read_message_and_its_copy_nothing_is_handed_out_again[new]",
     ),
     "drop-folder-inside-team": guard(
         giving(False), "store/test_hostile_files.py::test_a_drop_folder_elsewhere_is_left_alone"
