@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -37,21 +37,19 @@ ITEM = re.compile(rb"^- (?:\{|[\"']?\w+[\"']?:)", re.MULTILINE)
 _DASH = re.compile(rb"^ *-(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _OTHER_FORM = re.compile(rb"^(?:[\[{]|[\"']?(?:message_)?id[\"']?:| +- )", re.MULTILINE)
 """Where a record may begin that is in no list at column 0."""
-_BEHIND = re.compile(_OTHER_FORM.pattern + rb"|^\w+:[ \t]*\r?$", re.MULTILINE)
-"""The same, or the key of another list."""
+_BEGIN = (
+    rb"^(?:(?P<item>%s-(?=[ \t\r\n]|\Z))|(?P<brackets>[\[{])|(?P<lone>[\"']?(?:message_)?id[\"']?:)"
+    rb"|[\"']?[\w.-]+[\"']?:[ \t]*(?:#[^\n]*)?\r?$)"  # the key of a list
+)
 _ID_KEY = re.compile(rb"^[\"']?(?:message_)?id[\"']?:", re.MULTILINE)
 _DOCUMENT = re.compile(rb"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)[ \t]*", re.MULTILINE)
 _NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*\n)*(?:[ \t]*(?:#[^\n]*)?\Z)?")
 """Blank lines, comments and directives."""
 _FRAME = re.compile(rb"(?:[ \t]*(?:#[^\n]*|[\"']?[\w.-]+[\"']?:(?:[ \t][^\n]*)?)?(?:\r?\n|\Z))*")
 """Lines that may stand above a list: `version: 1`, `archived_messages:`."""
-_INDENTED = re.compile(rb"^[ \t]+[^\s#]", re.MULTILINE)
 _BRACKETS = re.compile(rb"[\s\[\]{},]*")
 _JSON_FRAME = re.compile(rb"[\s\[\]{},]*(?:\"\w+\"\s*:\s*(?:[\w.-]+|\"[^\"\\]*\"|(?=\[))[\s\[\]{},]*)*")
 _JSON_ID = re.compile(rb"[\"'](?:message_)?id[\"']")
-_OBJECTS = re.compile(rb"\[\s*\{")
-_FLOW = b"messages: ["
-_TRIES = 20
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -165,8 +163,7 @@ def records(data: bytes) -> list[Record]:
     """Read all records of an archive, in stored order, whatever forms they stand in; a bad one harms no other."""
     with suppress(TextError):
         found, text = _listed(data, 0, len(data))
-        is_sound = all(isinstance(record.outcome, Message) for record in found)
-        if is_sound and not _DASH.search(text.head) and _is_end(text.tail):
+        if not text.damaged_count and not _DASH.search(text.head) and _is_end(text.tail):
             return found
     return list(_apart(data))
 
@@ -182,9 +179,8 @@ def _listed(
 ) -> tuple[list[Record], QueueText]:
     """The records of a stretch that is a queue with `before` and `after` around it."""
     text = QueueText.parse(before + data[start:end] + after)
-    entries, shift = text.entries, start - len(before)
-    places = accumulate([len(entry.raw) for entry in entries], initial=len(text.head) + shift)
-    pairs = zip(places, entries, strict=False)
+    places = accumulate([len(entry.raw) for entry in text.entries], initial=len(text.head) + start - len(before))
+    pairs = zip(places, text.entries, strict=False)
     return [Record(place, place + len(entry.raw), entry.outcome) for place, entry in pairs], text
 
 
@@ -193,76 +189,46 @@ def _is_end(tail: bytes) -> bool:
 
 
 def _apart(data: bytes) -> Iterator[Record]:
-    """Our closed entries, each by itself, and what stands between them."""
+    """Our closed entries, each by itself, and what stands between them, a document at a time."""
     place = 0
-    for match in _END.finditer(data):
-        if not _crc_holds(data, match.start()):
+    for match in [*_END.finditer(data), None]:
+        if match is not None and not _crc_holds(data, match.start()):
             continue
-        start, end = _entry_start(data, match.start()), min(match.end() + 1, len(data))
-        yield from _documents(data, place, start)
-        yield Record(start, end, Entry.read(data[start : match.start()]).outcome)
-        place = end
-    yield from _documents(data, place, len(data))
-
-
-def _documents(data: bytes, start: int, end: int) -> Iterator[Record]:
-    cuts = [match.start() for match in _DOCUMENT.finditer(data, start, end)]
-    for begin, stop in pairwise([start, *cuts, end]):
-        line = _DOCUMENT.match(data, begin, stop)
-        yield from _document(data, line.end() if line else begin, stop)
+        start = _entry_start(data, match.start()) if match is not None else len(data)
+        cuts = [line.start() for line in _DOCUMENT.finditer(data, place, start)]
+        for begin, stop in pairwise([place, *cuts, start]):
+            line = _DOCUMENT.match(data, begin, stop)
+            yield from _document(data, line.end() if line else begin, stop)
+        if match is not None:
+            place = min(match.end() + 1, len(data))
+            yield Record(start, place, Entry.read(data[start : match.start()]).outcome)
 
 
 def _document(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """The records of a stretch that is a list under any key or none, a single record, or JSON."""
+    """The records of a stretch: a single one, or a list under any key or none, of YAML or JSON."""
     blank = _NOTHING.match(data, start, end)
     start = blank.end() if blank else start
     if start >= end:
-        return
-    if data[start : start + 1] in (b"{", b"["):
-        item = ITEM.search(data, start, end)
-        yield from _in_braces(data, start, item.start() if item else end)
-        if item:
-            yield from _document(data, item.start(), end)
         return
     dash = _DASH.search(data, start, end)
     lone = _lone(data, start, end) if _ID_KEY.search(data, start, end) else None
     if lone is not None and (dash is None or isinstance(lone.outcome, Message)):
         yield lone
-    elif dash is not None:
-        if not _FRAME.fullmatch(data, start, dash.start()):
-            yield _no_record(start, dash.start())
-        yield from _list(data, dash.start(), end)
-    elif not _FRAME.fullmatch(data, start, end) or _INDENTED.search(data, start, end):
-        yield from _objects(data, start, end)
-
-
-def _list(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """The items of a list that begins at `start`, and the records behind it."""
-    rest = end
-    try:
-        found, text = _listed(data, start, end, HEADER)
-        rest -= len(text.tail)
-    except TextError:  # the list as a whole cannot be read: bytes that no YAML may hold, or another key below it
-        dash = rb"^" + data[start : data.index(b"-", start)] + rb"-(?=[ \t\r\n]|\Z)"
-        cuts = [match.start() for match in re.compile(dash, re.MULTILINE).finditer(data, start, end)]
-        pieces = pairwise([*cuts, end])
-        found = [Record(begin, stop, Entry.read(data[begin:stop]).outcome) for begin, stop in pieces]
-    for record in found:
-        yield from [record] if isinstance(record.outcome, Message) else _split(data, record)
-    if rest > start:
-        yield from _document(data, rest, end)
-
-
-def _split(data: bytes, damaged: Record) -> list[Record]:
-    """A damaged record without those behind it that stand in another form and would be read as its own lines."""
-    for place in islice(_BEHIND.finditer(data, damaged.start + 1, damaged.end), _TRIES):
-        alone = Entry.read(data[damaged.start : place.start()]).outcome
-        if not isinstance(alone, Message):
-            continue
-        rest = list(_document(data, place.start(), damaged.end))
-        if not rest or any(isinstance(record.outcome, Message) for record in rest):
-            return [Record(damaged.start, place.start(), alone), *rest]
-    return [damaged]
+        return
+    begin = re.compile(_BEGIN % (dash[0][:-1] if dash else b""), re.MULTILINE)
+    found = list(begin.finditer(data, start, end))
+    cuts = [*(match.start() for match in found), end]
+    if not _FRAME.fullmatch(data, start, cuts[0]):
+        yield from _in_brackets(data, start, cuts[0])
+    for match, stop in zip(found, cuts[1:], strict=True):
+        if match["item"] is not None:
+            yield Record(match.start(), stop, Entry.read(data[match.start() : stop]).outcome)
+        elif match["brackets"] is not None:
+            yield from _in_brackets(data, match.start(), stop)
+        elif match["lone"] is not None:
+            yield _lone(data, match.start(), stop)
+        elif not _NOTHING.fullmatch(data, match.end(), stop):
+            yield _no_record(match.start(), stop)
 
 
 def _lone(data: bytes, start: int, end: int) -> Record:
@@ -272,48 +238,26 @@ def _lone(data: bytes, start: int, end: int) -> Record:
     return Record(start, end, outcome.below(-1) if isinstance(outcome, TextError) else outcome)
 
 
-def _in_braces(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """The records of JSON, or of YAML written so: one, a list, a list under any key, or one behind the other."""
-    ways = [(start, end, _FLOW, b"]")]
-    found = _OBJECTS.search(data, start, end)
-    if found:
-        ways.append((found.start(), data.rfind(b"]", start, end) + 1, _FLOW[:-1], b""))
-    listed = next(filter(None, (_messages(data, *way) for way in ways)), None)
-    yield from listed or _objects(data, start, end)
-
-
-def _messages(data: bytes, start: int, end: int, before: bytes = b"", after: bytes = b"") -> list[Record]:
-    """The records of a stretch; none where it cannot be read, or none of them is a message."""
-    with suppress(TextError):
-        found = _listed(data, start, end, before, after)[0]
-        return found if any(isinstance(record.outcome, Message) for record in found) else []
-    return []
-
-
-def _objects(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """The messages among JSON objects in a text that is not one JSON value, and what stands between them."""
+def _in_brackets(data: bytes, start: int, end: int) -> Iterator[Record]:
+    """The records of JSON, or of YAML written so: one, a list, a list under any key, or what stands between."""
+    for before, after in ((b"messages: [", b"\n]"), (b"messages: ", b""), (b"", b"")):
+        with suppress(TextError):
+            found, _ = _listed(data, start, end, before, after)
+            if any(isinstance(record.outcome, Message) for record in found):
+                yield from found
+                return
     text = data[start:end].decode("latin-1")  # a letter for each byte, only to find where an object ends
     place = seen = start
     while (begin := data.find(b"{", seen, end)) >= 0:
-        stop = _end_of_object(data, begin, end, text, start)
-        inside = (begin, stop) != (start, end) and stop > begin
-        found = list(_in_braces(data, begin, stop)) if inside else []
-        if any(isinstance(record.outcome, Message) for record in found):
-            yield from _left_over(data, place, begin)
-            yield from found
-            place = seen = stop
-        else:
-            seen = max(stop, begin + 1)
+        seen = begin + 1
+        with suppress(ValueError, RecursionError, TextError):
+            stop = start + _decode(text, begin - start)[1]
+            (record,), _ = _listed(data, begin, stop, b"messages: [", b"]")
+            if isinstance(record.outcome, Message):
+                yield from _left_over(data, place, begin)
+                yield record
+                place = seen = stop
     yield from _left_over(data, place, end)
-
-
-def _end_of_object(data: bytes, begin: int, end: int, text: str, start: int) -> int:
-    """Where the object at `begin` ends, or its line if it is no JSON and alone on it; else `begin`."""
-    with suppress(ValueError, RecursionError):
-        return start + _decode(text, begin - start)[1]
-    is_first = not data[data.rfind(b"\n", start, begin) + 1 : begin].strip(b" \t,")
-    line = data[begin:end].partition(b"\n")[0].rstrip(b" \t\r,")
-    return begin + len(line) if is_first and line.endswith(b"}") else begin
 
 
 def _left_over(data: bytes, start: int, end: int) -> Iterator[Record]:

@@ -1,0 +1,97 @@
+"""What one version of the program does in a team, so that another can be held against it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+COMMIT = "cfd95570"
+"""The commit that was 0.5.0."""
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURE = Path(__file__).parent / "written_by_0_5_0"
+YAML_FILES = ("message-queue.yaml", "messenger-config.yaml", "archive/dev-archive.yaml", "archive/ceo-archive.yaml")
+LONG = "It says:\n\tit's 10:30, done: 100 %\nnaïve 🎉"
+QUESTION = '{"question": "Which colour?", "context": "the page", "n": 3, "f": 1.5, "no": null, "0": ["yes", "1e3", ""]}'
+ACTS: Sequence[Sequence[str]] = (
+    ("init", "--name", "sprint-42", "--lead", "ceo", "--agent", "dev", "--agent", "tester", "."),
+    ("--as", "ceo", "send", "--to", "dev", "--summary", "Please read all of the report", "--content", LONG),
+    ("--as", "dev", "send", "--to", "ceo", "--type", "clarify", "--summary", "Which is it", "--payload", QUESTION),
+    ("--as", "dev", "plan", "--content", "1. Do it\n2. Test it", "--summary", "A plan of two steps"),
+    ("--as", "ceo", "broadcast", "--summary", "Good morning to everybody here", "--content", "Hello"),
+    ("receive", "--agent", "dev"),
+)
+Command = Callable[[Sequence[str]], str]
+"""Runs one command in the team and returns what it prints."""
+
+
+def act(run: Command) -> None:
+    """Let a version make a team, write, ask, answer one of two requests and receive."""
+    for words in ACTS:
+        run(words)
+    found: dict[str, Any] = json.loads(run(("--as", "ceo", "requests", "--json")))
+    plan = next(row["request_id"] for row in found["requests"] if row["kind"] == "plan")
+    run(("--as", "ceo", "approve", plan, "--json"))
+
+
+def older(at: Path) -> Callable[[Path], Command] | None:
+    """Check 0.5.0 out below `at`; gives what runs it in a folder, None where the history is not here."""
+    source = at / "source"
+    done = subprocess.run(["git", "archive", COMMIT], cwd=ROOT, capture_output=True, check=False)
+    if done.returncode:
+        return None
+    for folder in (source, package := at / "path" / "team_console"):
+        folder.mkdir(parents=True)
+    subprocess.run(["tar", "-x", "-C", str(source)], input=done.stdout, check=True)
+    (package / "__init__.py").touch()
+    for name in ("console", "store", "widgets"):
+        (package / name).symlink_to(source / name)
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("TEAM_CONSOLE_AGENT", None)
+
+    def command(team: Path) -> Command:
+        def run(words: Sequence[str]) -> str:
+            whole = [sys.executable, "-m", "team_console.console", *words]
+            return subprocess.run(whole, cwd=team, env=environment, capture_output=True, text=True, check=True).stdout
+
+        return run
+
+    return command
+
+
+_ALIKE = (
+    (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
+    (re.compile(r"\bplan_approval-\d+@"), "plan_approval-EPOCH@"),
+    (re.compile(r"(?<=^# end MSG-\d )\d+$", re.MULTILINE), "CRC"),
+)
+
+
+def comparable(text: str) -> str:
+    """The text with ids by their order, and without times and checksums."""
+    ids: dict[str, str] = {}
+    text = re.sub(r"MSG-\d{8}-[a-z2-7]{8}", lambda found: ids.setdefault(found[0], f"MSG-{len(ids)}"), text)
+    for pattern, word in _ALIKE:
+        text = pattern.sub(word, text)
+    return text
+
+
+def main() -> None:
+    """Make the fixture anew."""
+    at = Path("/tmp/older-team-console")
+    shutil.rmtree(at, ignore_errors=True)
+    command = older(at)
+    assert command is not None
+    (team := at / "team").mkdir()
+    act(command(team))
+    shutil.rmtree(FIXTURE, ignore_errors=True)
+    shutil.copytree(team, FIXTURE)
+
+
+if __name__ == "__main__":
+    main()

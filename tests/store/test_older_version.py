@@ -1,0 +1,94 @@
+"""Teams of 0.5.0 open as they are, and 0.5.0 reads and writes on in teams of now."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from team_console.store.backends.open import open_team
+
+from tests.conftest import CommandLine
+from tests.store.older import FIXTURE, YAML_FILES, act, comparable, older
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> CommandLine:
+    """A copy of a team that 0.5.0 made."""
+    shutil.copytree(FIXTURE, tmp_path / "old")
+    return CommandLine(tmp_path / "old")
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> CommandLine:
+    """A team in which the same was done now."""
+    (tmp_path / "new").mkdir()
+    command = CommandLine(tmp_path / "new")
+    act(lambda words: command.ok(*words).out)
+    return command
+
+
+def test_a_team_of_0_5_0_opens_as_it_is(old: CommandLine) -> None:
+    before = _files(old.folder)
+    team = open_team(str(old.folder), read_only=True)
+    snapshot = team.snapshot()
+    assert [(message.type, message.status) for message in snapshot.messages] == [
+        *(("message", "read"), ("clarify", "pending"), ("plan_approval_request", "read")),
+        *(("broadcast", "read"), ("broadcast", "pending"), ("plan_approval_response", "pending")),
+    ]
+    assert [problem.code for problem in snapshot.problems if problem.severity == "error"] == []
+    question = snapshot.messages[1].payload
+    assert (question["n"], question["f"], question["no"], question["0"]) == (3, 1.5, None, ["yes", "1e3", ""])
+    assert {message.type for message in team.history().messages} == {"message", "broadcast", "plan_approval_request"}
+    assert all(line.intact for line in team.audit())
+    assert _files(old.folder) == before
+
+
+def test_it_goes_on_where_0_5_0_stopped(old: CommandLine) -> None:
+    rows = {row["kind"]: row for row in old.ok("--as", "ceo", "requests", "--all", "--json").json["requests"]}
+    assert {kind: row["state"] for kind, row in rows.items()} == {"plan": "approved", "clarification": "open"}
+    old.ok("--as", "ceo", "reply", rows["clarification"]["message_id"], "--content", "Make it blue")
+    got = old.ok("receive", "--agent", "dev", "--json").json["messages"]
+    assert {message["type"] for message in got} == {"plan_approval_response", "message"}
+    assert old("check", "--json").json["findings"] == []
+
+
+def test_what_is_written_now_has_the_form_of_0_5_0(new: CommandLine) -> None:
+    for name in YAML_FILES:
+        now, then = ((folder / name).read_text("utf-8") for folder in (new.folder, FIXTURE))
+        assert comparable(now) == comparable(then), name
+    lines = [[json.loads(line) for line in (folder / "audit.jsonl").open()] for folder in (new.folder, FIXTURE)]
+    for now, then in zip(*lines, strict=True):
+        assert _shape(now) == _shape(then)
+
+
+def _shape(line: dict[str, Any]) -> tuple[object, ...]:
+    """What readers of a line rely on: who did what, which parts it has and what its facts are called."""
+    return line["actor"], line["action"], sorted(line), sorted(line["facts"]), sorted(line["settings"])
+
+
+@pytest.mark.slow
+def test_0_5_0_reads_and_writes_on_in_a_team_of_now(new: CommandLine, tmp_path: Path) -> None:
+    command = older(tmp_path / "program")
+    if command is None:
+        pytest.skip("the history of the repository is not here")
+    run = command(new.folder)
+
+    def told(words: Sequence[str]) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(run((*words, "--json")))
+        return found
+
+    rows = {row["kind"]: row["state"] for row in told(("--as", "ceo", "requests", "--all"))["requests"]}
+    assert rows == {"plan": "approved", "clarification": "open"}
+    assert told(("check",))["findings"] == []
+    assert [item["type"] for item in told(("receive", "--agent", "dev"))["messages"]] == ["plan_approval_response"]
+    run(("--as", "dev", "send", "--to", "ceo", "--summary", "The older program wrote this", "--content", "Here"))
+    assert new.ok("receive", "--agent", "ceo", "--json").json["messages"][-1]["payload"]["content"] == "Here"
+    assert new("check", "--json").json["findings"] == []
