@@ -364,11 +364,9 @@ class Archives:
         self._layout = layout
         self._parts: dict[Path, Part] = {}
         self._names: list[tuple[str, Path]] | None = None
-        self._ids: frozenset[str] = frozenset()
         self._expected: frozenset[bytes] = frozenset()
         self._occurring: dict[Path, frozenset[bytes]] = {}
         self._searched: dict[int, _Searched] = {}
-        self._mentions: dict[str | None, frozenset[bytes] | None] = {}
 
     def agents(self) -> list[str]:
         """Agents that have an archive."""
@@ -389,25 +387,11 @@ class Archives:
     # guard: archives-searched-once
     def expect(self, ids: Iterable[str]) -> None:
         """Say which ids will be asked for: each file is then searched once for all of them, not once for each."""
-        wanted = frozenset(ids)
-        if not wanted <= self._ids:
-            self._ids = wanted
-            self._expected = frozenset(name.encode() for name in wanted if _is_word(name))
+        wanted = frozenset(name.encode() for name in ids if _is_word(name))
+        if not wanted <= self._expected:
+            self._expected = wanted
             self._occurring.clear()
             self._searched.clear()
-            self._mentions.clear()
-
-    def is_expected(self, message_id: str) -> bool:
-        """Whether it was said that this id will be asked for."""
-        return message_id in self._ids
-
-    def appended(self, path: Path, before: int, after: int, ids: Iterable[str]) -> None:
-        """Know what came to an archive that was as long as `before`, without searching it: entries of these ids."""
-        found = self._disk.stat(path)
-        known = self._searched.get(found.ino) if found is not None else None
-        if found is not None and (known.size if known is not None else 0) == before:
-            came = self._expected.intersection([name.encode("utf-8", "replace") for name in ids])
-            self._searched[found.ino] = _Searched(after, came | (known.words if known is not None else frozenset()))
 
     def holds(self, agent: str, message_id: str) -> bool:
         """Whether the archive of `agent` proves a copy of this id."""
@@ -455,7 +439,6 @@ class Archives:
         """Drop what was read."""
         self._parts.clear()
         self._occurring.clear()
-        self._mentions.clear()
         self._names = None
 
     def _files(self) -> list[tuple[str, Path]]:
@@ -471,8 +454,6 @@ class Archives:
 
     def _near(self, text: str, agent: str | None) -> Iterator[Part | RecordedPart]:
         """Parts that may hold `text`, found by a search over bytes; for files that cannot be read the ledger."""
-        if self._is_nowhere(text, agent):
-            return
         trouble: TeamError | None = None
         try:
             paths = self.files(agent)
@@ -480,7 +461,6 @@ class Archives:
             paths, trouble = [], error
         for path in paths:
             try:
-                refuse_unusable(self._disk, path)
                 part = self._part(path) if self._may_hold(path, text) else None
             except OSError as error:
                 part, trouble = None, _unreadable(path, error)
@@ -488,27 +468,6 @@ class Archives:
                 yield part
         if trouble is not None:
             yield self._recorded(trouble)
-
-    def _is_nowhere(self, text: str, agent: str | None) -> bool:
-        """Whether `text` is an expected id that stands in no file; False where one of them cannot be read."""
-        needle = text.encode("utf-8", "replace")
-        if needle not in self._expected:
-            return False
-        if agent not in self._mentions:
-            self._mentions[agent] = self._mentioned(agent)
-        mentioned = self._mentions[agent]
-        return mentioned is not None and needle not in mentioned
-
-    def _mentioned(self, agent: str | None) -> frozenset[bytes] | None:
-        """The expected ids that stand in the files of the agent; None where one of them cannot be read."""
-        words: set[bytes] = set()
-        try:
-            for path in self.files(agent):
-                refuse_unusable(self._disk, path)
-                words |= self._words_of(path)
-        except (OSError, TeamError):
-            return None
-        return frozenset(words)
 
     def _recorded(self, trouble: TeamError) -> RecordedPart:
         """One archive that cannot be read stops nobody where the ledger knows what is in it."""
@@ -522,16 +481,15 @@ class Archives:
             return True
         needle = text.encode()
         if needle not in self._expected:
+            refuse_unusable(self._disk, path)
             return self._disk.find(path, needle) >= 0
-        return needle in self._words_of(path)
-
-    def _words_of(self, path: Path) -> frozenset[bytes]:
         if path not in self._occurring:
             self._occurring[path] = self._words_in(path)
-        return self._occurring[path]
+        return needle in self._occurring[path]
 
     def _words_in(self, path: Path) -> frozenset[bytes]:
         """Those of the expected ids that stand in the file, wherever; in constant memory."""
+        refuse_unusable(self._disk, path)
         found = self._disk.stat(path)
         inode, end = (found.ino, found.size) if found is not None else (0, 0)
         known = self._searched.get(inode, _Searched(0, frozenset()))
@@ -546,6 +504,7 @@ class Archives:
         return self._searched[inode].words
 
     def _part(self, path: Path) -> Part:
+        refuse_unusable(self._disk, path)
         known, found = self._parts.get(path), self._disk.stat(path)
         if known is None or found is None or len(known.data) != found.size:
             known = self._parts[path] = Part(path, self._disk.read(path)[0])

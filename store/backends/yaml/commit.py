@@ -187,9 +187,6 @@ def write(
         raise OutcomeUnknownError(f"the new queue may not be durable: {error.strerror}") from error
     if is_alone:
         team.agree()
-        for item in appends:
-            if item.ids:
-                team.archives.appended(item.path, item.size, item.size + len(item.data), item.ids)
 
 
 def record(team: LockedTeam, line: Line) -> None:
@@ -345,16 +342,11 @@ _to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 class Append(Struct):
-    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs.
-
-    Attributes:
-        ids: Of the messages that come to an archive.
-    """
+    """Bytes for the end of a file that is `size` long; `data` begins with what its form needs."""
 
     path: Path
     size: int
     data: bytearray
-    ids: list[str] = field(default_factory=list)
 
 
 def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
@@ -378,7 +370,6 @@ def plan_appends(team: LockedTeam, line: Line, text: QueueText) -> list[Append]:
             team.notices.extend(problems)
             planned["archive", agent] = Append(path, _size(team.disk, path), bytearray(before))
         planned["archive", agent].data += closed(*entry)
-        planned["archive", agent].ids.append(message_id)
     for agent, pushed in line.pushed:
         if ("inbox", agent) not in planned:
             path = team.layout.inbox(team.disk, agent, beside=[item.path.name for item in planned.values()])

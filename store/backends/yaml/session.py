@@ -110,7 +110,7 @@ class YamlTransaction(Transaction):
     def _look(self, message: Message) -> None:
         """A search for each of many messages in all of an archive would take the square of the time."""
         self._looks += 1
-        if self._looks == _FEW and not self._archives.is_expected(message.message_id):
+        if self._looks == _FEW:
             self._archives.expect([message.message_id for message in self.stored()])
 
     def stored_settings(self) -> str:
