@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
-from threading import Event
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -56,8 +55,6 @@ class PatientStylesheet(Stylesheet):
             super().reparse()
 
 
-GLIMPSE_WAIT = 1.0
-"""Seconds the reading of a large store holds back at most until its newest messages are on the screen."""
 BESIDE = 1.0
 """Seconds until a look when only lock and ledger changed: a write has begun, whose messages come first, or is over."""
 _TELL_PROGRESS = 0.1
@@ -125,13 +122,6 @@ class ConsoleApp(ContainedApp[int]):
         def can_replace(self, message: Message) -> bool:
             """Only the latest progress is of interest."""
             return isinstance(message, ConsoleApp.Progressed)
-
-    @dataclass
-    class Glimpsed(Message):
-        """The newest messages can be shown while the rest is still being read."""
-
-        sight: ReadResult
-        shown: Event
 
     def __init__(self, team: Team, *, me: str, read_only: bool = False, feed: Feed | None = None) -> None:
         super().__init__(ansi_color=native_colours())
@@ -328,9 +318,6 @@ class ConsoleApp(ContainedApp[int]):
         """One reading; in a thread."""
         if self._has_read:
             self.feed.deepen()
-        elif (glimpse := self.feed.glimpse()) is not None:
-            self.post_message(self.Glimpsed(glimpse, shown := Event()))
-            shown.wait(GLIMPSE_WAIT)
         return self.feed.read(lambda done, total: self._report(done, total) and self._goes_on)
 
     @property
@@ -361,12 +348,6 @@ class ConsoleApp(ContainedApp[int]):
         if self._again:
             self._again = False
             self.look() if self._urgent else self._read_later()
-
-    @on(Glimpsed)
-    def _glimpsed(self, event: Glimpsed) -> None:
-        if self._reading and not self.is_read:
-            self.learned(sight=event.sight)
-        self.call_after_refresh(event.shown.set)
 
     @on(Progressed)
     def _progressed(self, event: Progressed) -> None:

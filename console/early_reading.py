@@ -13,30 +13,19 @@ _STEP = 0.05
 
 
 class EarlyFeed(Feed):
-    """A feed whose first reading starts at once; the first `read` waits for it.
-
-    Of a large store only the newest messages are read early: the rest would keep the screens from loading.
-    """
+    """A feed whose first reading starts at once; the first `read` waits for it."""
 
     def __init__(self, team: Team, me: str) -> None:
         super().__init__(team, me)
         self._reached = (0, 0)
         self._stopped = False
-        self._glimpse: ReadResult | None = None
         self._outcome: ReadResult | BaseException | None = None
         self._first: Thread | None = Thread(target=self._begin, name="first reading", daemon=True)
         self._first.start()
 
     def at_hand(self) -> ReadResult | None:
         """See `Feed.at_hand`."""
-        return self._glimpse or (self._outcome if isinstance(self._outcome, ReadResult) else None)
-
-    def glimpse(self) -> ReadResult | None:
-        """See `Feed.glimpse`."""
-        first = self._first
-        while first is not None and first.is_alive() and self._glimpse is None and self._reached == (0, 0):
-            first.join(_STEP)
-        return self._glimpse
+        return self._outcome if isinstance(self._outcome, ReadResult) else None
 
     def read(self, progress: Callable[[int, int], bool] | None = None) -> ReadResult:
         """See `Feed.read`; what kept the first reading from its end is raised here."""
@@ -52,9 +41,7 @@ class EarlyFeed(Feed):
 
     def _begin(self) -> None:
         try:
-            self._glimpse = super().glimpse()
-            if self._glimpse is None:
-                self._outcome = super().read(self._report)
+            self._outcome = super().read(self._report)
         except BaseException as error:  # raised again in the thread that waits
             self._outcome = error
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from team_console.store.views.projection import Projection
 
 
-GLIMPSE = 200
-"""Messages of the first picture of a store that holds many more."""
 _PAST = 2000
 """Archived messages the ledger looks back on for the answers of old requests."""
 
@@ -39,11 +37,6 @@ class ReadResult(Struct, frozen=True):
     view: View | None
     fresh: bool
     obstacle: str = ""
-
-    @property
-    def is_glimpse(self) -> bool:
-        """Whether older messages are not in it yet."""
-        return self.snapshot.left_out > 0
 
 
 class Feed:
@@ -78,18 +71,8 @@ class Feed:
             self._view = self._update(snapshot)
         return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle())
 
-    def glimpse(self) -> ReadResult | None:
-        """A first picture of the newest messages of a store that takes long to read; None when it does not."""
-        from team_console.store.views.projection import Projection
-
-        snapshot = self._team.newest(GLIMPSE)
-        if snapshot is None:
-            return None
-        view = Projection(self._me).update(snapshot, self._team.clock(), complete=False)
-        return ReadResult(0, snapshot, view, True, self._team.obstacle())
-
     def at_hand(self) -> ReadResult | None:
-        """What was read already, a glimpse or all, when nobody has to wait for it; None when nothing was."""
+        """What was read already, when nobody has to wait for it; None when nothing was."""
         return None
 
     @property

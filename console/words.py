@@ -146,8 +146,8 @@ class ScreenState(Struct, frozen=True):
 
     @property
     def is_read(self) -> bool:
-        """Whether a whole reading was there, not only a glimpse of the newest messages."""
-        return self.sight is not None and not self.sight.is_glimpse
+        """Whether a reading was there."""
+        return self.sight is not None
 
     @property
     def obstacle(self) -> str:
@@ -247,7 +247,7 @@ def no_writing(situation: ScreenState, *, read_only: bool) -> str | None:
     if situation.obstacle:
         return situation.obstacle
     snapshot = situation.snapshot
-    if snapshot is None or not situation.is_read:
+    if snapshot is None:
         return "the team is still being read"
     if assess(snapshot, snapshot.taken_at).state is State.UNREADABLE:
         return "the queue cannot be read, so nothing is written to it"
@@ -272,8 +272,6 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
             return _words("∅", "The queue is gone", "It is not known what waits.", tone="alarm")
         where = safe_line(situation.short(truth.reasons[0].text), 300) if truth.reasons else ""
         return _words("✗", "The queue cannot be read", f"It is not known what waits. {where}", tone="alarm")
-    if not situation.is_read:
-        return _words("◔", "Reading the team …", "Nothing among the newest messages so far.", tone="open")
     if query:
         return _words("∕", f"Nothing here holds “{query}”", "esc takes the filter away.")
     if situation.sight is not None and not situation.sight.fresh:
@@ -293,7 +291,7 @@ def empty_words(mode: Mode, situation: ScreenState, *, query: str = "", snoozed:
 def is_sure(situation: ScreenState) -> bool:
     """Whether a list without rows has none because there are none, and not because of what could not be read."""
     sight, snapshot = situation.sight, situation.snapshot
-    if snapshot is None or sight is None or sight.view is None or not sight.fresh or not situation.is_read:
+    if snapshot is None or sight is None or sight.view is None or not sight.fresh:
         return False
     return assess(snapshot, snapshot.taken_at).reason(State.DOUBT) is None
 
@@ -350,15 +348,11 @@ def _words(glyph: str, title: str, text: str, *, tone: str = "muted") -> tuple[L
 def _reading(situation: ScreenState) -> Notice | None:
     if situation.failure:
         return Notice(NoticeKind.STALE, situation.failure, "It is tried again by itself.")
-    shown = ""
-    if situation.sight is not None:
-        number = len(situation.sight.snapshot.messages)
-        shown = f"Shown are {number:,} of them, the newest and yours; keys that write wait for the rest."
     if situation.progress is None:
-        return Notice(NoticeKind.READING, "the team", shown) if shown else None
+        return None
     done, total = situation.progress
     part = done / total if total else None
-    return Notice(NoticeKind.READING, f"{done:,} of {total:,}" if total else f"{done:,}", shown, done=part)
+    return Notice(NoticeKind.READING, f"{done:,} of {total:,}" if total else f"{done:,}", "", done=part)
 
 
 def _meanwhile(situation: ScreenState, now: datetime, first: str) -> str:

@@ -181,7 +181,6 @@ class Snapshot(Struct, frozen=True):
         problems: Damaged entries, healings, configuration warnings.
         condition: What kind of state this is; `messages` is () when the store could not be read.
         holder: Who holds the write lock at this moment, None when nobody.
-        left_out: Older messages in the store that are not in `messages`; 0 for all but `Team.newest`.
         missing: Ids that should be in `messages`, and that somebody else took out without archiving them.
         damaged: Ids of messages and requests that damaged entries name; what they say cannot be read any more.
         recorded: What the audit trail knows of requests and answers; None where the store keeps no trail of them.
@@ -197,7 +196,6 @@ class Snapshot(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     condition: Condition = Condition.EMPTY
     holder: LockHolder | None = None
-    left_out: int = 0
     missing: frozenset[str] = frozenset()
     damaged: frozenset[str] = frozenset()
     recorded: RecordedFacts | None = None
@@ -323,14 +321,6 @@ class Team(ABC):
         Looks at permissions only: takes no lock and makes nothing, so it may be asked at each look.
         """
         return ""
-
-    def newest(self, limit: int) -> Snapshot | None:
-        """The `limit` messages stored last, for a first picture while `snapshot` still reads the rest.
-
-        None when the rest is as quick to read, which is what a backend says that has no quicker way.
-        Never raises, like `snapshot`.
-        """
-        return None
 
     def addressed(self, agent: str) -> Addressed | None:
         """The live messages for `agent`, found without a lock and without a look at what is for others.

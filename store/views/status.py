@@ -170,7 +170,7 @@ def holder_words(holder: LockHolder, since: str) -> str:
 
 
 def _reasons(snapshot: Snapshot | None, now: datetime, looks: Looks) -> Iterator[Reason]:
-    if snapshot is None or snapshot.left_out:
+    if snapshot is None:
         yield Reason(State.STALE, looks.failure) if looks.failure else Reason(State.READING, "the team is being read")
         return
     if not snapshot.is_known:

@@ -37,7 +37,6 @@ def held(seconds: float, *, pid: int | None = 7, alive: bool | None = True) -> L
     [
         (None, Looks(), ["reading"]),
         (None, Looks(failure="no answer"), ["stale"]),
-        (replace(WELL, left_out=9), Looks(), ["reading"]),
         (WELL, Looks(), []),
         (replace(WELL, holder=held(LONG_WRITE - 0.1)), Looks(), []),
         (replace(WELL, holder=held(LONG_WRITE)), Looks(), ["locked"]),
