@@ -359,29 +359,6 @@ def test_aliases_that_make_a_small_text_large_are_stopped(bomb: list[str], most:
     assert "alias" in text.damaged()[-1][1].message or "not a message" in text.damaged()[-1][1].message
 
 
-@pytest.mark.parametrize("found", ["A", "B", "N", "*odd", "MSG-1", "it's one"])
-def test_an_id_is_found_however_it_is_hidden(found: str) -> None:
-    data = (
-        b"ids: [&a A, &b B]\nbase: &base {id: N, type: t, from: a, to: b}\nmessages:\n"
-        b"- {id: *a, type: t, from: a, to: b}\n- id: *b\n  type: t\n  from: a\n  to: b\n- *base\n"
-        b"- {id: '*odd', type: t, from: a, to: b}\n"
-        b'- message_id: "MSG\\x2d1"\n  type: t\n  from: a\n  to: b\n'
-        b"- message_id: 'it''s one'\n  type: t\n  from: a\n  to: b\n"
-    )
-    index = ["A", "B", "N", "*odd", "MSG-1", "it's one"].index(found)
-    assert QueueText.parse(data).place(found) == index
-    assert QueueText.parse(data).place("MSG") is None
-
-
-def test_words_are_looked_for_in_entries_that_may_hold_them() -> None:
-    mention = make_message(1, request_id="MSG-20260224-00000002")
-    text = QueueText.parse(b"messages:\n" + emit(mention) + emit(make_message(2)) + emit(make_message(3)))
-    assert text.place("MSG-20260224-00000002") == 1
-    assert [m.message_id[-1] for m in text.entries_with([b"MSG-20260224-00000002"])] == ["1", "2"]
-    assert text.entries_with([b"nowhere"]) == []
-    assert [m.message_id[-1] for m in text.edit(remove=[0]).entries_with([b"MSG-20260224-00000002"])] == ["2"]
-
-
 # Changes.
 
 

@@ -1,10 +1,8 @@
-"""What is known of a queue before a change is known after it: slices of much work do not look at everything again."""
+"""What an archive gets of a message: its text in the queue where that is of our own form."""
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
@@ -15,40 +13,9 @@ from team_console.store.backends.yaml.team import YamlTeam
 
 from tests.store.contract import make_message
 
-TEXTS = ("plain", "a: b", "it's", "tab\there", "two\nlines", "yes", "7", "", "# no", 'say "no"', "\u2028", "ende ", "-")
-
 
 def _text(count: int) -> QueueText:
     return QueueText.parse(b"messages:\n" + b"".join(emit(make_message(number)) for number in range(count)))
-
-
-def _known(text: QueueText) -> tuple[Any, ...]:
-    messages = text.messages()
-    ids = {message.message_id for message in messages}
-    return (
-        [message.record for message in messages],
-        {name: text.place(name) for name in ids},
-        {name: text.place(name) for name in (f"MSG-20260224-{number:08}" for number in range(99, 115))},
-        [[message.record for message in text.entries_with(words)] for words in ([b"error_message"], [b"# no", b"two"])],
-        text.damaged_count,
-    )
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_after_any_changes_the_same_is_known_as_of_a_fresh_reading(seed: int) -> None:
-    chance, text = random.Random(seed), _text(12)
-    for step in range(12):
-        _known(text)
-        places = list(range(len(text.entries)))
-        gone = set(chance.sample(places, k=min(len(places), chance.choice((0, 0, 1, 3)))))
-        changed = {
-            place: text.messages()[place].with_changes(status="read", error_message=chance.choice(TEXTS))
-            for place in chance.sample(places, k=min(len(places), 4))
-            if place not in gone
-        }
-        new = [make_message(chance.choice((100 + step, 3))) for _ in range(chance.choice((0, 1, 2)))]
-        text = text.edit(replace=changed, remove=gone, append=new)
-        assert _known(text) == _known(QueueText.parse(text.data())), f"seed {seed}, step {step}"
 
 
 def test_an_archived_text_is_that_of_the_queue_where_it_is_of_our_own_form() -> None:
