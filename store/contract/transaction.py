@@ -257,12 +257,15 @@ class Transaction(ABC):
         self.changes.added[message.message_id] = message
 
     def replace(self, old: Message, new: Message) -> None:
-        """Put `new` where `old` is. `old` must be what this transaction read and has not changed since.
+        """Put `new` where `old` is, which this transaction read and has not changed since.
+
+        Only a message that this transaction added may get another id.
 
         Raises:
             LookupError: `old` is not live in the state of this transaction.
         """
         if self._is_added(old):
+            del self.changes.added[old.message_id]
             self.changes.added[new.message_id] = new
             return
         stored = self._handle(old)

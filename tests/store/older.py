@@ -68,6 +68,7 @@ def older(at: Path) -> Callable[[Path], Command] | None:
 _ALIKE = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
     (re.compile(r"\bplan_approval-\d+@"), "plan_approval-EPOCH@"),
+    (re.compile(r"'?\b[0-9a-f]{64}\b'?"), "SHA256"),
     (re.compile(r"(?<=^# end MSG-\d )\d+$", re.MULTILINE), "CRC"),
 )
 

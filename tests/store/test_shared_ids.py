@@ -20,8 +20,8 @@ from tests.store.yaml_folder import QUEUE, open_yaml, queue_of
 ONE, OTHER = "task-manager", "file-manager"
 
 
-def _said(content: str, to: str = ONE, message_id: str = "X1", **more: object) -> Message:
-    return make_message(message_id=message_id, to=to, payload={"content": content, "summary": content}, **more)
+def _said(content: str, to: str = ONE, message_id: str = "X1") -> Message:
+    return make_message(message_id=message_id, to=to, payload={"content": content, "summary": content})
 
 
 def _ids(team: Team) -> dict[str, str]:

@@ -83,7 +83,7 @@ class _Composer:
             self._next()
             behind = self._next()
             if not isinstance(behind, yaml.StreamEndEvent):
-                raise TextError("a second document begins", behind.start_mark.line + 1, kind=Kind.SYNTAX)
+                raise TextError("a second document begins", _line_of(behind), kind=Kind.SYNTAX)
             return root
         finally:
             self._loader.dispose()
@@ -98,7 +98,7 @@ class _Composer:
         if isinstance(event, yaml.CollectionStartEvent):
             self._level += 1
             if self._level > self._limit:
-                raise TextError(f"nesting deeper than {DEPTH}", event.start_mark.line + 1, kind=Kind.SYNTAX)
+                raise TextError(f"nesting deeper than {DEPTH}", _line_of(event), kind=Kind.SYNTAX)
         elif isinstance(event, yaml.CollectionEndEvent):
             self._level -= 1
         return event
@@ -147,6 +147,10 @@ class _Composer:
             hint = 'Write it in double quotes as an escape, such as "\\x1b".'
             return TextError(text, line, hint=hint, kind=Kind.SYNTAX)
         return TextError(f"the text cannot be read: {error}", 1, kind=Kind.SYNTAX)
+
+
+def _line_of(event: Any) -> int:
+    return int(event.start_mark.line) + 1
 
 
 # A backslash that no other backslash escapes, before the codes of half a character or both: \ud83c\udf89, not \\ud83c.

@@ -332,7 +332,7 @@ class _Needed:
 
     @cached_property
     def _ids(self) -> frozenset[str]:
-        return retained_ids({**self._here, **self._expected}.values(), present=self._here.keys())
+        return retained_ids([*{**self._here, **self._expected}.values()], present=self._here.keys())
 
 
 def _restore(wanted: Message, damaged: list[bytes], healing: Healing) -> None:
