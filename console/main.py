@@ -22,6 +22,7 @@ from team_console.console.words import (
     DRAFT,
     ScreenState,
     digest_lines,
+    digest_title,
     no_writing,
     notice_of,
     pulse_of,
@@ -225,7 +226,7 @@ class MainScreen(Screen[None]):
         self.report: Callable[[BaseException], None] = seat.report
         self._seat = seat
         self.now = caller.team.clock()
-        self.left_at = self._place.left_at
+        self.left_at = self._tells_since = self._place.left_at
         self.shelf = AttachmentCache(
             caller.team,
             preferences=self.preferences,
@@ -370,8 +371,10 @@ class MainScreen(Screen[None]):
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another situation in the present list; other lists follow when they are gone to."""
-        is_first = situation.is_read and not self.situation.is_read
         self.situation, self.now = situation, now
+        if self._tells_since is not None and situation.is_read:
+            self.tell_since(self._tells_since)
+            self._tells_since = None
         shown = self.shown_in_front
         if shown is not None and shown is not situation and shows_the_same(shown, situation):
             self._shown[self.mode] = self.pane.situation = situation  # nothing needs to be painted
@@ -383,8 +386,6 @@ class MainScreen(Screen[None]):
         if isinstance(front := self.app.screen, ReadingScreen):
             front.follow()
         self.forms.follow()
-        if is_first and self.left_at is not None:
-            self.tell_since(self.left_at)
 
     def _show_pane(self, *, again: bool = False) -> None:
         """Show the situation in front; a list that fails says so instead of showing what was true before."""
@@ -522,7 +523,8 @@ class MainScreen(Screen[None]):
         self.tell_since(self.left_at)
 
     def _show_since(self, digest: Digest) -> None:
-        self.query_one(Card).show(*digest_lines(digest, self.now))
+        title = digest_title(digest.since, self.now, has_left=self.left_at is not None)
+        self.query_one(Card).show(title, digest_lines(digest))
 
     # What keys mean.
 

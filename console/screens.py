@@ -274,9 +274,7 @@ class ThemeList(Overlay, ModalScreen[None]):
         self.dismiss()
 
     def _line(self, name: str, drawing: Drawing) -> tuple[Line, ...]:
-        return (
-            ((safe_line(name, 40), ""), ("  of last time" if self._choices[name] == self._before else "", "muted")),
-        )
+        return (((safe_line(name, 40), ""), ("  current" if self._choices[name] == self._before else "", "muted")),)
 
 
 # Toasts: what is said for a few seconds at the lower right.

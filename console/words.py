@@ -20,7 +20,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
-from team_console.store.model.safe import counted, first_of, safe_line, safe_text
+from team_console.store.model.safe import first_of, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.caller import Receipt
 from team_console.store.views.digest import Digest, Group, group_head, told
@@ -482,10 +482,14 @@ _HEAD = 21
 """Cells of the words before the things of a kind."""
 
 
-def digest_lines(found: Digest, now: datetime) -> tuple[str, tuple[Line, ...]]:
-    """The title of the card and its lines, each of one kind of thing; the last says what waits now."""
-    away = span((now - found.since).total_seconds())
-    title = f"Since you left {clock_time(found.since, now)} ({away})"
+def digest_title(since: datetime, now: datetime, *, has_left: bool) -> str:
+    """What the card tells of: `has_left` where it is known that the human left at `since`."""
+    away = span((now - since).total_seconds())
+    return f"Since you left at {clock_time(since, now)} ({away})" if has_left else f"In the last {away}"
+
+
+def digest_lines(found: Digest) -> tuple[Line, ...]:
+    """The lines of the card, each of one kind of thing; the last says what waits now."""
     lines: list[Line] = []
     for group in Group:
         items = found.of(group)
@@ -494,9 +498,10 @@ def digest_lines(found: Digest, now: datetime) -> tuple[str, tuple[Line, ...]]:
             lines.append(((pad(group_head(group, len(items)), _HEAD) + " ", _TONES.get(group, "")), (things, "muted")))
     if not lines:
         lines.append((("Nothing that is on record happened.", "muted"),))
-    waits = f"{counted(found.waiting, 'thing')} for you" if found.waiting else "nothing waits for you"
+    waits = f"{found.waiting:,} wait for you" if found.waiting > 1 else "1 waits for you"
+    waits = waits if found.waiting else "nothing waits for you"
     lines.append(((waits, "strong"), ("   . shows all · esc back", "muted")))
-    return title, tuple(lines)
+    return tuple(lines)
 
 
 _TONES = {Group.ASKED: "open", Group.FAILED: "bad", Group.REFUSED: "warn", Group.DONE: "good"}

@@ -339,7 +339,7 @@ class Detail(Inked, ScrollView, can_focus=True):
             is_above = self.scroll_offset.y > 0
             title, position = " · ".join(filter(None, (document.title, document.headline * is_above))), self.position
             banner = document.banner * is_above
-        width = max(0, self.outer_size.width - 3)
+        width = max(0, self.outer_size.width - 3 - 2 * bool(self.styles.border_left[0]))
         if cell_len(position) > width // 2:
             position = position.partition(" · ")[0]
         left = crop(banner or title, max(0, width - cell_len(position) - 2 * bool(position)))

@@ -275,7 +275,7 @@ def _blocks(decision: Decision, problems: tuple[Problem, ...]) -> Iterator[Block
     if "\n" in decision.title.strip():
         yield Heading("what was asked")
         yield Text(safe_text(decision.title))
-    yield Heading("its words")
+    yield Heading("note")
     yield Text(safe_text(decision.words)) if decision.words else _said("none", "muted")
     yield Heading("what was shown")
     yield from _shown(decision)
@@ -859,7 +859,7 @@ def _more(row: RequestRow, now: datetime, item: ActionItem | None) -> tuple[Fact
         Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
     ]
     if item is not None and item.why:
-        facts.append(Fact("rank", ((safe_line(item.why, 300), "muted"),)))
+        facts.append(Fact("why it is here", ((safe_line(item.why, 300), "muted"),)))
     return tuple(facts)
 
 

@@ -843,7 +843,7 @@ class Many(Form[ResultT]):
             return f"△ {half}"
         names = _listed(list(dict.fromkeys(item.who for item in unseen)))
         out = "left out, " if self._leaves_out else ""
-        return f"△ {out}{counted(len(unseen), 'text')} never on the screen: {names}{'; ' * bool(half)}{half}"
+        return f"△ {out}{len(unseen):,} not opened yet: {names}{'; ' * bool(half)}{half}"
 
     def _lines(self) -> tuple[Line, ...]:
         return tuple(map(self._line, self._items))

@@ -128,7 +128,8 @@ def _facts(item: ActionItem, earlier: Sequence[RequestRow]) -> Iterator[str]:
     if item.request is not None and earlier:
         added, taken = _difference(earlier[0].question.content, item.request.question.content)
         yield f"v{len(earlier) + 1}, +{added} −{taken}"
-    said = ("overdue", f"blocks {item.who}")  # the first line and the name say both
+    # The first line and the name say the two former, and every request of a human is of high priority.
+    said = ("overdue", f"blocks {item.who}", "high priority" if item.request is not None else "")
     yield from (safe_line(why, 200) for why in item.why.split(" · ") if why and why not in said)
 
 
@@ -265,19 +266,25 @@ def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: s
 
 
 def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
-    """A message of the past: when, from whom to whom, what; `asked` is the title of the request that it decides."""
+    """A message of the past: when, what, from whom to whom; `asked` is the title of the request that it decides."""
     to = ", ".join(message.recipients) if len(message.recipients) < _MANY else f"{len(message.recipients)} agents"
     status, size = status_sign(message), min(44, max(16, drawing.width // 4))
+    # Only what went wrong stands out here.
+    tone = "muted" if status.tone == "open" else status.tone
     moment = message.created_at
     when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
     time: Line = ((pad(when, _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
+    if drawing.lines > 1:
+        what = decision_words(message, asked) or ((title_of(message), ""),)
+        named = f"{safe_line(message.sender, 64)} → {safe_line(to, 400)}"
+        kind = f" · {kind_name(message)}" if drawing.shows("kind") and kind_name(message) else ""
+        indent = " " * (width_of(time) + 2)
+        return (*time, (f"{status.glyph} ", tone), *what), ((indent, ""), (named + kind, "muted"))
     # One column of both names: where one is short, the other is seen whole.
     sender = crop(safe_line(message.sender, 64), max(size // 2, size - 3 - width_of(((to, ""),))))
     parties: Line = ((pad(f"{sender} → {safe_line(to, 200)}", size), ""),)
     room = drawing.width - size - 15
     what = decision_words(message, asked) or summary_parts(message, "", room, kind=drawing.shows("kind"))
-    # Only what went wrong stands out here.
-    tone = "muted" if status.tone == "open" else status.tone
     return ((*time, (status.glyph + " ", tone), *parties, ("  ", ""), *what),)
 
 
@@ -376,17 +383,23 @@ def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign) -> tuple[Line, ..
         end = ((f" {row.unread:>3,}", "strong"), (f" {age(row.oldest_unread, drawing.now):>4}", "muted"))
     mark = " look-alike" if row.looks_like else " no name" if not row.is_addressable else " stranger"
     stranger: Line = ((mark, "warn"),) if row.stranger or mark != " stranger" else ()
-    has_word = drawing.lines == 1 and drawing.width >= _ROSTER_WITH_STATE
+    style = "strong" if row.unread else ""
+    if drawing.lines > 1:
+        name = ((f"{sign.glyph} ", sign.tone), (safe_line(row.name, 64), style))
+        below: Line = (("  ", ""), *state_parts(row, sign))
+        return spread(name, stranger, drawing.width), spread(below, end if row.unread else (), drawing.width)
+    has_word = drawing.width >= _ROSTER_WITH_STATE
     state: Line = ((f" {pad(sign.word, _ROSTER_STATE)}", sign.tone),) if has_word else ()
     size = max(_LEAST_NAME, drawing.width - 2 - width_of((*end, *state, *stranger)))
-    name: Line = ((sign.glyph + " ", sign.tone), (pad(safe_line(row.name, 64), size), "strong" if row.unread else ""))
-    first = spread((*name, *stranger, *state), end, drawing.width)
-    return (first,) if drawing.lines == 1 else (first, (("  ", ""), *state_parts(row, sign)))
+    name = ((f"{sign.glyph} ", sign.tone), (pad(safe_line(row.name, 64), size), style))
+    return (spread((*name, *stranger, *state), end, drawing.width),)
 
 
 def state_parts(row: RosterRow, sign: Sign) -> Line:
     """The word for its state, and of the reason what that word does not say."""
     reason = safe_line(row.reason, 120).removeprefix(_SAID.get(row.state, ""))
+    if sign.word.startswith("waits for"):
+        reason = reason.partition(" waits for ")[0]
     more = [text for text in (reason, f"{row.dropped} in drop/" if row.dropped else "") if text]
     return ((sign.word, sign.tone), ("".join(f" · {text}" for text in more), "muted"))
 

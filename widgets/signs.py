@@ -43,8 +43,8 @@ PRIORITIES: Mapping[str, Sign] = {
     Priority.LOW: Sign("▽", "low", "faint"),
 }
 STATUSES: Mapping[str, Sign] = {
-    Status.PENDING: Sign("○", "written, not read yet", "open"),
-    Status.CLAIMED: Sign("◔", "claimed, not read yet", "open"),
+    Status.PENDING: Sign("○", "not picked up", "open"),
+    Status.CLAIMED: Sign("◔", "picked up, not read yet", "open"),
     Status.RETRY: Sign("↻", "not delivered yet, tried again soon", "warn"),
     Status.DELIVERED: Sign("◑", "delivered, not read yet", "open"),
     Status.READ: Sign("✓", "read", "good"),

@@ -127,7 +127,8 @@ def _words_of(row: RequestRow, way: Way, decision: Decision) -> str:
         mode = f", {way.line.label}" if modes_of(row.question.payload) else ""
         return f"approve {asker}'s {row.kind}{mode}{edited}{note}"
     if decision.way:
-        return f"allow ALWAYS {way.line.description} for {asker}{edited}{note}"
+        rule = way.line.description.removeprefix("allow ")
+        return f"allow ALWAYS {rule} for {asker}{edited}{note}"
     return f"allow once {quoted(row.title)} for {asker}{edited}{note}"
 
 

@@ -242,6 +242,7 @@ class AgentsPane(Pane[Message]):
         """A title that fits."""
         super().on_resize()
         if self.is_complete:
+            self._show_lists(self.chosen_from)
             self._show_roster_title()
 
     def _show_roster_title(self) -> None:
@@ -257,7 +258,7 @@ class AgentsPane(Pane[Message]):
         self._sought_agent = name
         if self.is_complete and self.roster.select(name):
             self._sought_agent = ""
-            self.roster.focus()
+            self._turn_to(self.roster)
 
     def tick(self, now: datetime) -> None:
         """Let ages go on in both lists."""
@@ -266,7 +267,22 @@ class AgentsPane(Pane[Message]):
 
     def focus_first(self) -> None:
         """The roster."""
-        self.roster.focus()
+        self._turn_to(self.roster)
+
+    def filter(self) -> None:
+        """Words to filter the messages by, in the roster's place where there is room for one list."""
+        self._show_lists(self.rows)
+        super().filter()
+
+    def _turn_to(self, front: RowList[Any]) -> None:
+        self._show_lists(front)
+        front.focus()
+
+    def _show_lists(self, front: RowList[Any]) -> None:
+        """Show both lists, or only the one in front where there is no room for two."""
+        has_room = self.screen.has_class("-wide")
+        for rows in (self.roster, self.rows):
+            rows.display = has_room or rows is front
 
     def undisturbed_for(self) -> float:
         """Of the list that has the focus."""
@@ -285,7 +301,7 @@ class AgentsPane(Pane[Message]):
         if super().back():
             return True
         if self.rows.has_focus:
-            self.roster.focus()
+            self._turn_to(self.roster)
             return True
         if self.roster.marks:
             self.roster.clear_marks()
@@ -323,7 +339,7 @@ class AgentsPane(Pane[Message]):
     def _agent_opened(self, event: RowList.Opened) -> None:
         event.prevent_default()
         event.stop()
-        self.rows.focus()
+        self._turn_to(self.rows)
 
     @on(DescendantFocus)
     def _focused(self) -> None:
@@ -364,10 +380,11 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign) -> Iter
         said = f"it said {short_ago(row.reported_at, now)}: “{safe_line(row.reported, 300)}”"
         state.append((("  ", ""), (said, "muted")))
     yield Lines(tuple(state), indent=2)
-    for title, requests in (("open with you", page.open_with_reader), ("open with others", page.open_with_others)):
+    others = "open" if row.name == view.me else "open with others"
+    for title, requests in (("open with you", page.open_with_reader), (others, page.open_with_others)):
         if requests:
             yield Heading(title)
-            yield Lines(tuple(_request_line(item, row.name, now) for item in requests), indent=2)
+            yield Lines(tuple(_request_line(item, row.name, view) for item in requests), indent=2)
     for title, messages in (("it was told", page.told), ("it said", page.said)):
         if messages:
             yield Heading(f"{title} · {len(messages):,}")
@@ -379,9 +396,11 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign) -> Iter
         yield Lines((((words, ""), (took, "muted")),))
 
 
-def _request_line(request: RequestRow, name: str, now: datetime) -> Line:
-    other = f" → {safe_line(request.addressee, 64)}" if request.asker == name else f" of {safe_line(request.asker, 64)}"
-    waits = f" · waits {span(request.waiting_seconds(now))}"
+def _request_line(request: RequestRow, name: str, view: View) -> Line:
+    is_own = request.asker == name
+    other = safe_line(request.addressee if is_own else request.asker, 64)
+    other = "" if other == view.me else f" → {other}" if is_own else f" of {other}"
+    waits = f" · waits {span(request.waiting_seconds(view.now))}"
     return ((f"{kind_word(request.kind)} ", "open"), (safe_line(request.title, 300), ""), (other + waits, "muted"))
 
 

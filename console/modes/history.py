@@ -42,7 +42,7 @@ class HistoryPane(Pane[Message]):
     """Everything that was ever said, newest first; enter opens a message beside the list."""
 
     MODE: ClassVar[Mode] = Mode.HISTORY
-    ROOMY: ClassVar[int] = 0
+    ROOMY: ClassVar[int] = 24
 
     @dataclass
     class Read(TextualMessage):
@@ -76,7 +76,7 @@ class HistoryPane(Pane[Message]):
         return tuple([copy for row in self.rows.rows for copy in self._copies_of(row)])
 
     def draw(self, row: Message, drawing: Drawing) -> Any:
-        """A message in one line."""
+        """A message in one line or two."""
         return history_lines(row, drawing, asked=asked_title(self.situation.view, row))
 
     def headings(self) -> Headings[Message]:

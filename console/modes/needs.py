@@ -25,7 +25,7 @@ from team_console.widgets.text import Line, spread
 
 SNOOZE = timedelta(minutes=15)
 _ALIKE = 3
-"""News of one kind with the same words from which on they are one row."""
+"""News, or ends that do not come, with the same words from which on they are one row."""
 _LISTED = 40
 """Of these the ones that are named."""
 
@@ -110,17 +110,21 @@ class NeedsPane(Pane[ActionItem]):
         )
 
     def _folded(self, items: Iterable[ActionItem]) -> Iterator[ActionItem]:
-        """The items, news with the same words as one row that stands for all of them."""
+        """The items, those one only takes notice of with the same words as one row that stands for all of them."""
         alike: dict[tuple[object, ...], list[ActionItem]] = {}
         for item in items:
             is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
-            alike.setdefault((item.title, item.why) if is_news else (item.key,), []).append(item)
+            folds = is_news or item.need is Need.OVERDUE
+            alike.setdefault((item.need, item.title, item.why) if folds else (item.key,), []).append(item)
         self._alike = {}
         for same in alike.values():
             if len(same) < _ALIKE:
                 yield from same
             else:
-                row = replace(same[0], who=f"{len(same):,} times", key=f"alike:{same[0].why}:{same[0].title}")
+                names = len({item.who for item in same})
+                who = f"{names:,} agents" if names == len(same) else f"{len(same):,} times"
+                key = f"alike:{same[0].need}:{same[0].why}:{same[0].title}"
+                row = replace(same[0], who=who, key=key, request=None)
                 self._alike[row.key] = tuple(same)
                 yield row
 
@@ -152,10 +156,10 @@ class NeedsPane(Pane[ActionItem]):
 
     def document_of(self, row: ActionItem) -> Document | None:
         """The request, else the message, else the item itself."""
-        if row.request is not None:
-            return request_document_of(self, row.request, row)
         if row.key in self._alike:
             return self._alike_document(row)
+        if row.request is not None:
+            return request_document_of(self, row.request, row)
         if row.message is not None:
             content = self.content_of(row.message)
             return message_document(
@@ -319,7 +323,7 @@ def _plain_document(row: ActionItem) -> Document:
         title=sign.word.capitalize(),
         blocks=(
             Fact("about", ((safe_line(row.who, 200), "strong"),)),
-            Fact("rank", ((safe_line(row.why, 300), "muted"),)),
+            Fact("why it is here", ((safe_line(row.why, 300), "muted"),)),
             Lines((((safe_line(row.title, 2000), ""),),)),
         ),
         source=row.title,

@@ -41,7 +41,7 @@ async def test_it_is_one_row_that_names_how_many_got_it(team: MemoryTeam) -> Non
         assert [row.summary for row in history(desk).rows.rows] == ["A word for one alone", WORDS]
         await desk.press("down", "enter")
         await desk.until(lambda: f"{len(copies)} recipients" in desk.detail, "who got it")
-        assert f"{len(copies) - 1} written, not read yet" in desk.detail
+        assert f"{len(copies) - 1} not picked up" in desk.detail
         assert "1 read" in desk.detail
 
 

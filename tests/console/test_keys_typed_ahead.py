@@ -62,7 +62,7 @@ def test_thirty_plans_are_approved_with_three_keys_and_those_not_shown_can_be_le
     with console(tmp_path, "--as", "ceo") as terminal:
         terminal.wait_for("LIVE", "Needs you · 30", "1. Look")
         terminal.send("*a")
-        terminal.wait_for("Approve 30", "29 texts never on the screen")
+        terminal.wait_for("Approve 30", "29 not opened yet")
         terminal.send("\x0f")
         terminal.wait_for("━Approve 1━")
         terminal.send("\x0f\r")

@@ -166,7 +166,7 @@ async def test_the_roster_leads_to_the_inbox_and_the_inbox_to_the_message(team: 
         pane.roster.select("file-manager")  # type: ignore[attr-defined]
         await desk.until(lambda: len(desk.rows) == 1, "the inbox")
         await desk.press("enter", "enter")
-        await desk.until(lambda: "written, not read yet" in desk.detail, "the message")
+        await desk.until(lambda: "not picked up" in desk.detail, "the message")
         assert "In out/." in desk.detail
         await desk.press("escape", "escape")
         assert pane.roster.has_focus  # type: ignore[attr-defined]

@@ -54,7 +54,7 @@ async def test_what_was_never_on_the_screen_is_named_and_left_out_with_one_key(t
         assert shown is not None
         await desk.press("asterisk", "a")
         await many(desk)
-        assert "2 texts never on the screen" in " ".join(desk.text.split())
+        assert "2 not opened yet" in " ".join(desk.text.split())
         await desk.press("ctrl+o")
         assert "enter approve 1" in desk.text
         await desk.press("enter")

@@ -32,7 +32,7 @@ async def decide(desk: Desk, *keys: str) -> None:
     ("keys", "banner"),
     [
         (("a", "enter"), "allow once “Bash: npm test"),
-        (("a", "2", "enter"), "allow ALWAYS allow Bash(npm test *)"),
+        (("a", "2", "enter"), "allow ALWAYS Bash(npm test *)"),
         (("a", "3", "enter"), "refuse task-manager's permission"),
     ],
 )

@@ -27,7 +27,7 @@ def shown(document: Document) -> str:
 @pytest.mark.parametrize(
     ("status", "word"),
     [
-        ("pending", "written, not read yet"),
+        ("pending", "not picked up"),
         ("delivered", "delivered, not read yet"),
         ("read", "✓ read"),
         ("retry", "not delivered yet"),

@@ -1,0 +1,148 @@
+"""The places of the console: tabs, an agent's page, what happened meanwhile, the line between list and text."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import pytest
+from team_console.console.modes.agents import AgentsPane
+from team_console.console.selection import Mode
+from team_console.store.service import requests, sending
+from team_console.store.service.caller import Caller
+
+from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+def finish(team: MemoryTeam, number: int = 1) -> None:
+    """Agents write that they are done."""
+    for _ in range(number):
+        sending.send(Caller(team, AUTHOR), to=LEAD, summary="Finished for today", content="done")
+
+
+async def test_sprint_and_deliveries_have_a_tab_only_where_there_is_something_to_them(team: MemoryTeam) -> None:
+    async with opened(team) as desk:
+        assert "4 Health" in desk.text
+        assert "5 Sprint" not in desk.text
+        assert "6 Deliveries" not in desk.text
+        await desk.press("6")
+        await desk.shows("6 Deliveries")
+
+
+async def test_the_other_view_of_a_place_is_one_key_away(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        for key, view in (("1", Mode.REQUESTS), ("3", Mode.DECISIONS)):
+            await desk.press(key, "right")
+            await desk.until(lambda view=view: desk.app.main.mode is view, view.label)  # type: ignore[misc]
+            await desk.press("right")
+            await desk.until(lambda view=view: desk.app.main.mode is view.place, "the place itself")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+async def test_an_agents_page_says_what_is_open_what_it_said_and_was_told(
+    team: MemoryTeam, clock: Clock, size: tuple[int, int]
+) -> None:
+    hand_in_plan(team, "Split the loader")
+    sending.send(Caller(team, "file-manager"), to=AUTHOR, summary="The files are ready", content="x")
+    sending.send(Caller(team, AUTHOR), to="file-manager", summary="Thank you for them", content="x")
+    async with opened(team, size=size) as desk:
+        await desk.press("2")
+        pane = desk.app.main.pane
+        assert isinstance(pane, AgentsPane)
+        pane.seek_agent(AUTHOR)
+        await desk.press("f")
+        await desk.shows("open with you", "PLAN Split the loader")
+        assert all(text in desk.detail for text in ("it was told", "The files are ready", "it said", "Thank you for"))
+        before = pane.roster.cursor_key
+        await desk.press("n")
+        await desk.until(lambda: pane.roster.cursor_key != before, "the next agent's page")
+        assert desk.app.main.is_reading
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.focused is pane.roster, "the roster")
+        await desk.press("p")
+        assert pane.roster.cursor_key != before
+        await desk.press("k", "enter")
+        await desk.until(lambda: desk.app.focused is pane.rows, "its messages")
+        await desk.shows("The files are ready")
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.focused is pane.roster, "the roster again")
+
+
+async def test_what_happened_meanwhile_is_one_key_and_all_of_it_two(team: MemoryTeam) -> None:
+    hand_in_plan(team, "Split the loader")
+    finish(team)
+    async with opened(team) as desk:
+        await desk.press("full_stop")
+        await desk.shows("In the last 12 h", "1 new request", "1 message", "1 waits for you")
+        await desk.press("full_stop")
+        await desk.shows("plan: Split the loader", "not known")
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.app.main, "the console")
+        await desk.press("full_stop", "escape")
+        await desk.until(lambda: "In the last" not in desk.text, "no card")
+
+
+async def test_who_comes_back_is_told_what_happened_without_a_key(team: MemoryTeam, clock: Clock) -> None:
+    hand_in_plan(team, "Split the loader")
+    async with opened(team) as desk:
+        assert "Since you left" not in desk.text
+        desk.app.exit()
+    clock.advance(2_460)
+    finish(team)
+    async with opened(team) as desk:
+        await desk.shows("Since you left at", "(41 min)", "1 message")
+
+
+async def test_after_a_quarter_of_an_hour_without_a_key_it_is_told_as_well(
+    team: MemoryTeam, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(team) as desk:
+        await desk.press("j")
+        clock.advance(1_200)
+        hand_in_plan(team, "Split the loader")
+        await desk.shows("Split the loader")
+        monkeypatch.setattr("team_console.console.app.monotonic", lambda: monotonic() + 1_200)
+        await desk.press("j")
+        await desk.shows("Since you left at", "1 new request")
+
+
+async def test_the_line_between_list_and_text_moves_and_stays_where_it_was_put(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        before = desk.app.main.pane.rows.size.width
+        await desk.press(*("greater_than_sign",) * 3)
+        await desk.until(lambda: desk.app.main.pane.rows.size.width > before + 5, "a wider list")
+        width = desk.app.main.pane.rows.size.width
+        desk.app.exit()
+    async with opened(team) as desk:
+        await desk.until(lambda: desk.app.main.pane.rows.size.width == width, "the same line")
+
+
+async def test_ends_that_do_not_come_and_news_that_is_alike_are_one_row_each(team: MemoryTeam, clock: Clock) -> None:
+    for name in (AUTHOR, "schedule-manager", "file-manager"):
+        requests.request_shutdown(Caller(team, LEAD), agent=name, reason="The day is over")
+    finish(team, 4)
+    clock.advance(86_400)
+    async with opened(team) as desk:
+        await desk.shows("TROUBLE 3", "3 agents", "NEWS 4", "4 times")
+        assert len(desk.rows) == 2
+        await desk.press("G", "d")
+        await desk.until(lambda: len(desk.rows) == 1, "all four are done")
+
+
+async def test_what_was_not_seen_yet_has_a_mark_until_it_is_on_the_screen(team: MemoryTeam, clock: Clock) -> None:
+    hand_in_plan(team, "Split the loader")
+    async with opened(team) as desk:
+        clock.advance(60)
+        requests.submit_plan(Caller(team, "file-manager"), content="1. x", summary="Move the files")
+        await desk.shows("Move the files")
+        assert _mark(desk, "Move the files") == "•"
+        assert _mark(desk, "Split the loader") != "•"
+
+
+def _mark(desk: Desk, title: str) -> str:
+    line = next(line for line in desk.text.splitlines() if title in line)
+    return "•" if "•" in line.partition(title)[0] else ""
