@@ -357,10 +357,12 @@ class ClaudeTeam(Team):
         moment = from_text(str(when)) if isinstance(when, (int, float)) else None
         fields = {key: value if isinstance(value, (str, int)) else json.dumps(value) for key, value in rest.items()}
         payload: dict[str, Any] = {"content": text}
-        if isinstance(summary, str) and summary:
-            payload["summary"] = summary
-        elif self._taken_over and text.strip():
-            payload["summary"] = text.strip().partition("\n")[0][:80]
+        words = [text.strip(), *(rest[key] for key in _WORDS if isinstance(rest.get(key), str)), str(word)]
+        title = summary if isinstance(summary, str) else ""
+        if not title and (self._taken_over or not words[0]):
+            title = next(filter(None, words)).partition("\n")[0][:80]
+        if title:
+            payload["summary"] = title
         if self._taken_over:
             payload = {**fields, **payload}
         elif fields:

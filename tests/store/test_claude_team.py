@@ -228,6 +228,8 @@ def test_a_team_of_lines_opens_as_it_is(lines: Path) -> None:
         "plan_approval_request",
     ]
     assert (snapshot.config.lead, sorted(snapshot.config.agents)) == ("lead", ["alice", "bob"])
+    titles = [message.payload.get("summary") for message in snapshot.messages]
+    assert titles == [None, None, "shutdown_request", "not done", None]  # whatever has no words says what it is
 
 
 def test_migrate_takes_a_team_of_lines_over(lines: Path, elsewhere: CommandLine) -> None:
