@@ -57,7 +57,8 @@ def test_what_an_agent_is_told_to_type_reaches_its_lead(team: CommandLine) -> No
     assert team(*shlex.split(command)[1:]).status == 0
     with join_team(team.folder, BOSS) as boss:
         assert [item.sender for item in boss.receive().messages] == [NAME]
-    assert team.ok("_complete", "agents").out.split() == [BOSS, NAME, "हिन्दी", "all"]
+    offered = team.ok("_complete", "--", "send", "--to", "").out.splitlines()
+    assert [line.partition("\t")[0] for line in offered] == [BOSS, NAME, "हिन्दी", "all"]
 
 
 def test_the_mcp_server_acts_for_it(team: CommandLine) -> None:
