@@ -331,7 +331,8 @@ def test_a_table_of_the_same_name_that_is_another_is_refused(empty_place: str, o
     execute(empty_place, "CREATE TABLE agent_message (id INTEGER, body TEXT)")
     snapshot = opened(empty_place).snapshot()
     assert snapshot.condition is Condition.UNREADABLE
-    assert "no column message_id" in snapshot.problems[0].message
+    assert "no column message_id; it has id, body" in snapshot.problems[0].message
+    assert "a later form: the one that is read has message_id, sender, recipient, status" in snapshot.problems[0].hint
 
 
 _FEWER = "CREATE TABLE agent_message (message_id TEXT PRIMARY KEY, sender TEXT, recipient TEXT, status TEXT)"
