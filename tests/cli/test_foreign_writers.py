@@ -107,3 +107,17 @@ def test_names_with_commas_between_them_are_several(here: CommandLine, key: str)
     assert (ids, codes) == (["o1"], ["OTHER_WORD"])
     assert here.ok("receive", "sm", "--json").json["count"] == 1
     assert "dev, sm" not in here.ok("roster").out
+
+
+def test_an_entry_in_brackets_keeps_its_form_and_its_comments_when_its_message_is_taken(here: CommandLine) -> None:
+    queue = here.folder / "message-queue.yaml"
+    words = "type: message, from: pm, to: dev,  # the first one\n   priority: high, created: 2026-02-24T10:00:00Z"
+    entry = f"- {{message_id: m1, {words}, status: pending, payload: {{content: c}}  # last\n  }}\n"
+    text = f"messages:\n# before\n{entry}# end\n"
+    queue.write_text(text)
+    assert here.ok("receive", "--agent", "dev", "--json").json["count"] == 1
+    written = queue.read_text()
+    (record,) = yaml.safe_load(written)["messages"]
+    assert record["status"] == "read"
+    at = f", read_at: '{record['read_at']}'"
+    assert written.replace(at, "").replace("status: read", "status: pending") == text

@@ -494,9 +494,13 @@ class _Patch(Struct, frozen=True):
             elif not is_kept:
                 yield from self._change(node, key, value, before, after)
         added = [(name, value) for name, value in new.items() if name not in old]
-        if added:
+        if added and node.flow:
+            written = [f", {name}: {_one_line(value, flow=True)}" for name, value in added]
+            at = max((value.end for _, value in node.value), default=node.start)
+            yield at, at, "".join(written)  # what cannot be written so is told apart when it is read back
+        elif added:
             last = stay.get("status") or next(reversed(stay.values()), None)
-            if node.flow or last is None:
+            if last is None:
                 raise _NotByLines
             at, column = _line_end(self.text, last.end), node.value[0][0].column
             lines = "".join(" " * column + self._lines(name, value, column) + self.eol for name, value in added)
