@@ -38,6 +38,8 @@ _ID = re.compile(
     r"MSG-\d{8}-[a-z2-7]{8}|(?:plan_approval|shutdown|question|permission)-\d{13}@[\w.@-]*\w|(?<=--seen )[0-9a-f]{64}"
 )
 """What a later command quotes of an earlier output."""
+_NUMBER = re.compile(r"(?<=<!-- team-console: )(\S+) [0-9a-f]{8}(?= )")
+"""The number of a block in `AGENTS.md`, made from its text, which has the paths of the machine."""
 _PROCESS = """
 import os, random, secrets, sys
 from datetime import UTC, datetime, timedelta
@@ -126,6 +128,7 @@ class _Session:
             check=False,
         )
         after = _shortened(done.stdout.replace(str(self._folder.parent), _HOME).replace(_OURS, _INSTALLED))
+        after = _NUMBER.sub(r"\1 5f2c81d0", after)
         old_ids, new_ids = dict.fromkeys(_ID.findall(before)), dict.fromkeys(_ID.findall(after))
         self._renamed |= dict(zip(old_ids, new_ids, strict=False))
         return f"{_PROMPT}{command}\n{after}"
