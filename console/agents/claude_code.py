@@ -22,7 +22,6 @@ LONGEST_CONTEXT = 9_500
 """Characters of text that a hook may add; the client cuts at 10,000."""
 MOST_BLOCKS = 8
 """How often in a row a hook may keep a turn from ending."""
-CAN_BE_WOKEN = True
 
 
 def event_of(data: Mapping[str, Any]) -> Event:

@@ -22,6 +22,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.agents import claude_code, codex
 from team_console.console.agents.instructions import PROGRAM
+from team_console.console.agents.named import EACH
 from team_console.store.model.errors import Code, TeamError
 
 Settings = dict[str, Any]
@@ -470,5 +471,6 @@ def _members(entry: object) -> set[str | None]:
 
 
 def _taken(other: str) -> TeamError:
-    text = f"sessions with these settings act as {other} already"
-    return TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {other}. Or join in another project.")
+    text = f"sessions with these settings act as {'members of their own' if other == EACH else other} already"
+    leave = f"team-console leave {'--all' if other == EACH else other}"
+    return TeamError(Code.NOT_PERMITTED, text, f"First: {leave}. Or join in another project.")

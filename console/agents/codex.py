@@ -19,7 +19,6 @@ LONGEST_CONTEXT = 9_500
 """Characters of text that a hook may add."""
 MOST_BLOCKS = 8
 """How often in a row a hook may keep a turn from ending; the client has no limit of its own, a model's patience has."""
-CAN_BE_WOKEN = False
 
 
 def event_of(data: Mapping[str, Any]) -> Event:

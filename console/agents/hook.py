@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from team_console.console.agents import claude_code
+from team_console.console.agents import claude_code, codex
 from team_console.console.agents.asking import (
     HURRY,
     allow_once,
@@ -16,7 +16,7 @@ from team_console.console.agents.asking import (
 )
 from team_console.console.agents.events import EventName, Reply, context_reply, go_on_reply
 from team_console.console.agents.instructions import command_of, instructions_for
-from team_console.console.agents.mail import acknowledge_handed, handed, take_mail, wait_for_mail
+from team_console.console.agents.mail import acknowledge_handed, handed, is_nudge, take_mail, wait_beside, wait_for_mail
 from team_console.console.agents.named import forget_name
 from team_console.console.agents.quick import Invocation
 from team_console.console.agents.session import ClientSession
@@ -86,8 +86,10 @@ def _prompted(session: ClientSession) -> None:
     _begin_turn(session)
     _settle(session)
     session.note(Doing.WORKING)
-    if is_first:
-        session.say(_titled(session, {}))
+    words = take_mail(session, urgent=False) if is_nudge(text_in(session.call.data, "prompt"), session.name) else ""
+    reply = context_reply(session.event, words) if words else {}
+    if session.say(_titled(session, reply) if is_first else reply or None) and words:
+        handed(session)
     session.remember()
 
 
@@ -126,6 +128,8 @@ def _stopped(session: ClientSession) -> None:
         session.files.write(TURN, {"turn": _turn(session), "blocks": blocks + 1})
     else:
         session.note(Doing.IDLE, last_words=session.event.last_words)
+        if session.client is codex:
+            wait_beside(session)
     session.remember()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -44,8 +45,17 @@ from team_console.console.agents.client_settings import (
     write_change,
 )
 from team_console.console.agents.instructions import instructions_for, program
-from team_console.console.agents.named import EACH, RUNNING, claim_name, keep_name, mark_running, names_folder
+from team_console.console.agents.named import (
+    EACH,
+    RUNNING,
+    claim_name,
+    keep_name,
+    mark_running,
+    name_of,
+    names_folder,
+)
 from team_console.console.agents.quick import Invocation
+from team_console.console.agents.session import is_alive
 from team_console.console.drafts import state_folder
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
@@ -272,7 +282,7 @@ def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
     """
     for other in _SCOPES[client]:
         settings = places_of(client, other, joining)[0]
-        taken = _members_at(settings) - {joining.name} if other is not scope else ()
+        taken = _members_at(settings) - {joining.name, EACH} if other is not scope else ()
         if taken:
             text = f"sessions here act as {min(taken)} already, by {settings.path}"
             raise TeamError(Code.NOT_PERMITTED, text, f"First: team-console leave {min(taken)}")
@@ -599,7 +609,7 @@ def running_sessions() -> list[Running]:
     found = []
     for facts in claude_sessions():
         pid, session = facts.get("pid"), facts.get("sessionId")
-        if isinstance(session, str) and isinstance(pid, int) and _is_alive(pid):
+        if isinstance(session, str) and pid and is_alive(pid):
             words = [str(facts.get(key) or "") for key in ("cwd", "name", "status")]
             found.append(Running(session, claude_code.CLIENT, *words))
     for path in codex_home().glob("sessions/*/*/*/rollout-*.jsonl"):
@@ -653,6 +663,15 @@ def name_session(call: Invocation) -> str:
         OSError: Its name cannot be kept.
         TeamError: The store's own.
     """
+    folder = names_folder() or os.devnull
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # hooks of one session start at the same time
+        known = name_of(call.session)
+        return _give_name(call) if known is None else known
+
+
+def _give_name(call: Invocation) -> str:
     facts = facts_of_session(call.session)
     title = text_in(call.data, "session_title") or str(facts.get("name") or "")
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or text_in(call.data, "cwd")
@@ -798,16 +817,6 @@ def _take_out(place: Place, change: FileChange) -> None:
         with suppress(OSError):  # somebody put something else there
             folder.rmdir()
     forget_receipt(str(place.path))
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _notes(client: Client, scope: Scope, name: str, changes: Sequence[FileChange]) -> list[str]:

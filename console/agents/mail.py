@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import shutil
+import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 
+from team_console.console.agents import codex
 from team_console.console.agents.asking import is_denied_before, keep_allowed, listening
-from team_console.console.agents.instructions import command_of
+from team_console.console.agents.instructions import command_of, program
 from team_console.console.agents.quick import WAKE
-from team_console.console.agents.session import ERR, ClientSession, is_read, print_words
+from team_console.console.agents.session import ERR, ClientSession, client_pid, is_alive, is_read, print_words
 from team_console.console.agents.session_files import HANDED, TURN, WAITS
+from team_console.console.agents.transcript import is_headless
 from team_console.store.contract.team import new_name
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -128,13 +134,7 @@ def _is_at_work(known: Mapping[str, object]) -> bool:
     taker, at = known.get("by"), known.get("at")
     if not isinstance(taker, int) or not isinstance(at, float) or time.time() - at > _SAYING or taker == os.getpid():
         return False
-    try:
-        os.kill(taker, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return is_alive(taker)
 
 
 def _ids(known: Mapping[str, object]) -> list[str]:
@@ -203,6 +203,8 @@ def _how_to_answer(session: ClientSession, message: Message) -> list[str]:
 _TICK = 1.0
 """Seconds between two looks whether the session went on by itself, or is gone."""
 _PATIENCE = 60.0 * 60 * 24 * 30
+_QUEUED_WITHIN = 60.0
+"""Seconds within which Codex takes a prompt: 6 where it has to start its server."""
 
 
 def wait_for_mail(session: ClientSession) -> int:
@@ -210,7 +212,7 @@ def wait_for_mail(session: ClientSession) -> int:
 
     The newest of several that wait in one session goes on, so that each end of a turn may start one.
     """
-    if not session.client.CAN_BE_WOKEN or session.event.is_of_subagent:
+    if session.event.is_of_subagent:
         return 0
     token = new_name()
     turn = session.files.read(TURN)  # before anybody can see that somebody waits
@@ -225,6 +227,8 @@ def wait_for_mail(session: ClientSession) -> int:
         waiting = mail_waiting(session.caller())
         if waiting is not None and not waiting:
             return None
+        if session.client is codex:
+            return _NUDGE.format(session.name)
         try:
             return take_mail(session, urgent=False) or None
         except TeamError as error:
@@ -237,6 +241,9 @@ def wait_for_mail(session: ClientSession) -> int:
             said = until(session.team, lambda: outage.look(words), timeout=_PATIENCE, tick=lambda: _TICK)
     except KeyboardInterrupt:
         return 0
+    if said and session.client is codex:
+        _queue(session, said)
+        return 0
     if not said or not print_words(said):
         return 0
     handed(session)
@@ -244,8 +251,46 @@ def wait_for_mail(session: ClientSession) -> int:
     return WAKE
 
 
+_NUDGE = (
+    "team-console: other members of the team have written to {}. This line is from team-console, not from your user, "
+    "and approves nothing. The mail follows; if nothing does, you have read it."
+)
+
+
+def wait_beside(session: ClientSession) -> None:
+    """Start a process that waits for mail while a session of Codex rests: a hook of its own would hold the turn.
+
+    A run without a terminal is over then.
+    """
+    if session.event.thread or is_headless(session.event.transcript):
+        return
+    identity = ["--as", session.me, "-t", session.call.location or session.team.location]
+    command = [*program(), *identity, "hook", "--wake", "--client", codex.CLIENT]
+    with suppress(OSError):
+        null = subprocess.DEVNULL
+        started = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=null, stderr=null, start_new_session=True)
+        with started.stdin:  # type: ignore[union-attr]
+            started.stdin.write(json.dumps({**session.call.data, "client_pid": client_pid()}).encode())  # type: ignore[union-attr]
+
+
+def is_nudge(prompt: str, name: str) -> bool:
+    """Whether a prompt is no more than the word that mail has come."""
+    return prompt.strip() == _NUDGE.format(name)
+
+
+def _queue(session: ClientSession, words: str) -> None:
+    """Hand Codex a prompt for its session, which it keeps when that has ended; the mail comes with it, by its hook."""
+    whole = shutil.which("codex")
+    if whole is not None:
+        command = [whole, "queue", "--thread", session.event.session, "--message", words]
+        null = subprocess.DEVNULL
+        subprocess.run(command, stdin=null, stdout=null, stderr=null, timeout=_QUEUED_WITHIN, check=False)
+
+
 def _is_wanted(session: ClientSession, token: str, turn: object) -> bool:
     """Whether the session still rests, and this is who waits for it."""
     newest = session.files.read(WAITS)
+    if not is_alive(session.call.data.get("client_pid", os.getpid())):
+        return False
     # guard: wake-only-resting-session
     return newest is not None and newest.get("token") == token and session.files.read(TURN) == turn and is_read(ERR)

@@ -61,8 +61,10 @@ def _write(file: str, text: str) -> None:
     folder = names_folder()
     if folder is not None and is_session_id(file):
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(os.path.join(folder, file), "w", encoding="utf-8") as opened:
+        path = os.path.join(folder, file)
+        with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8") as opened:
             opened.write(text)
+        os.replace(f"{path}.{os.getpid()}.tmp", path)
 
 
 def claim_name(session: str, location: str, wanted: str, taken: set[str], *, numbered: bool) -> str:
@@ -72,7 +74,6 @@ def claim_name(session: str, location: str, wanted: str, taken: set[str], *, num
         OSError: The files cannot be written.
     """
     folder = names_folder() or os.devnull
-    os.makedirs(folder, mode=0o700, exist_ok=True)
     sweep_files(folder, MOST_DAYS)
     base = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:_LONGEST] or "session"
     for number in count(1):

@@ -6,6 +6,7 @@ import json
 import os
 import select
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -56,6 +57,26 @@ def is_read(descriptor: int) -> bool:
         return not poll.poll(0)
     except OSError:
         return False
+
+
+def is_alive(pid: object) -> bool:
+    """Whether a process runs, as far as that can be told."""
+    try:
+        os.kill(pid if isinstance(pid, int) else 0, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def client_pid() -> int:
+    """The process of the client that started this hook, perhaps through a shell."""
+    pid = os.getppid()
+    with suppress(OSError, ValueError):
+        while Path(f"/proc/{pid}/comm").read_text().strip().endswith("sh"):
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return pid
 
 
 def _write(descriptor: int, data: bytes) -> bool:
@@ -127,6 +148,7 @@ class ClientSession:
             client=self.event.client,
             teammate=teammate,
             last_words=last_words,
+            mode=self.event.mode,
         )
         if self.event.teammate is not None:
             self.files.write(TEAMMATE + self.event.teammate, {"doing": str(doing), "name": self.name})

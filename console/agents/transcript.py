@@ -70,6 +70,16 @@ class _Said(Struct):
         return bool(self.user) and self.is_agent_whole and len(self.calls) >= _MOST_CALLS and self.has_asked
 
 
+def is_headless(path: str) -> bool:
+    """Whether a session of Codex is a run without a terminal, as the first row of its transcript says."""
+    try:
+        with open(path, "rb") as file:
+            about = json.loads(file.readline(MOST_READ))["payload"]
+        return "exec" in (about.get("source"), str(about.get("originator")).rpartition("_")[2])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
 def why_of(event: Event) -> dict[str, Any]:
     """The extract for a request as its payload keeps it: at most 16 KB, safe, without secrets that the checks know.
 

@@ -197,6 +197,9 @@ AGENT = record(
         "reported_at": or_null(MOMENT),
         "dropped": count("messages for it that wait beside the queue to be taken in"),
         "unanswered": count("messages to it alone that it read and did not answer"),
+        "source": or_null(word("hook", "queue")),
+        "heard_at": or_null(MOMENT),
+        "mode": or_null(text("in which its client decides on tools, in the client's word")),
     }
 )
 FINDING = record(

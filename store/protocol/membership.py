@@ -36,6 +36,7 @@ class SessionNote(Struct, frozen=True):
         client: `claude-code`, `codex`, ...; empty when not said.
         teammate: Whom it is about, where that is not the member itself.
         last_words: What was said at the end of the turn, perhaps only its beginning.
+        mode: In which the client decides on tools, in its own word; empty when not said.
     """
 
     member: str
@@ -44,6 +45,7 @@ class SessionNote(Struct, frozen=True):
     client: str = ""
     teammate: str | None = None
     last_words: str = ""
+    mode: str = ""
 
     @property
     def name(self) -> str:
@@ -57,6 +59,7 @@ class AgentSession(Struct, frozen=True):
     Attributes:
         since: When it began to do what it does.
         sponsor: The member whose session it is, for a teammate.
+        mode: As in the latest note that says one.
     """
 
     session: str
@@ -64,6 +67,7 @@ class AgentSession(Struct, frozen=True):
     since: Order
     client: str = ""
     sponsor: str | None = None
+    mode: str = ""
 
 
 def session_note(message: Message) -> SessionNote | None:
@@ -76,9 +80,8 @@ def session_note(message: Message) -> SessionNote | None:
         return None
     if teammate is not None and ((teammate := as_name(teammate)) is None or teammate in (ALL, USER)):
         return None
-    return SessionNote(
-        message.sender, session, Doing(word), text_in(payload, "client"), teammate, text_in(payload, "last_words")
-    )
+    client, last_words, mode = (text_in(payload, key) for key in ("client", "last_words", "mode"))
+    return SessionNote(message.sender, session, Doing(word), client, teammate, last_words, mode)
 
 
 class Sessions(Struct):
@@ -94,9 +97,9 @@ class Sessions(Struct):
     def add(self, note: SessionNote, order: Order) -> list[str]:
         """Take the next note; returns the teammates who are gone by it."""
         known = self.by_agent.setdefault(note.name, {})
-        known[note.session] = AgentSession(
-            note.session, note.doing, order, note.client, note.member if note.teammate else None
-        )
+        earlier, sponsor = known.get(note.session), note.member if note.teammate else None
+        mode = note.mode or (earlier.mode if earlier is not None else "")
+        known[note.session] = AgentSession(note.session, note.doing, order, note.client, sponsor, mode)
         if note.doing is not Doing.ENDED:
             return []
         if note.teammate is not None:

@@ -224,6 +224,7 @@ def note_session(
     client: str = "",
     teammate: str | None = None,
     last_words: str = "",
+    mode: str = "",
 ) -> bool:
     """Note what the actor's session, or a teammate in it, is doing now; False when that is on record already.
 
@@ -231,12 +232,13 @@ def note_session(
         session: The client's own id of the session.
         teammate: A temporary member that works in the session.
         last_words: What was said at the end of the turn.
+        mode: In which the client decides on tools.
 
     Raises:
         TeamError: `AGENT_NOT_FOUND` for an actor that is no member, or the store's own.
     """
     words = last_words[:LONGEST_LAST_WORDS].encode("utf-8", "replace").decode()  # half an emoji is no text to a store
-    note = SessionNote(caller.actor, session, doing, client, teammate, words)
+    note = SessionNote(caller.actor, session, doing, client, teammate, words, mode)
     with caller.transaction("session") as tx:
         check_known(tx, [caller.actor])
         if not _is_news(note, tx.select(recipient=caller.actor, types=(SESSION,))):
@@ -276,7 +278,7 @@ def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:
         if older is None or older.session != note.session:
             continue
         if older.teammate == note.teammate:
-            return (older.doing, older.last_words) != (note.doing, note.last_words)
+            return (older.doing, older.last_words, older.mode) != (note.doing, note.last_words, note.mode)
         if older.teammate is None and older.doing is Doing.ENDED and note.doing is Doing.ENDED:
             return False
     return note.doing is not Doing.ENDED
@@ -285,7 +287,7 @@ def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:
 def _written(tx: Transaction, note: SessionNote, more: Mapping[str, Any]) -> Message:
     """The note as a message of the member to itself, read already: nobody has to be told."""
     facts: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
-    facts |= {"agent": note.teammate or "", "last_words": note.last_words, **more}
+    facts |= {"agent": note.teammate or "", "last_words": note.last_words, "mode": note.mode, **more}
     at = to_text(tx.now)
     message_id = new_message_id(tx.now)
     while tx.known(message_id) is not None:

@@ -25,6 +25,14 @@ TURN_FOR = timedelta(hours=1)
 HUMAN = "human"
 """The role of `user` where the lead has another name."""
 _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "resident", "member", "slave", "temp"))}
+_MODES = {
+    "auto": "in auto mode",
+    "plan": "in plan mode",
+    "acceptEdits": "edits unasked",
+    "bypassPermissions": "asks nobody",
+    "dontAsk": "asks nobody",
+}
+"""What the modes of clients come to for the human; in those not named each action is asked for."""
 _NO_INBOX = Inbox()
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
@@ -58,6 +66,8 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
     inbox, seen = facts.inboxes.get(name, _NO_INBOX), facts.seen.last_seen(name)
     state, reason = _state(facts, name, seen, waiting)
     role = facts.team.role(name)
+    session = facts.team.sessions.current(name)
+    is_told = session is not None and _tells(session, facts.seen.spoken.get(name))
     last = facts.seen.reports.get(name)
     report = report_of(last.message) if last is not None else None
     return RosterRow(
@@ -73,6 +83,9 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
         dropped=sum(message.is_addressed_to(name) for message in facts.dropped),
         last_seen=seen,
         reason=reason,
+        source="hook" if is_told else "queue" if seen is not None else "",
+        heard_at=session.since[0] if is_told and session is not None else seen,
+        mode=session.mode if session is not None else "",
         reported=report.text if report is not None else "",
         reported_at=last.moment if last is not None else None,
         unanswered=len(facts.unanswered.get(name, ())),
@@ -114,6 +127,7 @@ def _in_session(facts: Facts, session: AgentSession, heard: Order, denied: int) 
     where = f"a {session.client} session" if session.client else "a session"
     what = f"as a teammate of {session.sponsor}" if session.sponsor else f"in {where}"
     what += f", was denied {counted(denied, 'call')} by its client" if denied else ""
+    what += f", {_MODES[session.mode]}" if session.mode in _MODES else ""
     if session.doing is not Doing.WORKING:
         return AgentState.IDLE, f"rests {what}"
     if facts.now - heard[0] > TURN_FOR:

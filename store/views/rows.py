@@ -45,6 +45,9 @@ class RosterRow(Struct, frozen=True):
         dropped: Messages for it that wait in `drop/` to be taken in; not among `unread`.
         last_seen: When it last wrote or read anything.
         reason: Why it is in this state, in a few words.
+        source: What says so: the `hook` of its client, or the `queue`; empty where nothing does.
+        heard_at: When that said it last.
+        mode: In which its client decides on tools, in the client's own word; empty when not said.
         reported: What it last said of its own state, one line; empty when it never did (requirements 85, 122).
         reported_at: When.
         unanswered: Messages it has read, written to it alone, without a word back since (requirement 89).
@@ -62,6 +65,9 @@ class RosterRow(Struct, frozen=True):
     dropped: int = 0
     last_seen: datetime | None = None
     reason: str = ""
+    source: str = ""
+    heard_at: datetime | None = None
+    mode: str = ""
     reported: str = ""
     reported_at: datetime | None = None
     unanswered: int = 0

@@ -334,6 +334,9 @@ def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
         "reported": row.reported or None,
         "reported_at": _moment(row.reported_at),
         "unanswered": row.unanswered,
+        "source": row.source or None,
+        "heard_at": _moment(row.heard_at),
+        "mode": row.mode or None,
     }
 
 

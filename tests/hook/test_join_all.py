@@ -126,8 +126,10 @@ def test_a_session_that_runs_joins_if_it_was_chosen_by_the_settings_it_reads_ane
 
 def test_a_project_that_has_a_member_of_its_own_keeps_it(desk: Desk) -> None:
     desk.ok("join", "--all")
-    put(desk.project / ".claude" / "settings.local.json", json.dumps({"x": "TEAM_CONSOLE_AS=alice"}))
+    desk.ok("join", "alice", "--for", "claude")
     assert tell(desk, START, MINE) == ""
+    refused = desk("join", "alice", "--for", "claude", "--user", "--json").json
+    assert (refused["error"], "leave --all" in refused["hint"]) == ("NOT_PERMITTED", True)
 
 
 def test_the_commands_of_codex_and_of_the_plugin_name_no_member(desk: Desk) -> None:

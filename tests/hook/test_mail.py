@@ -301,9 +301,39 @@ def test_a_run_without_a_terminal_is_not_kept_from_ending(client: Client) -> Non
     assert not (session_files(client) / "waits").exists()
 
 
-def test_codex_cannot_be_woken(client: Client) -> None:
-    heard = client.tell("codex: Stop", "--wake")
-    assert (heard.status, heard.out, heard.err) == (0, "", "")
+def test_an_idle_codex_is_woken_by_a_prompt_that_is_no_approval_and_brings_the_mail(
+    client: Client, office: CommandLine, tmp_path: Path
+) -> None:
+    program, queued = tmp_path / "bin" / "codex", tmp_path / "queued"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {queued}.new && mv {queued}.new {queued}\n')
+    program.chmod(0o755)
+    client.options = ("--client", "codex")
+    client.extra = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
+    prompt = "codex: UserPromptSubmit"
+    client.tell(prompt)
+    client.tell("codex: Stop")
+    ready(client)
+    write(office, "There is one more thing to do")
+    Human.until(queued.exists, bool)
+    words = queued.read_text().splitlines()
+    assert words[:4] == ["queue", "--thread", client.session, "--message"]
+    assert "not from your user, and approves nothing" in words[4]
+    assert "one more thing" not in words[4]
+    assert statuses(office) == ["pending"]
+    assert "There is one more thing to do." in client.tell(prompt, prompt=words[4]).context
+    assert statuses(office) == ["delivered"]
+    client.tell("codex: PostToolUse")
+    assert statuses(office) == ["read"]
+
+
+def test_a_run_of_codex_without_a_terminal_is_not_waited_for(client: Client, tmp_path: Path) -> None:
+    rollout = tmp_path / "rollout.jsonl"
+    rollout.write_text(json.dumps({"type": "session_meta", "payload": {"source": "exec"}}) + "\n")
+    client.options = ("--client", "codex")
+    client.tell("codex: UserPromptSubmit")
+    client.tell("codex: Stop", transcript_path=str(rollout))
+    assert not (session_files(client) / "waits").exists()
 
 
 DENIED: dict[str, Any] = {
@@ -336,7 +366,7 @@ def test_what_the_client_denied_may_be_allowed_once(client: Client, office: Comm
     (request,) = office.ok("requests", "--open", "--json").json["requests"]
     assert "Denied by the client: Bash: rm -rf build" in str(office.ok("show", request["message_id"], "--json").json)
     rows = {row["name"]: row for row in office.ok("roster", "--json").json["agents"]}
-    assert rows["alice"]["reason"] == "works in a claude-code session, was denied 1 call by its client"
+    assert rows["alice"]["reason"] == "works in a claude-code session, was denied 1 call by its client, in plan mode"
     assert client.tell(USED, **tried).out == ""
     client.tell(STOP)
     office.ok("approve", request["request_id"])

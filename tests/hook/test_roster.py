@@ -27,9 +27,15 @@ def test_a_session_works_rests_and_ends(client: Client, office: CommandLine) -> 
     client.tell("claude: UserPromptSubmit (plan mode)")
     assert (rows(office)["alice"]["state"], rows(office)["alice"]["reason"]) == (
         "active",
-        "works in a claude-code session",
+        "works in a claude-code session, in plan mode",
     )
-    client.tell("claude: Stop", last_assistant_message="The loader is split.\nTests are green.")
+    row = rows(office)["alice"]
+    assert (row["source"], row["mode"]) == ("hook", "plan")
+    client.tell("claude: Stop", permission_mode="bypassPermissions")
+    assert rows(office)["alice"]["reason"] == "rests in a claude-code session, asks nobody"
+    client.tell(
+        "claude: Stop", permission_mode="default", last_assistant_message="The loader is split.\nTests are green."
+    )
     assert (rows(office)["alice"]["state"], rows(office)["alice"]["reported"]) == ("idle", "The loader is split.")
     client.tell("claude: SessionEnd")
     assert (rows(office)["alice"]["state"], rows(office)["alice"]["reason"]) == ("stopped", "its session has ended")

@@ -75,7 +75,7 @@ class Scenario:
     def verb(self, *words: str, by: str = LEAD, team: bool = True) -> Any:
         """The JSON of a verb that must succeed."""
         place = ["-t", str(self.team), "--as", by] if team else []
-        environment = clean_environment(HOME=str(self.place.home), TEAM_CONSOLE_TEAM="")
+        environment = clean_environment(HOME=str(self.place.home), XDG_STATE_HOME="", TEAM_CONSOLE_TEAM="")
         done = subprocess.run(
             [*COMMAND, *place, "--json", *words],
             cwd=self.place.project,
@@ -110,6 +110,11 @@ class Scenario:
     def _read(self) -> None:
         for terminal in self._terminals:
             terminal.pump(0.02)
+
+    def rest(self, seconds: float) -> None:
+        """Read every terminal for so long: for what a client does by itself and shows nowhere."""
+        end = time.monotonic() + seconds
+        self.wait(lambda: time.monotonic() >= end, "end of the rest", seconds + PATIENCE)
 
     def wait_for(self, terminal: Terminal, *texts: str) -> None:
         """Read every terminal until the texts stand on this one."""

@@ -98,12 +98,13 @@ class Codex:
             f'[projects."{place.project}"]\ntrust_level = "trusted"\n'
         )
 
-    def start(self, *arguments: str) -> Terminal:
-        """Start it on a terminal, interactive."""
+    def start(self, *arguments: str, path: str = "") -> Terminal:
+        """Start it on a terminal, interactive; `path` is looked at first for programs."""
         program = packages.codex()
         assert program is not None
+        environment = self.place.environment(LOOPBACK_KEY="made-up", PATH=f"{path}:{_PATH}")
         command = [str(program), "--dangerously-bypass-hook-trust", *arguments]
-        return _terminal(command, self.place, self.place.environment(LOOPBACK_KEY="made-up"))
+        return _terminal(command, self.place, environment)
 
 
 def _terminal(command: Sequence[str], place: Place, environment: Mapping[str, str]) -> Terminal:

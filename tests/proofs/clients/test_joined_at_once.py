@@ -1,0 +1,99 @@
+"""Real sessions that join all at once, that cannot unhook themselves, and a Codex at rest that is woken."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proofs.clients import packages
+from tests.proofs.clients.conftest import SetUp
+from tests.proofs.clients.joining import join_claude, join_codex
+from tests.proofs.clients.scenario import AGENT, Scenario, prompt
+from tests.proofs.clients.sessions import READY, Claude, Codex
+from tests.proofs.clients.test_claude_permissions import bash
+from tests.proofs.clients.test_codex import READY as CODEX_READY
+from tests.proofs.clients.turns import Say
+
+
+def named(scenario: Scenario, clients: int) -> list[str]:
+    """The members that the sessions became."""
+    names: list[str] = []
+
+    def look() -> bool:
+        rows = scenario.verb("roster")["agents"]
+        names[:] = [row["name"] for row in rows if row["name"] not in ("ceo", AGENT)]
+        return len(names) == clients
+
+    scenario.wait(look, f"{clients} members")
+    return names
+
+
+@pytest.mark.usefixtures("claude")
+def test_two_sessions_that_run_in_one_project_join_without_a_restart_as_two_members(set_up: SetUp) -> None:
+    scenario = set_up({"First": [(Say("One."),), (Say("I read it."),)], "Second": [(Say("Two."),)]})
+    claude = Claude(scenario.place)
+    first, second = (scenario.watch(claude.start()) for _ in range(2))
+    for client in (first, second):
+        scenario.wait_for(client, READY)
+    done = scenario.verb("join", "--all")
+    assert sum(note.endswith("joins") for note in done["notes"]) == 2
+    scenario.wait(lambda: (scenario.place.home / ".claude" / "settings.json").exists(), "settings")
+    scenario.rest(4.0)
+    prompt(scenario, first, "First")
+    scenario.wait_for(first, "One.")
+    (mine,) = named(scenario, 1)
+    prompt(scenario, second, "Second")
+    scenario.wait_for(second, "Two.")
+    (other,) = set(named(scenario, 2)) - {mine}
+    scenario.wait_for(first, mine)  # in the frame of its prompt
+    scenario.wait_for(second, other)
+    scenario.verb("send", "--to", mine, "--summary", "For the first alone to read", "--content", "Only you.")
+    scenario.wait_for(first, "I read it.")
+    assert "Only you." in scenario.model.told
+
+
+@pytest.mark.usefixtures("claude")
+def test_a_session_that_starts_later_has_joined(set_up: SetUp) -> None:
+    scenario = set_up({"": [(bash("git push"),), (Say("That is all."),)]})
+    console = scenario.open_console()
+    scenario.verb("join", "--all")
+    claude = Claude(scenario.place)
+    client = scenario.watch(claude.start("--name", "loader"))
+    scenario.wait_for(client, READY)
+    prompt(scenario, client, "Push it")
+    console.reject("git push", "Not on a Friday")
+    scenario.wait_for(client, "That is all.")
+    assert [row["from"] for row in scenario.requests()] == ["loader"]
+
+
+@pytest.mark.usefixtures("claude")
+def test_a_session_cannot_take_its_hooks_off(set_up: SetUp) -> None:
+    unhook, push = bash("echo '{}' > .claude/settings.json"), bash("git push")
+    scenario = set_up({"": [(unhook,), (bash("sleep 4"),), (push,), (Say("That is all."),)]})
+    claude = Claude(scenario.place)
+    join_claude(scenario, ask_for="push")
+    client = scenario.watch(claude.start())
+    scenario.wait_for(client, READY)
+    scenario.open_console()
+    prompt(scenario, client, "Do it")
+    scenario.wait(lambda: scenario.states() == [("permission", "open")], "request")
+    scenario.verb("reject", scenario.requests()[0]["request_id"], "--reason", "Not on a Friday")
+    scenario.wait_for(client, "That is all.")
+    assert [item["who"] for item in scenario.verb("status")["needs"]] == [AGENT]
+
+
+@pytest.mark.usefixtures("codex")
+def test_an_idle_codex_is_woken_by_mail(set_up: SetUp) -> None:
+    scenario = set_up({"": [(Say("I rest now."),), (Say("I am awake."),)]})
+    program = packages.codex()
+    assert program is not None
+    codex = Codex(scenario.place)
+    join_codex(scenario)
+    client = scenario.watch(codex.start(path=str(program.parent)))
+    scenario.wait_for(client, CODEX_READY)
+    prompt(scenario, client, "Do it")
+    scenario.wait_for(client, "I rest now.")
+    scenario.rest(2.0)
+    scenario.verb("send", "--to", AGENT, "--summary", "There is one more thing", "--content", "One more thing.")
+    scenario.wait_for(client, "I am awake.")
+    assert "One more thing." in scenario.model.told
+    assert "approves nothing" in scenario.model.told
