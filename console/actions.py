@@ -12,6 +12,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import safe_line
+from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.deliveries import Remedy
 
 Reason = Callable[[Subject], str | None]
@@ -41,6 +42,24 @@ def _no_verdict(subject: Subject, *, approving: bool) -> str | None:
     if why is None and subject.selection.incomplete:
         return "the full text is still loading"
     return why
+
+
+def no_asking_back(subject: Subject) -> str | None:
+    """For asking its asker something about the request under the cursor."""
+    row = subject.selection.request
+    if row is None:
+        return "this is not a request; m writes a message"
+    if not row.is_open:
+        return f"it was {row.state} already"
+    return None if subject.may_answer(row) else f"only {safe_line(row.addressee, 40)} answers it"
+
+
+def no_grant(subject: Subject) -> str | None:
+    """For making a grant of what was approved."""
+    row = subject.selection.request
+    if row is None or row.kind is not RequestKind.PERMISSION:
+        return "a grant is made of a permission"
+    return not_lead(subject)
 
 
 def alone(subject: Subject) -> str | None:
@@ -167,7 +186,7 @@ _WRITING = frozenset({Group.DECIDE, Group.WRITE, Group.DELIVER})
 _KEYS = {
     **{"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc", "shift+tab": "⇧tab"},
     **{"left_square_bracket": "[", "right_square_bracket": "]", "vertical_line": "|"},
-    **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "f2": "F2", "right": "→", "left": "←"},
+    **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "right": "→", "left": "←", "f1": "F1", "f2": "F2"},
     **{"full_stop": ".", "less_than_sign": "<", "greater_than_sign": ">"},
 }
 
@@ -282,7 +301,7 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
     ),
     _console(
         id="help",
-        keys=("question_mark",),
+        keys=("question_mark", "f1"),
         label="help",
         help="Every key that does something here.",
     ),
@@ -536,6 +555,41 @@ WRITE_ACTIONS: tuple[Action, ...] = (
         why_not=no_rejection,
     ),
     _decide(
+        id="ask_back",
+        keys=("B",),
+        label="ask back…",
+        help="Ask its asker something; the request goes on waiting for you. While reading, ? does the same.",
+        modes=_ANSWERING,
+        footer=False,
+        why_not=no_asking_back,
+    ),
+    _decide(
+        id="remark",
+        keys=("L",),
+        label="remark on a line…",
+        help="Point at a line of what is asked (j and k move), then write a remark on it; while reading, c does it.",
+        modes=_ANSWERING,
+        footer=False,
+        why_not=no_asking_back,
+    ),
+    _decide(
+        id="grant",
+        keys=("A",),
+        label="grant…",
+        help="Let the very same be answered as you approved it, until an end; it is shown and tried before it is on.",
+        modes=_ANSWERING,
+        footer=False,
+        why_not=no_grant,
+    ),
+    _decide(
+        id="list_grants",
+        keys=("ctrl+g",),
+        label="grants…",
+        help="List the grants that are in force, and recall one.",
+        footer=False,
+        why_not=not_lead,
+    ),
+    _decide(
         id="done",
         keys=("d",),
         label="done",
@@ -659,7 +713,20 @@ WRITE_ACTIONS: tuple[Action, ...] = (
 ACTIONS: tuple[Action, ...] = (*WRITE_ACTIONS, *LOOK_ACTIONS, *CONSOLE_ACTIONS)
 BY_ID = {action.id: action for action in ACTIONS}
 READING = (
-    *("approve", "reject", "done", "next_hit", "previous_thing", "message", "next_heading", "filter", "editor", "pipe"),
+    *(
+        "approve",
+        "reject",
+        "ask_back",
+        "remark",
+        "done",
+        "next_hit",
+        "previous_thing",
+        "message",
+        "next_heading",
+        "filter",
+        "editor",
+        "pipe",
+    ),
     "conversation",
 )
 """What the footer names while one thing is read."""

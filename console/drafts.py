@@ -23,8 +23,10 @@ Draft = Mapping[str, str]
 MOST_DAYS = 30
 """Days after which a draft nobody came back to is thrown away, and a file of such drafts with it."""
 _DAY = 86_400.0
-_ANSWERS = frozenset({"approve", "reject", "answer"})
+_ANSWERS = frozenset({"approve", "reject", "answer", "askback", "remarks"})
 """What drafts of answers to requests are for: `approve:REQUEST`."""
+_OF = "of"
+"""Field of a draft of remarks: the digest of the text whose lines they are on."""
 
 
 class Drafts:
@@ -37,6 +39,8 @@ class Drafts:
     def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
         self._mine: dict[str, dict[str, str]] = {}
         self._unwritten: dict[str, dict[str, str]] = {}
+        self._parsed: dict[str, Any] = {}
+        self._version: tuple[int, ...] = ()
         self._writer: Thread | None = None
         self._lock = Lock()
         self._enabled = enabled
@@ -64,6 +68,15 @@ class Drafts:
                 self._writer = Thread(target=self._write_all, name="keeping drafts", daemon=True)
                 self._writer.start()
 
+    def remarks(self, request_id: str, of: str) -> dict[str, str]:
+        """Line number -> remark that was typed on the text with the digest `of` and is still to be sent."""
+        kept = dict(self.get(f"remarks:{request_id}"))
+        return kept if kept.pop(_OF, "") == of else {}
+
+    def keep_remarks(self, request_id: str, of: str, typed: Draft) -> None:
+        """Keep them until they are sent."""
+        self.keep(f"remarks:{request_id}", {_OF: of, **typed} if any(typed.values()) else {})
+
     def flush(self) -> None:
         """Wait until all that was kept is on disk."""
         if (writer := self._writer) is not None:
@@ -80,14 +93,16 @@ class Drafts:
         return frozenset(request_id for verb, _, request_id in parted if verb in _ANSWERS)
 
     def _stored(self) -> dict[str, dict[str, Any]]:
-        """What is on disk and not too old; a file that cannot be read holds nothing."""
+        """What is on disk and not too old; a file that cannot be read holds nothing. It is parsed once per change."""
         try:
-            stored = json.loads(self._path.read_text(encoding="utf-8"))
+            now = self._path.stat()
+            if (version := (now.st_mtime_ns, now.st_size, now.st_ino)) != self._version:
+                stored = json.loads(self._path.read_text(encoding="utf-8"))
+                self._parsed, self._version = stored if isinstance(stored, dict) else {}, version
         except (OSError, ValueError):
             return {}
         oldest = time.time() - MOST_DAYS * _DAY
-        found = stored.items() if isinstance(stored, dict) else ()
-        return {purpose: item for purpose, item in found if _is_draft(item) and item["kept"] > oldest}
+        return {purpose: item for purpose, item in self._parsed.items() if _is_draft(item) and item["kept"] > oldest}
 
     def _write_all(self) -> None:
         """In the thread: one write for all that was kept since the one before, until there is no more."""

@@ -36,6 +36,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import RequestRow
 from team_console.widgets.bars import Banner, Card, GraceBar, KeyBar, KeyHint, Standing, StatusLine, TabBar, TipBar
+from team_console.widgets.detail import Detail
 from team_console.widgets.form import Behind
 from team_console.widgets.team import TeamColumn, TeamStrip
 from textual import on
@@ -232,6 +233,7 @@ class MainScreen(Screen[None]):
             preferences=self.preferences,
             divider=self._place.divider,
             new_since=self.left_at or self.now,
+            drafts=drafts,
         )
         self.background = Background(self)
         self.unwritten = Unwritten(self)
@@ -458,11 +460,12 @@ class MainScreen(Screen[None]):
         if subject.is_reading:
             here = (BY_ID[name] for name in READING if not (self.cannot_write and BY_ID[name].writes))
         usable = (action for action in here if action.disabled(subject) is None)
-        hints = tuple(KeyHint(shown_key(action), action.label_on(subject)) for action in usable)
+        asks_back = subject.is_reading and BY_ID["ask_back"].disabled(subject) is None
+        keys = {"remark": "c", "ask_back": "?", "help": "F1"} if asks_back else {}  # those of the text that is read
+        hints = tuple(KeyHint(keys.get(action.id) or shown_key(action), action.label_on(subject)) for action in usable)
         hints = (KeyHint("space", "page"), *hints) if subject.is_reading else hints
-        pinned_names = ("back", "help") if subject.is_reading else PINNED
-        pinned = tuple(KeyHint(shown_key(BY_ID[name]), BY_ID[name].label) for name in pinned_names)
-        bar.show(hints, pinned)
+        names = ("back", "help") if subject.is_reading else PINNED
+        bar.show(hints, tuple(KeyHint(keys.get(name) or shown_key(BY_ID[name]), BY_ID[name].label) for name in names))
 
     def _show_tip(self, subject: Subject | None) -> None:
         """What to try with `subject`; nothing while what is typed are letters."""
@@ -655,6 +658,10 @@ class MainScreen(Screen[None]):
     def _wanted(self, event: Pane.Wanted) -> None:
         event.stop()
         self.background.fetch(event.message)
+
+    @on(Detail.Wanted)
+    def _wanted_of_detail(self, event: Detail.Wanted) -> None:
+        self.action_perform(event.action)
 
     @on(EvidenceWanted)
     def _evidence_wanted(self, event: EvidenceWanted) -> None:

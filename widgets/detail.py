@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from msgspec import Struct, field
 from team_console.store.protocol.verdicts import Seen
-from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, NotShown, Place, laid_out
+from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, LaidLine, NotShown, Place, laid_out
 from team_console.widgets.scrolled import room_of
 from team_console.widgets.text import Line, cell_len, crop, fit, marked_hits, text_of
 from team_console.widgets.tones import Inked
@@ -18,6 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Resize
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -69,6 +70,7 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     Attributes:
         is_room: Whether it has the whole screen, where `b` pages back.
+        takes_remarks: Whether lines of what is asked can be pointed at.
         sought: What is looked for in it, case folded; empty for nothing.
         drawn_before: Tokens of all documents of which a line was ever drawn, each with all that it showed last.
         painted_before: Tokens of these documents, each with the lines that were painted.
@@ -83,8 +85,14 @@ class Detail(Inked, ScrollView, can_focus=True):
         padding: 0 1;
         color: $foreground;
     }
+    Detail > .detail--pointed { background: $primary 35%; }
     """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"detail--pointed"}
+    CURSOR = "detail--pointed"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "want('remark')", "Remark on a line", show=False),
+        Binding("question_mark", "want('ask_back')", "Ask back", show=False),
+        Binding("escape", "stop_pointing", "No line", show=False),
         Binding("j,down", "scroll_down", "Down", show=False),
         Binding("k,up", "scroll_up", "Up", show=False),
         Binding("g,home", "scroll_home", "Top", show=False),
@@ -96,20 +104,36 @@ class Detail(Inked, ScrollView, can_focus=True):
         Binding("pageup", "page_up", "Page up", show=False),
     ]
 
-    HELP = "The thing itself. space pages, j and k scroll, ] goes to the next heading; f gives it the whole screen."
+    HELP = (
+        "The thing itself. space pages, j and k scroll, ] goes to the next heading; f gives it the whole screen."
+        " c points at a line, where j and k move on and c again writes a remark, or ticks one that was sent."
+    )
+
+    class Wanted(Message):
+        """The human wants to do something about what is read.
+
+        Attributes:
+            action: The id of an action of the registry.
+        """
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.document: Document | None = None
-        self.raw = self.full = self.is_room = False
+        self.raw = self.full = self.is_room = self.takes_remarks = False
         self.sought = ""
         self._lines: list[Line] = []
-        self._rest: Iterator[tuple[Place, Line]] | None = None
+        self._rest: Iterator[LaidLine] | None = None
         self._drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
         self.painted_before: dict[str, Painted] = {}
         self._painted = Painted(())
         self._places: list[tuple[Place, int]] = []
+        self._at: list[int] = []
+        self._pointed = 0
         self._counts: Counter[Place] = Counter()
         self._laid_width = 0
         self._hits: tuple[str, ...] = ()
@@ -130,6 +154,8 @@ class Detail(Inked, ScrollView, can_focus=True):
         if document == self.document:
             return
         same = document is not None and self.document is not None and document.key == self.document.key
+        if not same:
+            self._pointed = 0
         if document is None or self.document is None or not _is_same(document, self.document):
             self._drawn = ""
         self.document = document
@@ -200,19 +226,64 @@ class Detail(Inked, ScrollView, can_focus=True):
                 (self._painted.text if place is Place.TEXT else self._painted.beside).add(index)
         if self._hits:
             line = marked_hits(line, self._hits)
-        return self.strip(fit(line, width), width)
+        is_pointed = self._pointed and number < len(self._at) and self._at[number] == self._pointed
+        return self.strip(fit(line, width), width, *((self.CURSOR,) if is_pointed else ()))
+
+    @property
+    def pointed(self) -> int:
+        """The line pointed at, as `LaidLine.at` counts; 0 for none."""
+        return self._pointed
+
+    def action_want(self, action: str) -> None:
+        """Ask for an action that is about what is read."""
+        self.post_message(self.Wanted(action))
+
+    def point(self) -> bool:
+        """Point at the first line on the screen that is asked; False where none is."""
+        top = self.scroll_offset.y
+        shown = [at for at in self._at[top : top + room_of(self).height] if at] or [at for at in self._at if at]
+        if shown:
+            self._point_at(shown[0])
+        return bool(shown)
+
+    def action_stop_pointing(self) -> None:
+        """Point at no line."""
+        self._point_at(0)
+
+    def _point_at(self, at: int) -> None:
+        self._pointed = at
+        if at:
+            place, top, height = self._at.index(at), self.scroll_offset.y, room_of(self).height
+            last = place + self._at.count(at)
+            if not top <= place < last <= top + height:
+                self.scroll_to(y=place - height // 2, animate=False)
+        self.refresh()
+
+    def _point_on(self, direction: int) -> None:
+        """Point at the next line that can be pointed at, or the one before."""
+        self._take(max(0, self._at.index(self._pointed) + room_of(self).height + _AHEAD - len(self._lines)))
+        order = list(dict.fromkeys(at for at in self._at if at))
+        place = order.index(self._pointed) + direction
+        if 0 <= place < len(order):
+            self._point_at(order[place])
 
     def action_half(self, direction: int) -> None:
         """Scroll half a page."""
         self.scroll_relative(y=direction * max(1, room_of(self).height // 2), animate=False)
 
     def action_scroll_down(self) -> None:
-        """Scroll a line down, at once."""
-        self.scroll_relative(y=1, animate=False)
+        """Scroll a line down, at once; point at the next one."""
+        if self._pointed:
+            self._point_on(1)
+        else:
+            self.scroll_relative(y=1, animate=False)
 
     def action_scroll_up(self) -> None:
-        """Scroll a line up, at once."""
-        self.scroll_relative(y=-1, animate=False)
+        """Scroll a line up, at once; point at the one before."""
+        if self._pointed:
+            self._point_on(-1)
+        else:
+            self.scroll_relative(y=-1, animate=False)
 
     def action_scroll_home(self) -> None:
         """Go to the top, at once."""
@@ -236,8 +307,14 @@ class Detail(Inked, ScrollView, can_focus=True):
         self.scroll_page_up(animate=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only a text that has the whole screen takes `b`."""
-        return self.is_room if action == "page_back" else super().check_action(action, parameters)
+        """Only a text that has the whole screen takes `b`, only what is asked takes remarks."""
+        if action == "page_back":
+            return self.is_room
+        if action == "want":
+            return self.takes_remarks and (self.is_room if parameters == ("ask_back",) else any(self._at))
+        if action == "stop_pointing":
+            return self._pointed != 0
+        return super().check_action(action, parameters)
 
     def on_resize(self, event: Resize) -> None:
         """Lay the document out again at another width."""
@@ -250,9 +327,11 @@ class Detail(Inked, ScrollView, can_focus=True):
         before, top = self._lines, self.scroll_offset.y if keep else 0
         anchor = self._places[top] if 0 < top < len(self._places) else None
         letters = sum(map(_letters, before[:top])) if width != self._laid_width else 0
-        self._lines, self._places, self._counts, self._laid_width = [], [], Counter(), width
+        self._lines, self._places, self._at, self._counts, self._laid_width = [], [], [], Counter(), width
         self._begin_painted(width)
-        self._rest = laid_out(self.document, width, raw=self.raw, full=self.full) if self.document else iter(())
+        shown = self.document
+        laid = laid_out(shown, width, raw=self.raw, full=self.full, parts=self.is_room) if shown else iter(())
+        self._rest = laid
         old_top = top
         if letters:  # another width: go on at the same words, on whichever line they stand now
             top = self._line_at(letters)
@@ -272,14 +351,16 @@ class Detail(Inked, ScrollView, can_focus=True):
         """Lay out so many lines more; `_rest` is None when that was all."""
         before = len(self._lines)
         try:
-            for place, line in islice(self._rest or (), number):
+            for place, line, at in islice(self._rest or (), number):
                 self._lines.append(line)
+                self._at.append(at)
                 self._places.append((place, self._counts[place]))
                 self._counts[place] += 1
         except Exception as error:
             # The rest is lost; without a word a text that was cut would look like one that is whole.
             self._rest = None
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
+            self._at.append(0)
             self._places.append((Place.HEAD, 0))
             self._counts[Place.TEXT] += 1  # a line that is never painted: the text is not shown as a whole
             self.post_message(NotShown(error))
@@ -353,7 +434,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         super().watch_scroll_y(old, new)
         self.tell_position()
 
-    def _go_on(self, rest: Iterator[tuple[Place, Line]]) -> None:
+    def _go_on(self, rest: Iterator[LaidLine]) -> None:
         """Lay out what is not on the screen yet, with room for keys in between; its end tells how long it is."""
         if self._rest is not rest:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -28,6 +28,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
+from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
 from team_console.store.protocol.verdicts import Seal, Seen
 from team_console.store.protocol.why import WHY, why_in, why_lines
 from team_console.store.views.conversation import Conversation, Delivery, Turn
@@ -39,6 +40,7 @@ from team_console.store.views.proposals import (
     counts_of,
     difference,
     input_text,
+    lines_to_remark,
     proposal_of,
     suggestion_words,
 )
@@ -57,7 +59,7 @@ from team_console.store.views.rows import (
     StoryState,
 )
 from team_console.store.views.titles import structure, title_of
-from team_console.widgets.document import Block, Document, Fact, Form, Heading, Lines, Text
+from team_console.widgets.document import Block, Document, Fact, Form, Heading, Lines, Remarked, Text
 from team_console.widgets.rows import PROOFS, STEPS, SessionRow, last_step, progress, trouble_of
 from team_console.widgets.signs import (
     DELIVERIES,
@@ -152,9 +154,9 @@ def proposal_blocks(proposal: Proposal) -> tuple[Block, ...]:
     blocks: list[Block] = [Heading(_heading(proposal))]
     blocks += [Lines(((("△ ", "warn"), (note, "warn")),)) for note in proposal.notes]
     if proposal.diff:
-        blocks.append(diff_text(proposal.diff))
+        blocks.append(replace(diff_text(proposal.diff), is_asked=True))
     elif proposal.text:
-        blocks.append(Text(_exact(proposal.text), Form.CODE))
+        blocks.append(Text(_exact(proposal.text), Form.CODE, is_asked=True))
     elif proposal.sort in (Sort.PAGE, Sort.SEARCH):
         blocks.append(Text(_exact(proposal.subject), Form.CODE))
     if proposal.rest:
@@ -498,7 +500,7 @@ def content_blocks(message: Message, read: ParsedMessage, content: str | None = 
             Text(structure({key: item for key, item in read.body.items() if key != "msg_type"}), Form.STRUCTURED)
         )
     elif text and safe_text(text.strip()) != title:
-        blocks.append(Text(safe_text(text)))
+        blocks.append(Text(safe_text(text), is_asked=read.opens is not None))
     rest = _rest(message, sprint=sprint)
     for key in _PROSE_KEYS:
         if isinstance(value := rest.get(key), str) and value.strip() and key != "content":
@@ -744,6 +746,7 @@ def request_document(
     seen: Seen | None = None,
     above: tuple[Block, ...] = (),
     below: tuple[Block, ...] = (),
+    before: Sequence[tuple[RequestRow, str]] = (),
 ) -> Document:
     """What there is to read of a request.
 
@@ -756,6 +759,7 @@ def request_document(
         me: Who looks at it; it goes without saying that this reader has not read it yet.
         seen: All that is shown, `above` and `below` included.
         above, below: Evidence above and below the text.
+        before: What was decided on the same before, newest first, each with what came of it.
     """
     read = parse_message(row.question)
     return Document(
@@ -771,6 +775,7 @@ def request_document(
             *below,
             *why_blocks(row.question),
             *talk_blocks(row, now),
+            *before_blocks(before, now),
             *_answers(row, now, content),
             *_history(row, earlier, now),
         ),
@@ -795,6 +800,56 @@ def talk_blocks(row: RequestRow, now: datetime) -> tuple[Block, ...]:
         lines.append(((f"{_named(said.sender)}, {ago(said.created_at, now)}", "muted"),))
         lines += [((line, ""),) for line in fenced(said.content)]
     return (Heading("asked back"), Lines(tuple(lines))) if lines else ()
+
+
+def before_blocks(before: Sequence[tuple[RequestRow, str]], now: datetime) -> tuple[Block, ...]:
+    """What was decided on the same before, when, with which words, and what came of it."""
+    lines: list[Line] = []
+    for row, outcome in before:
+        sign = REQUESTS[row.state]
+        who = f" by {_named(row.answered_by)} {ago(row.answered_at, now)}" if row.answered_by else ""
+        words = f": {safe_line(row.reason, 300)}" if row.reason else ""
+        came = f" · then {safe_line(outcome, 40)}" if outcome else ""
+        title: Part = (f"  {safe_line(row.title, 200)}", "muted")
+        lines.append(((f"{sign.glyph} {sign.word}", sign.tone), (f"{who}{words}{came}", ""), title))
+    return (Heading("decided on the same before"), Lines(tuple(lines), indent=2)) if lines else ()
+
+
+def remarks_on(
+    row: RequestRow,
+    earlier: Sequence[RequestRow] = (),
+    content: str | None = None,
+    *,
+    typed: Mapping[str, str],
+    ticked: Container[str] = (),
+) -> tuple[Remarked, ...]:
+    """Remarks on lines of a request: those sent with what was said to it and its former versions, and those `typed`.
+
+    Args:
+        earlier, content: As for `request_document`.
+        typed: Line number -> remark that is still to be sent.
+        ticked: Those sent before that the human took as answered, as `tick_of` names them.
+    """
+    found = []
+    for number, one in enumerate(sent_remarks(row, earlier, content), start=1):
+        where = "" if one.now == one.remark.line else f"{one.words} · “{one.remark.quote}” · "
+        words = safe_line(f"{where}{one.remark.text}", _LONGEST)
+        found.append(Remarked(one.now or 0, words, number, tick_of(one.remark) in ticked))
+    lines = ((int(line), text) for line, text in typed.items() if line.isdecimal())
+    return (*found, *(Remarked(line, safe_line(text, _LONGEST)) for line, text in lines))
+
+
+def sent_remarks(row: RequestRow, earlier: Sequence[RequestRow], content: str | None) -> list[Placed]:
+    """The remarks that were sent, oldest first, held against the text of this version."""
+    versions = (*reversed(earlier), row)
+    said = (message for each in versions for message in (*each.talk, *((each.verdict,) if each.verdict else ())))
+    remarks = [remark for message in said for remark in remarks_in(message.payload)]
+    return placed(remarks, lines_to_remark(row.question, content)) if remarks else []
+
+
+def tick_of(remark: Remark) -> str:
+    """What names a remark that was sent, whatever was said since."""
+    return f"{remark.line} {remark.text}"
 
 
 def earlier_plans(row: RequestRow, requests: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:

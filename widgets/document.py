@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from itertools import count, islice
+from typing import NamedTuple
 
 from msgspec import Struct
 from team_console.store.protocol.verdicts import Seen
@@ -62,7 +63,11 @@ _NARROWEST = 4
 """Cells for each column of a table that it is drawn from on."""
 
 
-def prose(text: str, width: int) -> Iterator[Line]:
+Group = Sequence[Line]
+"""What one line of a text becomes on the screen: several lines where it is too long, none where it only begins code."""
+
+
+def prose(text: str, width: int) -> Iterator[Group]:
     """The lines of safe Markdown `text` at `width` cells."""
     fence = language = ""
     lines = text.split("\n")
@@ -73,12 +78,12 @@ def prose(text: str, width: int) -> Iterator[Line]:
         if fence:
             if edge and edge[1].startswith(fence) and not edge[2].strip():
                 fence = ""
+                yield ()
             else:
-                yield from _code(line, width, language)
+                yield _code(line, width, language)
         elif edge and "`" not in edge[2]:
             fence, language = edge[1], edge[2].strip()
-            if language:
-                yield from wrap(((_EDGE, "faint"), (language, "faint")), width)
+            yield wrap(((_EDGE, "faint"), (language, "faint")), width) if language else ()
         elif (
             "|" in line
             and number + 1 < len(lines)
@@ -89,12 +94,12 @@ def prose(text: str, width: int) -> Iterator[Line]:
             yield from _table(lines[number:end], width)
             number = end - 1
         else:
-            yield from _block(line, width)
+            yield _block(line, width)
         number += 1
 
 
-def _table(lines: Sequence[str], width: int) -> Iterator[Line]:
-    """A table with its columns side by side, as many lines as were written; what does not fit goes on below."""
+def _table(lines: Sequence[str], width: int) -> Iterator[Group]:
+    """A table with its columns side by side; what does not fit into a cell goes on below."""
     rows = [[inline(cell.strip().replace("\\|", "|")) for cell in _cells(line)] for line in (lines[0], *lines[2:])]
     columns = max(map(len, rows))
     marks = [cell.strip() for cell in _cells(lines[1])] + [""] * columns
@@ -106,18 +111,24 @@ def _table(lines: Sequence[str], width: int) -> Iterator[Line]:
     widest = next(most for most in range(room, 0, -1) if sum(min(most, wide) for wide in widths) <= room)
     widths = [min(widest, wide) for wide in widths]
     for number, row in enumerate(rows):
-        cells = [wrap(cell, wide) for cell, wide in zip([*row, *[()] * columns], widths, strict=False)]
-        for place in range(max(map(len, cells))):
-            parts: list[Part] = []
-            for cell, wide, mark in zip(cells, widths, marks, strict=False):
-                said = cell[place] if place < len(cell) else ()
-                space = (" " * max(0, wide - width_of(said)), "")
-                bold = tuple((text, tone or "strong") for text, tone in said) if number == 0 else said
-                parts += [(" │ ", "faint")] if parts else [(" ", "")]
-                parts += [space, *bold] if mark.endswith(":") and not mark.startswith(":") else [*bold, space]
-            yield fit(tuple(parts), width)
+        yield _table_row(row, widths, marks, width, is_head=number == 0)
         if number == 0:
-            yield fit((("─" + "─┼─".join("─" * wide for wide in widths) + "─", "faint"),), width)
+            yield (fit((("─" + "─┼─".join("─" * wide for wide in widths) + "─", "faint"),), width),)
+
+
+def _table_row(row: Sequence[Line], widths: Sequence[int], marks: Sequence[str], width: int, *, is_head: bool) -> Group:
+    cells = [wrap(cell, wide) for cell, wide in zip([*row, *[()] * len(widths)], widths, strict=False)]
+    drawn: list[Line] = []
+    for place in range(max(map(len, cells))):
+        parts: list[Part] = []
+        for cell, wide, mark in zip(cells, widths, marks, strict=False):
+            said = cell[place] if place < len(cell) else ()
+            space = (" " * max(0, wide - width_of(said)), "")
+            bold = tuple((text, tone or "strong") for text, tone in said) if is_head else said
+            parts += [(" │ ", "faint")] if parts else [(" ", "")]
+            parts += [space, *bold] if mark.endswith(":") and not mark.startswith(":") else [*bold, space]
+        drawn.append(fit(tuple(parts), width))
+    return drawn
 
 
 def _cells(line: str) -> list[str]:
@@ -127,13 +138,12 @@ def _cells(line: str) -> list[str]:
     return _BAR.split(line[:-1] if line.endswith("|") and not line.endswith("\\|") else line)
 
 
-def plain(text: str, width: int) -> Iterator[Line]:
+def plain(text: str, width: int) -> Iterator[Group]:
     """The lines of safe `text` as it was written."""
-    for line in text.split("\n"):
-        yield from wrap(((line, ""),), width)
+    return (wrap(((line, ""),), width) for line in text.split("\n"))
 
 
-def structured(text: str, width: int) -> Iterator[Line]:
+def structured(text: str, width: int) -> Iterator[Group]:
     """The lines of safe YAML `text`, keys set apart from values."""
     for line in text.split("\n"):
         key, colon, value = line.partition(":")
@@ -142,7 +152,7 @@ def structured(text: str, width: int) -> Iterator[Line]:
             parts: Line = ((key + colon, "open"), (value, ""))
         else:
             parts = ((line, ""),)
-        yield from wrap(parts, width, rest=((" " * min(indent + 2, 12), ""),))
+        yield wrap(parts, width, rest=((" " * min(indent + 2, 12), ""),))
 
 
 def inline(text: str, tone: str = "") -> Line:
@@ -160,10 +170,13 @@ def inline(text: str, tone: str = "") -> Line:
     return tuple(parts)
 
 
-def _code(line: str, width: int, language: str) -> Iterator[Line]:
+def _code(line: str, width: int, language: str) -> Group:
     """A line of code, told apart from one that goes on."""
-    for number, piece in enumerate(pieces(line, width - len(_EDGE))):
-        yield (_GOES_ON if number else _EDGE, "faint"), *_coloured(piece, language.partition(" ")[0].lower())
+    word = language.partition(" ")[0].lower()
+    return [
+        ((_GOES_ON if number else _EDGE, "faint"), *_coloured(piece, word))
+        for number, piece in enumerate(pieces(line, width - len(_EDGE)))
+    ]
 
 
 def _coloured(text: str, language: str) -> Line:
@@ -209,24 +222,21 @@ def _item(match: re.Match[str], width: int) -> list[Line]:
 _LINE_END = "\\"
 
 
-def code(text: str, width: int) -> Iterator[Line]:
+def code(text: str, width: int) -> Iterator[Group]:
     """The lines of safe `text` at `width` cells, each with an edge, so that a line that goes on is no new line."""
-    for line in text.split("\n"):
-        for number, piece in enumerate(pieces(line, width - len(_EDGE))):
-            yield (_GOES_ON if number else _EDGE, "faint"), (piece, "code")
+    return (_code(line, width, "") for line in text.split("\n"))
 
 
-def diff(text: str, width: int) -> Iterator[Line]:
+def diff(text: str, width: int) -> Iterator[Group]:
     """The lines of a safe unified diff at `width` cells, with its signs."""
     for line in text.split("\n"):
         sign, rest = line[:1], line[1:]
         if sign == "@" or sign == _LINE_END:
-            yield from (((piece, "muted"),) for piece in pieces(line, width))
+            yield [((piece, "muted"),) for piece in pieces(line, width)]
             continue
         tone = _SIGNS.get(sign, "")
-        for number, piece in enumerate(pieces(rest, width - 2)):
-            head = ("┊ ", "faint") if number else (f"{sign or ' '} ", tone)
-            yield head, (piece, tone)
+        heads = ((f"{sign or ' '} ", tone), ("┊ ", "faint"))
+        yield [(heads[number > 0], (piece, tone)) for number, piece in enumerate(pieces(rest, width - 2))]
 
 
 SHOWN_CHARACTERS = 100_000
@@ -252,11 +262,16 @@ _EXACT = frozenset({Form.CODE, Form.DIFF})
 
 
 class Text(Struct, frozen=True):
-    """A block of safe text; `form` says how to read it."""
+    """A block of safe text; `form` says how to read it.
+
+    Attributes:
+        is_asked: Whether its lines are those that remarks are on, numbered from 1.
+    """
 
     text: str
     form: Form = Form.PROSE
     beside: bool = False
+    is_asked: bool = False
 
 
 class Heading(Struct, frozen=True):
@@ -286,6 +301,22 @@ Block = Text | Heading | Lines | Fact
 """Those that are `beside` are evidence: no part of what is asked."""
 
 
+class Remarked(Struct, frozen=True):
+    """A remark on a line of what is asked.
+
+    Attributes:
+        line: Where it stands in the text, from 1; 0 where its line is gone, so that it stands above the text.
+        words: What is said, safe text.
+        number: Which of those that were sent before it is, from 1; 0 for one that is still to be sent.
+        is_ticked: Whether the human took it as answered.
+    """
+
+    line: int
+    words: str
+    number: int = 0
+    is_ticked: bool = False
+
+
 class Place(Enum):
     """Which part of a document a line belongs to."""
 
@@ -308,6 +339,7 @@ class Document(Struct, frozen=True):
         token: What an answer must quote (the digest of what is shown); empty when nothing can be answered.
         source: What `y` copies and the plain view shows; stored text, not made safe.
         seen: All that is shown of a request, for the record of whoever decides on it.
+        remarks: Those on lines of what is asked; each is drawn below its line.
     """
 
     key: str
@@ -320,25 +352,59 @@ class Document(Struct, frozen=True):
     token: str = ""
     source: str = ""
     seen: Seen | None = None
+    remarks: tuple[Remarked, ...] = ()
 
 
-def laid_out(document: Document, width: int, *, raw: bool = False, full: bool = False) -> Iterator[tuple[Place, Line]]:
-    """The same line by line: of a long text only what is asked for is made."""
+class LaidLine(NamedTuple):
+    """One line of the screen.
+
+    Attributes:
+        at: Its line in the text that is asked, from 1; minus the number of the sent remark that it shows; else 0.
+    """
+
+    place: Place
+    line: Line
+    at: int = 0
+
+
+def laid_out(
+    document: Document, width: int, *, raw: bool = False, full: bool = False, parts: bool = False
+) -> Iterator[LaidLine]:
+    """The same line by line: of a long text only what is asked for is made; with `parts`, its headings stand first."""
     head, labels = _head(document, width), _label_width(document)
+    headings = [block.text for block in document.blocks if isinstance(block, Heading)] if parts else []
+    if len(headings) > 1:
+        head += wrap((("] ", "key"), (" · ".join(headings), "muted")), width, rest=(("  ", ""),))
     previous: Block | None = None
     if full and document.more:
-        head.extend(line for fact in document.more for line in _document_block(fact, width, labels, raw))
+        head.extend(line for fact in document.more for group in _groups(fact, width, labels, raw) for line in group)
     if head and document.blocks:
         head.append(())
-    yield from ((Place.HEAD, line) for line in head)
+    yield from (LaidLine(Place.HEAD, line) for line in head)
     for block in document.blocks:
         place = Place.BESIDE if not isinstance(block, Fact) and block.beside else Place.TEXT
+        is_asked = isinstance(block, Text) and block.is_asked
         together = isinstance(previous, Heading) or (isinstance(block, Fact) and isinstance(previous, Fact))
         if previous is not None and not together:
-            yield place, ()
-        for line in _document_block(block, width, labels, raw):
-            yield place, line
+            yield LaidLine(place, ())
+        if is_asked and (gone := list(_remarks(document, 0, width))):
+            yield from (*gone, LaidLine(Place.HEAD, ()))
+        for number, group in enumerate(_groups(block, width, labels, raw), start=1):
+            yield from (LaidLine(place, line, number * is_asked) for line in group)
+            if is_asked and document.remarks:
+                yield from _remarks(document, number, width)
         previous = block
+
+
+def _remarks(document: Document, number: int, width: int) -> Iterator[LaidLine]:
+    """What is said to a line, below it; no part of what is asked."""
+    for remark in document.remarks:
+        if remark.line != number:
+            continue
+        sign, tone = ("✓", "muted") if remark.is_ticked else ("✎", "open")
+        lead = ((f"  {sign} ", tone), (remark.words, "muted" if remark.is_ticked else "strong"))
+        for line in wrap(lead, width, rest=(("    ", ""),)):
+            yield LaidLine(Place.HEAD, line, -remark.number)
 
 
 def _head(document: Document, width: int) -> list[Line]:
@@ -355,35 +421,35 @@ def _head(document: Document, width: int) -> list[Line]:
     return lines + wrap(tuple(parts), width) if parts else lines
 
 
-def _document_block(block: Block, width: int, labels: int, raw: bool) -> Iterator[Line]:
+def _groups(block: Block, width: int, labels: int, raw: bool) -> Iterable[Group]:
+    """What each line of a block becomes on the screen."""
     match block:
         case Fact(label, line):
             head = ((pad(label, labels), "muted"), (" ", ""))
-            yield from wrap((*head, *line), width, rest=((" " * (labels + 1), ""),))
+            return (wrap((*head, *line), width, rest=((" " * (labels + 1), ""),)),)
         case Heading(text):
             lead = f"── {text} "
-            yield fit(((lead, "section"), ("─" * max(0, width - len(lead)), "faint")), width)
+            return ((fit(((lead, "section"), ("─" * max(0, width - len(lead)), "faint")), width),),)
         case Lines(lines, indent, is_table):
-            for line in lines:
-                yield from (fit(line, width),) if is_table else wrap(line, width, rest=((" " * indent, ""),))
+            hanging = ((" " * indent, ""),)
+            return ((fit(line, width),) if is_table else wrap(line, width, rest=hanging) for line in lines)
         case Text(text, form):
-            yield from _text(text, Form.SOURCE if raw and form not in _EXACT else form, width)
+            return _text(text, Form.SOURCE if raw and form not in _EXACT else form, width)
 
 
-def _text(text: str, form: Form, width: int) -> Iterable[Line]:
+def _text(text: str, form: Form, width: int) -> Iterable[Group]:
     return _long_text(text, form, width) if len(text) > _LONG else _lines_of(text, form, width)
 
 
-def _lines_of(text: str, form: Form, width: int) -> Iterator[Line]:
+def _lines_of(text: str, form: Form, width: int) -> Iterator[Group]:
     most = _SHOWN_OF_DIFF if form is Form.DIFF else SHOWN_CHARACTERS
     yield from _READERS[form](text[:most].rstrip("\n"), width)
     if len(text) > most:
-        yield ()
-        yield (("✂ ", "warn"), (f"{len(text) - most:,} more characters are not shown here", "warn"))
+        yield (), (("✂ ", "warn"), (f"{len(text) - most:,} more characters are not shown here", "warn"))
 
 
 @lru_cache(maxsize=8)
-def _long_text(text: str, form: Form, width: int) -> Iterable[Line]:
+def _long_text(text: str, form: Form, width: int) -> Iterable[Group]:
     """Lines of a long text, remembered: a fact beside it that changes each minute must not lay it out anew."""
     return _Remembered(_lines_of(text, form, width))
 
@@ -391,12 +457,12 @@ def _long_text(text: str, form: Form, width: int) -> Iterable[Line]:
 class _Remembered:
     """Lines that are made when they are first asked for, and kept. Use it from one thread at a time."""
 
-    def __init__(self, lines: Iterator[Line]) -> None:
+    def __init__(self, lines: Iterator[Group]) -> None:
         self._rest = lines
-        self._made: list[Line] = []
+        self._made: list[Group] = []
         self._failure: Exception | None = None
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[Group]:
         for number in count():
             if number == len(self._made) and not self._made_more():
                 return
@@ -415,7 +481,7 @@ class _Remembered:
         return len(self._made) > before
 
 
-_READERS: Mapping[Form, Callable[[str, int], Iterable[Line]]] = {
+_READERS: Mapping[Form, Callable[[str, int], Iterable[Group]]] = {
     Form.PROSE: prose,
     Form.SOURCE: plain,
     Form.STRUCTURED: structured,

@@ -221,6 +221,7 @@ class Prompt(Form[ResultT]):
         ways: Sequence[Way],
         label: str = "note",
         required: bool = False,
+        says_enough: bool = False,
         is_line: bool = False,
         wanted: str = "",
         names: Callable[[], tuple[str, ...]] | None = None,
@@ -240,6 +241,7 @@ class Prompt(Form[ResultT]):
             ways: How it may be answered; a single one is not asked about.
             label: The name of the field for words; empty for none.
             required: Whether empty words are refused, whichever way is chosen.
+            says_enough: Whether something goes along that says enough, so that a refusal needs no words.
             is_line: Whether the words are one line, which says what is done and not what the asker reads.
             wanted: What stands in the field while it is empty.
             names: Names that a line completes.
@@ -249,7 +251,7 @@ class Prompt(Form[ResultT]):
         """
         super().__init__(title, about, draft=draft, on_draft=on_draft)
         self._act_on, self._ways, self._label, self._required = act, tuple(ways), label, required
-        self._is_line, self._named, self._names = is_line, wanted, names
+        self._says_enough, self._is_line, self._named, self._names = says_enough, is_line, wanted, names
         self._second, self._foresee, self._text, self._edit = second, foresee, text, edit
         kept = self.draft.get("edited")
         self._edited: str | None = kept if kept and text is not None and kept != text else None
@@ -315,7 +317,7 @@ class Prompt(Form[ResultT]):
         """The act with the decision."""
         typed, way = self.typed(), self._way()
         words = typed.get("words", "").strip()
-        if (self._required or way.refuses) and not words:
+        if (self._required or (way.refuses and not self._says_enough)) and not words:
             if not self._required:
                 self.action_write_note()
             if self._is_line:

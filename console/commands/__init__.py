@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from team_console.console.commands import deciding, looking, reading, writing
+from team_console.console.commands import deciding, looking, reading, understanding, writing
 from team_console.console.decisions import Workspace
 from team_console.console.selection import Subject
 
@@ -15,6 +15,7 @@ def handlers() -> Mapping[str, Handler]:
     """Action id -> what it does; all of it is imported when the first key is pressed, not at the start."""
     return {
         **deciding.HANDLERS,
+        **understanding.HANDLERS,
         **writing.HANDLERS,
         **writing.DELIVERING_HANDLERS,
         **looking.HANDLERS,

@@ -64,11 +64,11 @@ def single(
     do: Callable[[Caller], Receipt],
     *,
     told: Callable[[Receipt], str],
-    purpose: str,
+    purposes: tuple[str, ...] = (),
 ) -> Agreed:
     """One act: `verb` is said of its row, `words` of it elsewhere, `told` once it is written."""
     act = Act(subject, words, do)
-    return Agreed(verb, (act,), lambda outcomes: told(outcomes[0].result), (purpose,))
+    return Agreed(verb, (act,), lambda outcomes: told(outcomes[0].result), purposes)
 
 
 def receipts_of(outcomes: Sequence[Outcome]) -> list[Receipt]:

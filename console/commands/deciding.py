@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from team_console.console.commands.agreeing import SeenRequest, agree, ask, at_once, receipts_of, single
+from team_console.console.commands.understanding import remarks_to_send, with_remarks
 from team_console.console.commands.writing import message
 from team_console.console.decisions import Act, Agreed, Outcome, Workspace
 from team_console.console.editor import edit_text
@@ -29,6 +30,7 @@ from team_console.store.protocol.client_requests import (
 )
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.remarks import Remark
 from team_console.store.protocol.verdicts import Seen, digest_of, seen_title
 from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller, Receipt
@@ -62,12 +64,13 @@ def _approve(workspace: Workspace, row: RequestRow, shown: SeenRequest) -> None:
     is_permission = row.kind is RequestKind.PERMISSION
     part = editable_part(row.question, whole=workspace.pane.content_of(row.question))
     ways = _ways_of_permission(row) if is_permission else _ways_of_plan(row)
-    asker = safe_line(row.asker, 64)
+    asker, remarks = safe_line(row.asker, 64), remarks_to_send(workspace, row)
     form = Prompt[Agreed](
         f"Let {asker} do this?" if is_permission else f"Approve the plan of {asker}",
-        "\n".join(filter(None, (_about(row), _standing(workspace, row)))),
-        lambda decision: shown.act(lambda seen: agree(workspace, _agreed(row, seen, ways, decision))),
+        "\n".join(filter(None, (_about(row), _standing(workspace, row), with_remarks(remarks)))),
+        lambda decision: shown.act(lambda seen: agree(workspace, _agreed(row, seen, ways, decision, remarks))),
         ways=ways,
+        says_enough=bool(remarks),
         text=part.text if part is not None else None,
         edit=partial(edit_text, workspace.app, suffix=part.suffix) if part is not None else None,
         draft=workspace.drafts.get(purpose),
@@ -105,16 +108,23 @@ def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
     return (Way(as_it_was, "Approve"), *ways) if ways else (Way(OptionLine("approve"), "Approve"),)
 
 
-def _agreed(row: RequestRow, seen: Seen | str, ways: Sequence[Way], decision: Decision) -> Agreed:
+def _agreed(
+    row: RequestRow, seen: Seen | str, ways: Sequence[Way], decision: Decision, remarks: tuple[Remark, ...]
+) -> Agreed:
     way = ways[decision.way]
     return single(
         row.request_id,
         "reject" if way.refuses else "approve",
-        _words_of(row, way, decision),
-        partial(_decide, row, seen, way.refuses, decision),
+        " ".join(filter(None, (_words_of(row, way, decision), with_remarks(remarks)))),
+        partial(_decide, row, seen, way.refuses, decision, remarks),
         told=partial(_told, row),
-        purpose=f"approve:{row.request_id}",
+        purposes=_drafts_of("approve", row),
     )
+
+
+def _drafts_of(verb: str, row: RequestRow) -> tuple[str, ...]:
+    """The drafts that a verdict on a request makes needless."""
+    return f"{verb}:{row.request_id}", f"remarks:{row.request_id}"
 
 
 def _words_of(row: RequestRow, way: Way, decision: Decision) -> str:
@@ -154,10 +164,17 @@ def _read(painted: Painted) -> str:
     return f"read {len(painted.text):,} of {painted.text_lines:,} lines"
 
 
-def _decide(row: RequestRow, seen: Seen | str, refuses: bool, decision: Decision, caller: Caller) -> Receipt:
+def _decide(
+    row: RequestRow,
+    seen: Seen | str,
+    refuses: bool,
+    decision: Decision,
+    remarks: tuple[Remark, ...],
+    caller: Caller,
+) -> Receipt:
     words = decision.words
     if refuses:
-        return requests.reject(caller, request_id=row.request_id, reason=words, seen=seen)
+        return requests.reject(caller, request_id=row.request_id, reason=words, seen=seen, remarks=remarks)
     is_permission, modes = row.kind is RequestKind.PERMISSION, modes_of(row.question.payload)
     number = decision.way if is_permission and decision.way else None
     return requests.approve(
@@ -169,6 +186,7 @@ def _decide(row: RequestRow, seen: Seen | str, refuses: bool, decision: Decision
         suggestion=number,
         mode=modes[decision.way - 1] if decision.way and not is_permission else None,
         updated=decision.edited,
+        remarks=remarks,
     )
 
 
@@ -197,7 +215,7 @@ def _answered(row: RequestRow, seen: Seen | str, answers: Answers, purpose: str)
 
     chosen = "; ".join(", ".join(each) if isinstance(each, list) else each for each in answers.values())
     words = f"answer {safe_line(row.asker, 64)}: {quoted(chosen)}"
-    return single(row.request_id, "answer", words, do, told=partial(_told, row), purpose=purpose)
+    return single(row.request_id, "answer", words, do, told=partial(_told, row), purposes=(purpose,))
 
 
 def _about(row: RequestRow, *, with_title: bool = True) -> str:
@@ -425,17 +443,18 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
         return
     word = "Approve" if approving else "Reject"
     purpose = f"{word.lower()}:{row.request_id}"
-    creates = approving and row.kind is RequestKind.CREATE
+    creates, remarks = approving and row.kind is RequestKind.CREATE, remarks_to_send(workspace, row)
     second = Second("agent name", "made from its type when left empty") if creates else None
     prompt = Prompt[Agreed](
         _title(row, word),
-        "\n".join(filter(None, (quoted(row.title), _standing(workspace, row)))),
+        "\n".join(filter(None, (quoted(row.title), _standing(workspace, row), with_remarks(remarks)))),
         lambda made: shown.act(
-            lambda seen: agree(workspace, _deciding_agreed(row, seen, approving, made.words, made.second))
+            lambda seen: agree(workspace, _deciding_agreed(row, seen, approving, made.words, made.second, remarks))
         ),
         ways=(Way(OptionLine(word.lower()), word),),
         label="note" if approving else "reason",
-        required=not approving,
+        required=not approving and not remarks,
+        says_enough=bool(remarks),
         second=second if approving else Second("suggest", "what would be accepted instead"),
         foresee=partial(_foresee, workspace, row) if approving and row.kind in _FORESEEN else None,
         draft=workspace.drafts.get(purpose),
@@ -444,24 +463,31 @@ def _verdict(workspace: Workspace, subject: Subject, *, approving: bool) -> None
     ask(workspace, prompt, about=row)
 
 
-def _deciding_agreed(row: RequestRow, seen: Seen | str, approving: bool, words: str, second: str) -> Agreed:
+def _deciding_agreed(
+    row: RequestRow, seen: Seen | str, approving: bool, words: str, second: str, remarks: tuple[Remark, ...]
+) -> Agreed:
     verb, asker = "approve" if approving else "reject", safe_line(row.asker, 64)
 
     def do(caller: Caller) -> Receipt:
         if approving:
+            name, note = second or None, words or None
             return requests.approve(
-                caller, request_id=row.request_id, note=words or None, agent_name=second or None, seen=seen
+                caller, request_id=row.request_id, note=note, agent_name=name, seen=seen, remarks=remarks
             )
-        return requests.reject(caller, request_id=row.request_id, reason=words, suggest=second or None, seen=seen)
+        return requests.reject(
+            caller, request_id=row.request_id, reason=words, suggest=second or None, seen=seen, remarks=remarks
+        )
 
     told = f"{'approved' if approving else 'rejected'} the {row.kind} of {asker}"
     return single(
         row.request_id,
         verb,
-        f"{verb} {asker}'s {row.kind}" + (f": {quoted(words)}" if words else ""),
+        " ".join(
+            filter(None, (f"{verb} {asker}'s {row.kind}" + f": {quoted(words)}" * bool(words), with_remarks(remarks)))
+        ),
         do,
         told=partial(written, told),
-        purpose=f"{verb}:{row.request_id}",
+        purposes=_drafts_of(verb, row),
     )
 
 

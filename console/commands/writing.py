@@ -166,7 +166,7 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
 
     about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
     words = f"message to {listed(letter.to or ('the human',))}"
-    return single(about, MESSAGE, words, do, told=partial(written, "sent"), purpose=purpose)
+    return single(about, MESSAGE, words, do, told=partial(written, "sent"), purposes=(purpose,))
 
 
 def _quote_of(message: Message | None) -> str:
@@ -241,7 +241,7 @@ def _confirm_broadcast(workspace: Workspace, letter: Written, seen: sending.Prev
         return sending.broadcast(caller, summary=letter.summary, content=letter.content)
 
     words = f"broadcast to {counted(number, 'agent')}"
-    agreed = single("broadcast", "broadcast", words, do, told=partial(written, "sent"), purpose="broadcast")
+    agreed = single("broadcast", "broadcast", words, do, told=partial(written, "sent"), purposes=("broadcast",))
     verb = f"Send {counted(number, 'message')}"
     ask(workspace, Confirm[Agreed]("Broadcast", tuple(lines), lambda _: agree(workspace, agreed), verb=verb))
 

@@ -16,6 +16,7 @@ from team_console.console.words import ScreenState, empty_words, first_step, fir
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
+from team_console.store.protocol.why import ToolCall
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.rows import RequestRow, RosterRow, View
 from team_console.store.views.search import Found, message_found
@@ -389,11 +390,26 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign) -> Iter
         if messages:
             yield Heading(f"{title} · {len(messages):,}")
             yield Lines(tuple(_message_line(item, row.name, view) for item in messages[:_LATEST]), is_table=True)
-    if page.verdicts:
+    if page.ran:
+        yield Heading("it ran, before it last asked")
+        yield Lines(tuple(_ran_line(call) for call in page.ran), is_table=True)
+    blocked = page.blocked
+    if page.verdicts or blocked is not None:
         yield Heading("decided")
         words = ", ".join(f"{number:,} {state}" for state, number in page.verdicts)
-        took = f" · median {span(page.median_seconds)}" if page.median_seconds is not None else ""
-        yield Lines((((words, ""), (took, "muted")),))
+        waits = f"waited for a human {span(blocked.total)} in all" if blocked is not None else ""
+        usual = f"median {span(blocked.median)}" if blocked is not None and blocked.median is not None else ""
+        now_waits = f"now for {span(blocked.now)}" if blocked is not None and blocked.now is not None else ""
+        yield Lines(((((" · ".join(filter(None, (words, waits, usual, now_waits)))), ""),),))
+
+
+def _ran_line(call: ToolCall) -> Line:
+    sign, tone = ("✓", "good") if call.state in ("ok", "exit 0") else ("✗", "bad") if call.state else ("·", "muted")
+    return (
+        (f"{sign} ", tone),
+        (safe_line(f"{call.tool}  {call.subject}", 300), ""),
+        (f"  {safe_line(call.state)}", "muted"),
+    )
 
 
 def _request_line(request: RequestRow, name: str, view: View) -> Line:

@@ -12,7 +12,9 @@ from team_console.console.modes.pane import AttachmentCache, Pane, beside, besid
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import row_now, unwritten
 from team_console.store.model.safe import counted, safe_line
+from team_console.store.protocol.client_requests import origin_of
 from team_console.store.protocol.verdicts import digest_of
+from team_console.store.views.alike import cause_of, decided_before, outcome_of
 from team_console.store.views.needs import ItemPart, arranged, group_of, part_of, to_do
 from team_console.store.views.rows import ActionItem, Need, RequestRow, View
 from team_console.store.views.search import Found, message_found, request_found, text_found
@@ -21,11 +23,11 @@ from team_console.widgets.document import Document, Fact, Lines
 from team_console.widgets.row_list import Drawing, Headings
 from team_console.widgets.rows import attention_lines, kind_word, request_lines
 from team_console.widgets.signs import NEEDS
-from team_console.widgets.text import Line, spread
+from team_console.widgets.text import Line, marked_differences, spread
 
 SNOOZE = timedelta(minutes=15)
 _ALIKE = 3
-"""News, or ends that do not come, with the same words from which on they are one row."""
+"""News, ends that do not come and permissions of one cause, from which on they are one row."""
 _LISTED = 40
 """Of these the ones that are named."""
 
@@ -33,10 +35,13 @@ _LISTED = 40
 def request_document_of(pane: Pane[Any], row: RequestRow, item: ActionItem | None = None) -> Document:
     """A request with its answers, its history and what stands beside it."""
     view, around = pane.situation.view, beside(pane, row)
+    earlier = earlier_plans(row, view.requests) if view is not None else ()
+    known = view.requests if view is not None and row.is_open else ()
     return request_document(
         row,
+        before=[(other, outcome_of(other, known)) for other in decided_before(row, known) if other not in earlier],
         now=pane.now,
-        earlier=earlier_plans(row, view.requests) if view else (),
+        earlier=earlier,
         content=pane.content_of(row.question),
         token=digest_of(row.question),
         item=item,
@@ -58,6 +63,7 @@ class NeedsPane(Pane[ActionItem]):
         super().__init__(shelf)
         self._snoozed: dict[str, tuple[datetime, object]] = {}
         self._alike: dict[str, tuple[ActionItem, ...]] = {}
+        self._opened_up: set[str] = set()
 
     def draw(self, row: ActionItem, drawing: Drawing) -> Any:
         """An item in one line or two; what was decided about it says so until it is written."""
@@ -82,9 +88,12 @@ class NeedsPane(Pane[ActionItem]):
         """How many are to be done, as the tab says, by kind; of a part of them how many that is."""
         if shown != total:
             return super().title_of(shown, total)
-        kinds = Counter(NEEDS[row.need].word.lower() for row in self.rows.rows if part_of(row) is ItemPart.DECIDE)
+        kinds: Counter[str] = Counter()
+        for row in self.rows.rows:
+            kinds[NEEDS[row.need].word.lower()] += len(self._standing_for(row)) * (part_of(row) is ItemPart.DECIDE)
+        kinds = +kinds
         words = [counted(number, kind) for kind, number in kinds.most_common()]
-        number = to_do(self.rows.rows)
+        number = to_do(item for row in self.rows.rows for item in self._standing_for(row))
         return " · ".join((self.MODE.label, *((f"{number:,}",) if number else ()), *words))
 
     def key_of(self, row: ActionItem) -> str:
@@ -96,7 +105,9 @@ class NeedsPane(Pane[ActionItem]):
         return self.shelf.is_new(row.since, digest_of(row.message) if row.message is not None else "")
 
     def matter_of(self, row: ActionItem) -> object:
-        """The message and where its request stands; ages and ranks are no disturbance."""
+        """The message and where its request stands, of all that are alike; ages and ranks are no disturbance."""
+        if row.key in self._alike:
+            return tuple(item.key for item in self._alike[row.key])
         return row.need, row.message, row.request.question if row.request else None
 
     def rows_of(self, view: View) -> tuple[ActionItem, ...]:
@@ -110,23 +121,35 @@ class NeedsPane(Pane[ActionItem]):
         )
 
     def _folded(self, items: Iterable[ActionItem]) -> Iterator[ActionItem]:
-        """The items, those one only takes notice of with the same words as one row that stands for all of them."""
-        alike: dict[tuple[object, ...], list[ActionItem]] = {}
+        """The items, those that are alike as one row that stands for all of them."""
+        alike: dict[str, list[ActionItem]] = {}
         for item in items:
-            is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
-            folds = is_news or item.need is Need.OVERDUE
-            alike.setdefault((item.need, item.title, item.why) if folds else (item.key,), []).append(item)
+            alike.setdefault(self._likeness(item), []).append(item)
         self._alike = {}
-        for same in alike.values():
-            if len(same) < _ALIKE:
+        for key, same in alike.items():
+            if len(same) < _ALIKE or key in self._opened_up:
                 yield from same
-            else:
-                names = len({item.who for item in same})
-                who = f"{names:,} agents" if names == len(same) else f"{len(same):,} times"
-                key = f"alike:{same[0].need}:{same[0].why}:{same[0].title}"
-                row = replace(same[0], who=who, key=key, request=None)
-                self._alike[row.key] = tuple(same)
-                yield row
+                continue
+            names = list(dict.fromkeys(item.who for item in same))
+            title, who = same[0].title, f"{len(names):,} agents" if len(names) == len(same) else f"{len(same):,} times"
+            if self._asks(same[0]):
+                title, who = f"{len(same):,} alike: {title}", ", ".join(names[:3]) + " …" * (len(names) > 3)
+            self._alike[key] = tuple(same)
+            yield replace(same[0], who=who, title=title, key=key)
+
+    def _likeness(self, item: ActionItem) -> str:
+        """What those have in common that one row stands for; its own key for one that stands alone."""
+        is_news = part_of(item) is ItemPart.INFORMATION and not item.key.startswith("drop:")
+        if is_news or item.need is Need.OVERDUE:
+            return f"alike:{item.need}:{item.why}:{item.title}"
+        if item.request is not None and self._asks(item):
+            return f"alike:{group_of(item)}:{cause_of(item.request)}"
+        return item.key
+
+    @staticmethod
+    def _asks(item: ActionItem) -> bool:
+        """Whether it is a permission that waits: those of one cause can be decided together."""
+        return item.need is Need.PERMIT and item.request is not None and item.request.is_open
 
     def _standing_for(self, row: ActionItem) -> tuple[ActionItem, ...]:
         return self._alike.get(row.key, (row,))
@@ -174,29 +197,59 @@ class NeedsPane(Pane[ActionItem]):
         return _plain_document(row)
 
     def _alike_document(self, row: ActionItem) -> Document:
-        """Who wrote the same."""
+        """What one row stands for: news by who wrote it, permissions each whole, with what differs marked."""
         same = self._alike[row.key]
-        lines = tuple(((safe_line(item.who, 64), ""),) for item in same[:_LISTED])
         more = (((f"and {len(same) - _LISTED:,} more", "muted"),),) if len(same) > _LISTED else ()
+        if not self._asks(row):
+            lines: tuple[Line, ...] = tuple(((safe_line(item.who, 64), ""),) for item in same[:_LISTED])
+            hint = ""
+        else:
+            titles = marked_differences([safe_line(item.title, 2000) for item in same])
+            folders = (origin_of(item.message.payload).directory if item.message is not None else "" for item in same)
+            lines = tuple(
+                ((f"{safe_line(item.who, 64)}  ", "muted"), *title, (f"  in {safe_line(folder, 300)}", "faint"))
+                for item, title, folder in zip(same[:_LISTED], titles, folders, strict=False)
+            )
+            hint = "a and r decide on all that are listed, each with a record of its own; enter lists them as rows"
         return Document(
             key=row.key,
             title=f"{len(same):,} alike",
             headline=safe_line(row.title, 400),
-            blocks=(Lines((*lines, *more)),),
+            facts=((hint, "muted"),) if hint else (),
+            blocks=(Lines((*lines, *more), indent=2),),
         )
+
+    def open(self) -> None:
+        """Go into the thing under the cursor; permissions of one cause become rows of their own."""
+        row = self.rows.cursor_row
+        if row is not None and row.key in self._alike and self._asks(row):
+            first = self._alike[row.key][0]
+            self._opened_up.add(row.key)
+            self.show(self.situation, self.now)
+            self.rows.select(first.key)
+        else:
+            super().open()
 
     def request_of(self, row: ActionItem) -> RequestRow | None:
         """The request that waits, if it is one."""
-        return row.request
+        return None if row.key in self._alike and self._asks(row) else row.request
+
+    def subject(self) -> Selection:
+        """See `Pane.subject`; a row that stands for several requests is as good as marks on them."""
+        selection, row = super().subject(), self.rows.cursor_row
+        if row is None or selection.marked or row.key not in self._alike or not self._asks(row):
+            return selection
+        return replace(selection, marked=len(self._alike[row.key]))
 
     def subject_of(self, row: ActionItem | None, marked: tuple[ActionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""
         chosen = marked or ((row,) if row is not None else ())
         some = tuple(item for standing in chosen for item in self._standing_for(standing))
         message = row.message if row is not None else None
-        question = row.request.question if row is not None and row.request is not None else None
+        request = self.request_of(row) if row is not None else None
+        question = request.question if request is not None else None
         return Selection(
-            request=row.request if row is not None else None,
+            request=request,
             message=message or question,
             agents=tuple(dict.fromkeys(item.who for item in some if item.who and item.need is not Need.DAMAGED)),
             messages=tuple(item.message for item in some if item.message is not None and item.need is Need.FAILED),
@@ -208,8 +261,9 @@ class NeedsPane(Pane[ActionItem]):
 
     def subjects_of(self, row: ActionItem) -> tuple[str, ...]:
         """See `Pane`; of a row that stands for several the messages of all."""
-        more = (item.message.message_id for item in self._alike.get(row.key, ()) if item.message is not None)
-        return (*super().subjects_of(row), *more)
+        same = self._alike.get(row.key, ())
+        messages = (item.message.message_id for item in same if item.message is not None)
+        return (*super().subjects_of(row), *messages, *(item.request.request_id for item in same if item.request))
 
     def snooze(self) -> int:
         """Put the chosen items aside for a while; returns how many."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from team_console.console.drafts import Drafts
 from team_console.console.evidence import Wish
 from team_console.console.preferences import Preferences
 from team_console.console.selection import Mode, Selection
@@ -40,14 +41,21 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.verdicts import Face, Seal, Seen, seal_of, seen_of
+from team_console.store.protocol.verdicts import Face, Seal, Seen, digest_of, seal_of, seen_of
 from team_console.store.views.evidence import Evidence, claimed_checks, version_before
 from team_console.store.views.rows import RequestRow, RequestState, View
 from team_console.store.views.search import Found, Query, parse_query
 from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
-from team_console.widgets.details import asked_blocks, compared_blocks, earlier_plans, evidence_blocks, looking_block
-from team_console.widgets.document import Block, Document, NotShown
+from team_console.widgets.details import (
+    asked_blocks,
+    compared_blocks,
+    earlier_plans,
+    evidence_blocks,
+    looking_block,
+    remarks_on,
+)
+from team_console.widgets.document import Block, Document, NotShown, Remarked
 from team_console.widgets.row_list import Draw, Headings, RowList
 from team_console.widgets.text import Line
 from textual import on
@@ -143,6 +151,7 @@ class AttachmentCache(Struct):
         preferences: What the user chose.
         divider: Shares by which lists are wider than usual, or narrower.
         new_since: What came later than this was not seen before; None when that is not known.
+        drafts: What was typed and not sent: remarks are drawn below their lines.
     """
 
     team: Team
@@ -154,6 +163,7 @@ class AttachmentCache(Struct):
     preferences: Preferences = field(default_factory=Preferences)
     divider: int = 0
     new_since: datetime | None = None
+    drafts: Drafts | None = None
 
     @property
     def is_pending(self) -> bool:
@@ -454,6 +464,10 @@ class Pane(Container, Generic[RowT]):
         except Exception as error:
             self.post_message(NotShown(error))
             document = BROKEN_DOCUMENT
+        request = self.request_of(row) if row is not None else None
+        self.detail.takes_remarks = request is not None and request.is_open
+        if document is not None and request is not None and document.token == digest_of(request.question):
+            document = replace(document, remarks=self._remarks_on(request))
         if document is not None and row is not None and (decided := self.unwritten_of(row)):
             document = with_unwritten(document, decided)
         if document is not None and (fate := self.fate):
@@ -462,6 +476,14 @@ class Pane(Container, Generic[RowT]):
         if self._around is not None:
             self._around.stop()
         self._around = self.set_timer(_AROUND, self._prepare_around)
+
+    def _remarks_on(self, row: RequestRow) -> tuple[Remarked, ...]:
+        """Remarks on lines of a request: those that were sent, and those that were typed."""
+        view, drafts = self.situation.view, self.shelf.drafts
+        earlier = earlier_plans(row, view.requests) if view is not None else ()
+        typed = drafts.remarks(row.request_id, digest_of(row.question)) if drafts is not None else {}
+        ticked = drafts.get(f"ticked:{row.request_id}") if drafts is not None else {}
+        return remarks_on(row, earlier, self.content_of(row.question), typed=typed, ticked=ticked)
 
     def shown_document(self) -> Document | None:
         """What there is to read of what has the cursor."""

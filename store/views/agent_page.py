@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from msgspec import Struct
 from team_console.store.model.message import Message
 from team_console.store.protocol.parsing import EARLIEST
+from team_console.store.protocol.why import ToolCall, why_in
+from team_console.store.views.blocked import Blocked, blocked_times
 from team_console.store.views.rows import RequestRow, RequestState, RosterRow, View
 
 
@@ -20,7 +21,8 @@ class AgentPage(Struct, frozen=True):
         told: Live messages to it, most urgent unread first, then the read ones newest first.
         said: Live messages of it, newest first, without the questions that are open with the reader.
         verdicts: State -> how many of its requests ended so.
-        median_seconds: From question to answer of those; None without one.
+        blocked: How long it waited for a human; None where it never did.
+        ran: The tool calls that its client told of with its latest request, oldest first.
     """
 
     row: RosterRow
@@ -29,7 +31,8 @@ class AgentPage(Struct, frozen=True):
     told: Sequence[Message] = ()
     said: Sequence[Message] = ()
     verdicts: tuple[tuple[RequestState, int], ...] = ()
-    median_seconds: float | None = None
+    blocked: Blocked | None = None
+    ran: tuple[ToolCall, ...] = ()
 
 
 def agent_page(view: View, name: str) -> AgentPage | None:
@@ -47,7 +50,10 @@ def agent_page(view: View, name: str) -> AgentPage | None:
     asked = {item.question.message_id for item in with_reader}
     said = [item for item in view.snapshot.messages if item.sender == name and item.message_id not in asked]
     said.sort(key=lambda message: message.created_at or EARLIEST, reverse=True)
-    times = [item.waiting_seconds(view.now) for item in ended if item.answered_at is not None]
+    own = sorted(
+        (item for item in about if item.asker == name), key=lambda item: item.asked_at or EARLIEST, reverse=True
+    )
+    told = (why for item in own if (why := why_in(item.question.payload)) is not None)
     counts = [(state, sum(item.state is state for item in ended)) for state in RequestState]
     return AgentPage(
         row=row,
@@ -56,5 +62,6 @@ def agent_page(view: View, name: str) -> AgentPage | None:
         told=view.inboxes.get(name, ()),
         said=said,
         verdicts=tuple((state, number) for state, number in counts if number),
-        median_seconds=median(times) if times else None,
+        blocked=blocked_times(own, view.now)[0].get(name),
+        ran=next((why.calls for why in told if why.calls), ()),
     )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from team_console.store.protocol.client_requests import PATH_KEYS, permission_of, questions_of
+from team_console.store.model.message import Message
+from team_console.store.model.safe import safe_line
+from team_console.store.protocol.client_requests import PATH_KEYS, headline_of, permission_of, questions_of
 from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.why import why_in
 from team_console.store.views.rows import RequestRow
 
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*(?::[a-z0-9-]+)*")
@@ -23,7 +27,13 @@ def cause_of(row: RequestRow) -> str:
     if row.kind is not RequestKind.PERMISSION:
         asked = " ".join(question.text for question in questions_of(row.question.payload))
         return f"{row.kind}: {_VARIES.sub('#', asked or row.title).casefold().strip()}"
-    permission = permission_of(row.question.payload)
+    return _cause_of_permission(row.question)
+
+
+@lru_cache(maxsize=4096)
+def _cause_of_permission(question: Message) -> str:
+    """Remembered: whoever looks at one request compares it with all others."""
+    permission = permission_of(question.payload)
     given = permission.input
     command = given.get("command")
     if isinstance(command, str):
@@ -54,6 +64,20 @@ def _site(given: Mapping[str, Any]) -> str:
         return urlsplit(url).netloc if isinstance(url, str) else " ".join(sorted(map(str, given)))
     except ValueError:
         return ""
+
+
+def outcome_of(row: RequestRow, rows: Iterable[RequestRow]) -> str:
+    """What came of an approved permission, as the asker's later requests tell: `ok`, `exit 1`; empty if unknown."""
+    done = safe_line(headline_of(permission_of(row.question.payload))).partition(": ")[2]
+    if not done or not row.is_approved or row.answered_at is None:
+        return ""
+    later = (
+        why_in(other.question.payload)
+        for other in rows
+        if other.asker == row.asker and other.asked_at is not None and other.asked_at >= row.answered_at
+    )
+    calls = (call for why in later if why is not None for call in why.calls)
+    return next((call.state for call in calls if call.subject and done.startswith(call.subject.rstrip("…"))), "")
 
 
 def decided_before(row: RequestRow, rows: Iterable[RequestRow]) -> list[RequestRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
@@ -16,6 +17,7 @@ from team_console.store.views.blocked import blocked_times
 from team_console.store.views.rows import RequestRow, RequestState
 
 from tests.conftest import CommandLine
+from tests.proofs.alike import races
 from tests.store.contract import START, make_message
 
 
@@ -146,3 +148,7 @@ def test_what_arrives_meanwhile_stays_open(office: CommandLine) -> None:
     assert {rows[request] for request in first} == {"approved"}
     assert {rows[request] for request in late} == {"open"}
     team.close()
+
+
+def test_a_verdict_on_what_is_listed_answers_nothing_that_arrives_meanwhile(tmp_path: Path) -> None:
+    assert races(5, tmp_path, seed=37) == (0, 0)

@@ -21,7 +21,7 @@ def message(**record: object) -> Message:
 
 
 def shown(document: Document) -> str:
-    return "\n".join(text_of(line) for _, line in laid_out(document, 80))
+    return "\n".join(text_of(laid.line) for laid in laid_out(document, 80))
 
 
 @pytest.mark.parametrize(

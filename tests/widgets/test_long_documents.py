@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -85,8 +85,8 @@ async def test_what_comes_in_above_the_text_does_not_move_what_is_read() -> None
 async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looking_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(text: str, form: Form, width: int) -> Iterator[Line]:
-        yield from (((f"line {number}", ""),) for number in range(3_000))
+    def broken(text: str, form: Form, width: int) -> Iterator[Sequence[Line]]:
+        yield from ((((f"line {number}", ""),),) for number in range(3_000))
         raise ZeroDivisionError
 
     monkeypatch.setattr(document, "_lines_of", broken)

@@ -53,7 +53,7 @@ def test_a_plain_text_is_safe_as_it_is_and_no_other(monkeypatch: pytest.MonkeyPa
     "text", ["what is tried again, what is reported", "“wörtlich”: was wird gemeldet, und wem", "a" * 30]
 )
 def test_a_long_line_of_a_difference_goes_on_behind_a_space_and_keeps_every_blank(text: str) -> None:
-    lines = [text_of(line) for line in diff(f"+{text}", 16)]
+    lines = [text_of(line) for group in diff(f"+{text}", 16) for line in group]
     shown = [line[2:] for line in lines]
     assert "".join(shown) == text
     assert max(map(cell_len, lines)) <= 16

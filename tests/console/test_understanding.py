@@ -1,0 +1,171 @@
+"""Remarks on lines, questions back and grants by key: each goes where it was meant, and says so on the screen."""
+
+from __future__ import annotations
+
+import pytest
+from team_console.store.service import asking, requests
+from team_console.store.service.caller import Caller
+
+from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened, verdicts
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+PLAN = "# Goal\nMove the table\nDrop the old one\nTell everybody"
+
+
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decisions are written at once."""
+    monkeypatch.setenv("TEAM_CONSOLE_GRACE", "0")
+
+
+async def remark(desk: Desk, words: str, *moves: str) -> None:
+    """Say something to a line; `c` points at the first one."""
+    await desk.press(*moves, "c")
+    await desk.form()
+    await desk.type(words)
+    await desk.press("enter")
+    await desk.shows(f"✎ {words}")
+
+
+async def test_remarks_go_with_a_rejection_that_needs_no_other_words(team: MemoryTeam) -> None:
+    hand_in_plan(team, content=PLAN)
+    async with opened(team) as desk:
+        await desk.press("f")
+        await desk.shows("Drop the old one", "c remark", "? ask back", "F1 help")
+        await remark(desk, "keep it for a week", "c", "j", "j")
+        await remark(desk, "in the channel, too", "j")
+        await desk.press("escape", "r")
+        await desk.form()
+        await desk.shows("with 2 remarks on lines 3, 4")
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "the rejection")
+    (answer,) = verdicts(team)
+    assert [(one["line"], one["quote"], one["text"]) for one in answer.payload["remarks"]] == [
+        (3, "Drop the old one", "keep it for a week"),
+        (4, "Tell everybody", "in the channel, too"),
+    ]
+    assert "Line 3 «Drop the old one»: keep it for a week" in answer.content
+
+
+async def test_a_remark_that_was_not_sent_is_kept_and_marks_its_row(team: MemoryTeam) -> None:
+    hand_in_plan(team, content=PLAN)
+    async with opened(team) as desk:
+        await desk.press("f")
+        await remark(desk, "which table?", "c", "j")
+    async with opened(team) as desk:
+        await desk.shows("✎ which table?", "draft")
+
+
+async def test_the_next_version_says_which_lines_are_gone_and_a_remark_can_be_ticked(team: MemoryTeam) -> None:
+    hand_in_plan(team, content=PLAN)
+    async with opened(team) as desk:
+        await desk.press("f")
+        await remark(desk, "which table?", "c", "j")
+        await remark(desk, "keep it", "j")
+        await desk.press("escape", "r")
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: bool(verdicts(team)), "the rejection")
+    again = PLAN.replace("Drop the old one\n", "Wait a week\n").replace("# Goal\n", "# Goal\nFirst a copy\n")
+    requests.submit_plan(Caller(team, AUTHOR), content=again, summary="Second")
+    async with opened(team) as desk:
+        await desk.press("f")
+        await desk.shows("line 3 is gone · “Drop the old one” · keep it", "was line 2, now 3", "which table?")
+        await desk.press("c", "c")  # the remark whose line is gone stands first
+        await desk.shows("✓ line 3 is gone")
+
+
+async def test_a_question_back_leaves_the_request_open(team: MemoryTeam) -> None:
+    plan = hand_in_plan(team, content=PLAN)
+    async with opened(team) as desk:
+        await desk.press("f", "question_mark")
+        await desk.form()
+        await desk.shows("goes on waiting for you")
+        await desk.type("How do we roll back?")
+        await desk.press("ctrl+s")
+        await desk.shows("asked back a moment ago")
+        requests.answer(Caller(team, AUTHOR), request_id=plan, content="With the copy of before")
+        await desk.shows("With the copy of before")
+    assert [message.type for message in team.snapshot().messages].count("request_askback") == 1
+    assert not verdicts(team)
+
+
+def ask(team: MemoryTeam, command: str = "make test") -> str:
+    """A permission of the author; its id."""
+    asked = asking.ask_permission(Caller(team, AUTHOR), tool="Bash", input={"command": command}, directory="/srv/atlas")
+    assert asked.request_id is not None
+    return asked.request_id
+
+
+def answers(team: MemoryTeam) -> int:
+    """How many permissions were answered."""
+    return sum(message.type == "permission_response" for message in team.snapshot().messages)
+
+
+async def test_a_grant_is_shown_and_tried_before_it_is_on_and_can_be_recalled(team: MemoryTeam) -> None:
+    requests.approve(Caller(team, LEAD), request_id=ask(team))
+    ask(team, "rm -r build")
+    async with opened(team, me=LEAD) as desk:
+        await desk.press("right", "end")
+        await desk.shows("make test")
+        await desk.press("A")
+        await desk.form()
+        await desk.shows("may use Bash in /srv/atlas: make test", "would have answered 1, differed from you in 0")
+        await desk.press("enter")
+        await desk.shows("The grant is on")
+        ask(team)
+        assert answers(team) == 2, "the very same is answered"
+        ask(team, "make test all")
+        assert answers(team) == 2, "nothing else is"
+        await desk.press("ctrl+g")
+        await desk.form()
+        await desk.shows("Grants in force", "used 1 times")
+        await desk.press("2", "enter")
+        await desk.shows("The grant is recalled")
+        ask(team)
+    assert answers(team) == 2
+
+
+async def test_permissions_of_one_cause_are_one_row_and_one_verdict_answers_those_that_are_listed(
+    team: MemoryTeam,
+) -> None:
+    listed = [ask(team, f"git push origin branch-{number}") for number in range(3)]
+    other = ask(team, "rm -r build")
+    async with opened(team, me=LEAD) as desk:
+        await desk.shows("Needs you · 4", "3 alike: Bash: git push origin branch-0", "branch-2")
+        await desk.press("a")
+        await desk.form()
+        await desk.shows("Approve 3", "branch-0", "branch-1", "branch-2")
+        late = ask(team, "git push origin branch-3")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: answers(team) == 3, "three answers")
+        await desk.shows("git push origin branch-3")
+    answered = {message.request_id for message in team.snapshot().messages if message.type == "permission_response"}
+    assert answered == set(listed)
+    assert not answered & {late, other}
+
+
+async def test_enter_lists_what_is_alike_as_rows_of_their_own(team: MemoryTeam) -> None:
+    for number in range(3):
+        ask(team, f"git push origin branch-{number}")
+    async with opened(team, me=LEAD) as desk:
+        await desk.shows("3 alike")
+        await desk.press("enter", "a")
+        await desk.form()
+        await desk.press("enter")
+        await desk.until(lambda: answers(team) == 1, "one answer")
+
+
+async def test_beside_a_request_stands_what_was_decided_on_the_same_before_and_what_came_of_it(
+    team: MemoryTeam,
+) -> None:
+    first = ask(team)
+    requests.approve(Caller(team, LEAD), request_id=first, note="but only there")
+    ran = {"user": "go on", "calls": [{"tool": "Bash", "subject": "make test", "state": "exit 2"}]}
+    again = {"input": {"command": "make test"}, "directory": "/srv/atlas", "why": ran}
+    asking.ask_permission(Caller(team, AUTHOR), tool="Bash", **again)  # type: ignore[arg-type]
+    async with opened(team, me=LEAD) as desk:
+        await desk.shows(
+            "decided on the same before", "approved by ceo", "but only there · then", "exit 2  Bash: make test"
+        )
