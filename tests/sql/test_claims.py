@@ -106,3 +106,13 @@ def test_a_claim_that_ran_out_is_handed_out_again_and_the_late_worker_refused(te
     assert refused is not None
     acknowledge(caller, ids=[second.message_id], token=str(second.envelope("token")))
     assert [message.status for message in team.snapshot().messages] == ["read"]
+
+
+def test_a_queue_that_is_only_received_from_stays_small(empty_place: str, opened: Open) -> None:
+    create_database(empty_place, f"{SETTINGS}active_messages_max: 2\n")
+    team = opened(empty_place)
+    put(team, *[make_message(number, to="architect") for number in range(40)])
+    for _ in range(40):
+        assert len(receive(Caller(team, "architect"), agent="architect", limit=1).messages) == 1
+    assert len(team.snapshot().messages) < 15
+    assert len(team.history().messages) == 40

@@ -81,6 +81,14 @@ _INDEXES = {
     },
 }
 """Name of a table -> name of an index -> its columns."""
+IS_GROUP = "replace(recipient, ',', '') <> recipient"
+"""Whether a row is for several, in words that both databases take for an index."""
+_WAITING = {
+    "team_console_waiting": ("recipient", "(recipient, status)"),
+    "team_console_groups": ("recipient", f"(status) WHERE {IS_GROUP}"),
+    "team_console_kinds": ("message_type", "(message_type)"),
+}
+"""Name of an index of `agent_message` -> a column that it needs, and what it is of."""
 NO_RIGHT = "42501"
 """SQLSTATE of a refusal for want of a right."""
 HIDDEN = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"
@@ -199,7 +207,10 @@ def _index_waiting(connection: Connection) -> None:
     """Only its owner may index a table; without the index everything works, if slower."""
     connection.run("SAVEPOINT waiting")
     try:
-        connection.run(f"CREATE INDEX IF NOT EXISTS team_console_waiting ON {MESSAGES} (recipient, status)")
+        columns = {column.name for column in connection.columns(MESSAGES)}
+        for name, (needed, indexed) in _WAITING.items():
+            if needed in columns:
+                connection.run(f"CREATE INDEX IF NOT EXISTS {name} ON {MESSAGES} {indexed}")
     except connection.error as error:
         if not str(getattr(error, "sqlstate", "")).startswith(_MAY_NOT):
             raise
@@ -238,8 +249,16 @@ class Shape(Struct, frozen=True):
     @property
     def id(self) -> str:
         """The id of a row as text, whatever type other programs gave the column."""
-        column = f"{MESSAGES}.message_id"
-        is_text = any(word in self.types["message_id"].lower() for word in ("char", "clob", "text"))
+        return self._as_text("message_id")
+
+    @property
+    def kind(self) -> str:
+        """The type of a message as text."""
+        return self._as_text("message_type")
+
+    def _as_text(self, name: str) -> str:
+        column = f"{MESSAGES}.{name}"
+        is_text = any(word in self.types[name].lower() for word in ("char", "clob", "text"))
         return column if is_text else f"CAST({column} AS TEXT)"
 
     def insertion(self, columns: Iterable[str]) -> str:

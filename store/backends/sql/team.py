@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shlex
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -46,8 +45,8 @@ from team_console.store.backends.sql.settings import (
     write_settings,
 )
 from team_console.store.backends.sql.transaction import (
-    MAY_ADDRESS,
     SqlTransaction,
+    may_address,
     restore,
     to_recipient,
 )
@@ -228,7 +227,7 @@ class SqlTeam(Team):
     def addressed(self, agent: str) -> Addressed | None:
         """See `Team.addressed`; what has been read is left out."""
         with self._reading() as (connection, shape):
-            unread = f"{MAY_ADDRESS} AND (status IS NULL OR status <> :read)"
+            unread = may_address("(status IS NULL OR status <> :read)")
             rows = connection.rows(shape.rows(unread), {**to_recipient(agent), "read": Status.READ})
             entries = self._reader.alone(rows)
             anything = connection.first(f"SELECT message_id FROM {MESSAGES} LIMIT 1") is not None
@@ -251,7 +250,7 @@ class SqlTeam(Team):
                 tidy(tx)
         if tidy is None or tx.alone:
             return
-        if secrets.randbelow(5 * tx.config.active_messages_max) < len(tx.changes.archived):
+        if tx.is_tidying_due:
             with suppress(TeamError), self.transaction(actor=actor, action="compact", wait=0.1) as alone:
                 tidy(alone)
 

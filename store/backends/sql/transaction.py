@@ -28,6 +28,7 @@ from team_console.store.backends.sql.schema import (
     ATTACHMENTS,
     AUDIT,
     INBOX,
+    IS_GROUP,
     MESSAGES,
     NOTES,
     STATE,
@@ -48,12 +49,21 @@ from team_console.store.protocol.relations import is_answer
 from team_console.store.settings.in_force import on_record
 from team_console.store.settings.team_config import TeamConfig
 
-MAY_ADDRESS = "(recipient IN (:recipient, :apart, :decomposed) OR recipient = :everybody OR recipient LIKE '%,%')"
-"""Rows among which are all that are for somebody; the values are those of `to_recipient`."""
+
+def may_address(condition: str) -> str:
+    """Which rows that fit are for somebody, and perhaps for others: by two indexes, so that no look reads all rows.
+
+    The condition stands outside as well, where a row that is waited for is looked at once more. The values are those of
+    `to_recipient` and its own.
+    """
+    ids = f"SELECT message_id FROM {MESSAGES} WHERE"
+    named = "recipient IN (:recipient, :apart, :decomposed, :everybody)"
+    either = f"{ids} {named} AND {condition} UNION ALL {ids} {IS_GROUP} AND {condition}"
+    return f"{MESSAGES}.message_id IN ({either}) AND {condition}"
 
 
 def to_recipient(recipient: str) -> Values:
-    """The values of `MAY_ADDRESS`."""
+    """The values of `may_address`."""
     written = dict(zip(("recipient", "apart", "decomposed"), spellings(recipient), strict=True))
     return {**written, "everybody": ALL}
 
@@ -67,6 +77,8 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 _MANY = 200
 """After so many single looks for ids in one transaction all there are are read at once."""
 _CHUNK = 500
+_TIDY_AFTER = 5
+"""So many times the messages that may stay are added or archived from one tidying to the next."""
 _BESIDE = 20
 """So many more messages than are wanted are asked for at once: other workers may be just being given some."""
 
@@ -106,6 +118,8 @@ class SqlTransaction(Transaction):
         self._looks = 0
         self._archives: dict[str, AbstractSet[str]] = {}
         self._arrivals = 0
+        self.is_tidying_due = False
+        """Whether this is the one of many claims after which the queue is made small again."""
         self._inboxes: dict[str, str | None] = {}
         self._all_archives = False
 
@@ -144,7 +158,8 @@ class SqlTransaction(Transaction):
         if is_whole or not (types and self.alone):
             return self.everything()
         some, values = listed("type", types)
-        entries = self._understood(self.shape.rows(f"{_TYPE} IN {some}"), values)
+        kind = _TYPE if "message" in types else self.shape.kind
+        entries = self._understood(self.shape.rows(f"{kind} IN {some}"), values)
         if any(entry.arrival is None for entry in entries):
             return self.everything()
         return self.changes.apply(in_order(entries))
@@ -175,7 +190,7 @@ class SqlTransaction(Transaction):
         if self.alone:
             return super().reserve(recipient, statuses)
         some, values = listed("status", frozenset(statuses))
-        condition, values = f"{MAY_ADDRESS} AND status IN {some}", {**to_recipient(recipient), **values}
+        condition, values = may_address(f"status IN {some}"), {**to_recipient(recipient), **values}
         read = self._read(condition, values) if enough is None else self._read_enough(condition, values, enough)
         return [message for message in read if message.is_addressed_to(recipient)]
 
@@ -300,6 +315,8 @@ class SqlTransaction(Transaction):
             write_settings(self.connection, changes.settings)
         if self.to_record is not None:
             write_pointer(self.connection, known.seq + 1, self.to_record, self.place)
+        step = _TIDY_AFTER * self.config.active_messages_max
+        self.is_tidying_due = known.arrivals // step < self._arrivals // step
         records, key = with_recorded(changes, self.config), self.config.key
         lines = audit_rows(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
         self._insert(AUDIT, lines)
