@@ -378,25 +378,17 @@ def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]
 
 
 def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
-    # Messages may share an id (D26): what is the same object did not change, and only the rest is matched by ids.
-    stayed = set(map(id, before.messages)) & set(map(id, after.messages))
-    old = [message for message in before.messages if id(message) not in stayed]
-    by_id: dict[str, list[Message]] = {}
-    for message in reversed(old):
-        by_id.setdefault(message.message_id, []).append(message)
+    old = {message.message_id: message for message in before.messages}
     for message in after.messages:
-        if id(message) in stayed:
-            continue
-        if not (known := by_id.get(message.message_id)):
+        known = old.pop(message.message_id, None)
+        if known is None:
             facts = {"status": message.status, "priority": message.priority, "summary": said_in(message)}
             yield TeamChange(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
-        else:
-            yield from _progress(at, known.pop(), message)
-    left = {id(message) for messages in by_id.values() for message in messages}
-    for message in (message for message in old if id(message) in left and after.is_known):
-        yield TeamChange(
-            at, "gone", f"gone from the queue: {_about(message)}", {**_facts(message), "was": message.status}
-        )
+        elif known is not message:
+            yield from _progress(at, known, message)
+    for message in old.values() if after.is_known else ():
+        text = f"gone from the queue: {_about(message)}"
+        yield TeamChange(at, "gone", text, {**_facts(message), "was": message.status})
 
 
 def _progress(at: str, was: Message, message: Message) -> Iterator[TeamChange]:

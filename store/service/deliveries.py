@@ -363,19 +363,15 @@ def forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> Forecast:
         TeamError: `STORE_UNREADABLE`.
     """
     snapshot = readable(caller.team.snapshot())
-    wanted = dict.fromkeys(ids)
-    live: dict[str, list[Message]] = {}
-    for message in snapshot.messages:
-        if message.message_id in wanted:
-            live.setdefault(message.message_id, []).append(message)
+    live = {message.message_id: message for message in snapshot.messages}
     possible, refused = [], {}
-    for message_id in wanted:
-        for named in live.get(message_id) or (None,):
-            refusal = _refusal(snapshot.config, remedy, message_id, named, caller.actor, snapshot.taken_at)
-            if named is not None and refusal is None:
-                possible.append(named)
-            elif refusal is not None:
-                refused[message_id] = refusal.message
+    for message_id in dict.fromkeys(ids):
+        named = live.get(message_id)
+        refusal = _refusal(snapshot.config, remedy, message_id, named, caller.actor, snapshot.taken_at)
+        if named is not None and refusal is None:
+            possible.append(named)
+        elif refusal is not None:
+            refused[message_id] = refusal.message
     return Forecast(remedy, tuple(possible), refused)
 
 

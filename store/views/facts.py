@@ -420,7 +420,7 @@ class Facts(Struct, frozen=True):
         problems: What is wrong with the store.
         dropped: Messages that wait to be taken into the queue.
         live, past: The queue in stored order; the messages known that left it.
-        ids: How many live messages have each id.
+        ids: Those of the live messages.
         team: Who is a member, and who was.
         unanswered: Agent -> messages it has read and not answered.
         failed: Deliveries the router gave up.
@@ -437,7 +437,7 @@ class Facts(Struct, frozen=True):
     dropped: tuple[Message, ...]
     live: Sequence[PlacedMessage]
     past: Sequence[PlacedMessage]
-    ids: Mapping[str, int]
+    ids: frozenset[str]
     seen: LastSeen
     team: Membership
     stops: Mapping[str, Stop]

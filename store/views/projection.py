@@ -190,7 +190,7 @@ class Projection:
             dropped=snapshot.dropped,
             live=live,
             past=tuple(self._past.values()),
-            ids=Counter(entry.message.message_id for entry in live),
+            ids=frozenset(entry.message.message_id for entry in live),
             seen=seen,
             team=team,
             stops=shutdowns(config, team, _named(known, SHUTDOWN), self._recorded),
