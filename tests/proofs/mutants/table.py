@@ -440,7 +440,7 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "archives-searched-once": guard(
         giving(None),
-        "store/test_counted_growth.py::test_the_work_of_a_verb_grows_no_faster_than_the_queue[clear, everything]",
+        "store/test_counted_growth.py::test_the_work_of_a_verb_grows_no_faster_than_the_queue[receive, everything]",
     ),
     "copies-count-once": guard(
         only_argument(0),
