@@ -141,24 +141,27 @@ class QueueText:
         if cut is None:
             return cls.blank_file(data) if _EMPTY(data) else _read_whole(data, known)
         entries: list[Entry] = []
+        whole: QueueText | None = None
+        is_tried = False
         for number, raw in enumerate(cut.pieces):
             if progress is not None and number % 256 == 0 and not progress(number, len(cut.pieces)):
                 raise InterruptedError("reading was stopped")
             found = known.get(raw)
             entries.append(found if found is not None and not found.tied else Entry.read(raw))
-        kinds = {entry.error.kind for entry in entries if entry.error is not None}
-        if kinds - {Kind.MEANING} or _SIGN.search(cut.tail):
-            try:
-                whole = _read_whole(data, known)
-                if Kind.SYNTAX in kinds or len(whole.entries) != len(entries) or _SIGN.search(cut.tail):
-                    return whole
-                entries = [
-                    Entry(raw, _same_object(known.get(raw), entry.outcome), tied=True) if _SIGN.search(raw) else alone
-                    for raw, entry, alone in zip(cut.pieces, whole.entries, entries, strict=True)
-                ]
-            except TextError:
-                if cut.is_doubtful:
-                    raise
+            error = entries[-1].error
+            if error is not None and error.kind is not Kind.MEANING and not is_tried:
+                whole, is_tried = cut.whole(known), True
+            if error is not None and error.kind is Kind.SYNTAX and whole is not None:
+                return whole
+        if _SIGN.search(cut.tail) and not is_tried:
+            whole = cut.whole(known)
+        if whole is not None:
+            if len(whole.entries) != len(entries) or _SIGN.search(cut.tail):
+                return whole
+            entries = [
+                Entry(raw, _same_object(known.get(raw), entry.outcome), tied=True) if _SIGN.search(raw) else alone
+                for raw, entry, alone in zip(cut.pieces, whole.entries, entries, strict=True)
+            ]
         return cls(cut.head, entries, cut.tail, cut.style, data=data)
 
     @classmethod
@@ -394,6 +397,19 @@ class _Cut(Struct, frozen=True):
     style: Style
     is_doubtful: bool = False
     """Whether items may belong to another list, unless they stand in a quote."""
+
+    def whole(self, known: Mapping[bytes, Entry]) -> QueueText | None:
+        """The file read as one document; None where it is none, and columns have to do.
+
+        Raises:
+            TextError: Columns may not do, because of another list.
+        """
+        try:
+            return _read_whole(b"".join([self.head, *self.pieces, self.tail]), known)
+        except TextError:
+            if self.is_doubtful:
+                raise
+            return None
 
 
 def _cut(data: bytes) -> _Cut | None:
