@@ -187,7 +187,7 @@ _KEYS = {
     **{"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc", "shift+tab": "⇧tab"},
     **{"left_square_bracket": "[", "right_square_bracket": "]", "vertical_line": "|"},
     **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "right": "→", "left": "←", "f1": "F1", "f2": "F2"},
-    **{"full_stop": ".", "less_than_sign": "<", "greater_than_sign": ">"},
+    **{"full_stop": ".", "semicolon": ";", "less_than_sign": "<", "greater_than_sign": ">"},
 }
 
 
@@ -318,6 +318,12 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
         help="Choose a theme; each shows while the cursor is on it.",
     ),
     _console(
+        id="teams",
+        keys=("ctrl+t",),
+        label="teams",
+        help="All teams that are found here, with what waits in each; enter goes there.",
+    ),
+    _console(
         id="suspend",
         keys=("ctrl+z",),
         label="suspend",
@@ -394,6 +400,12 @@ LOOK_ACTIONS: tuple[Action, ...] = (
         keys=("T",),
         label="shutdown",
         help="Watch the shutdown of the team: who was asked, agreed, refused, ended, and who is left.",
+    ),
+    _in_help(
+        id="said",
+        keys=("semicolon",),
+        label="said last",
+        help="Read again the last ten things that the console said.",
     ),
     _look(
         id="snooze",

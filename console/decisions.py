@@ -29,6 +29,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 if TYPE_CHECKING:
+    from team_console.console.preferences import Preferences
     from team_console.widgets.form import Form
 
 
@@ -370,8 +371,12 @@ class Workspace(Protocol):
         read_only: The human asked for a console that cannot write.
         redraw: Reads the team again and draws every cell anew.
         left_at: When the human was here before; None when that is not known.
+        preferences: What the human chose.
+        last_said: When, how serious and what the console said, the newest first.
     """
 
+    preferences: Preferences
+    last_said: Sequence[tuple[datetime, str, str]]
     caller: Caller
     drafts: Drafts
     background: Background
@@ -384,6 +389,9 @@ class Workspace(Protocol):
     @property
     def app(self) -> App[Any]:
         """The running application."""
+
+    def action_perform(self, name: str) -> None:
+        """Do an action of the registry, or the human's own command `own:NUMBER`."""
 
     @property
     def pane(self) -> Pane[Any]:

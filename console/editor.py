@@ -40,13 +40,16 @@ def edit_text(app: App[Any], text: str, *, suffix: str) -> str:
         return _text_of(path)
 
 
-def view_text(app: App[Any], text: str) -> str:
+def view_text(app: App[Any], text: str, *, pager: bool = False) -> str:
     """Show safe `text` in the human's own editor, in `PAGER` where none is set; returns what there is to say of it.
+
+    Args:
+        pager: Show it in the pager, whether an editor is set or not.
 
     Raises:
         TeamError: `SPAWN_FAILED` as for `edit_text`.
     """
-    command = editor_command("VISUAL", "EDITOR", "PAGER", usual="less")
+    command = editor_command(*(("PAGER",) if pager else ("VISUAL", "EDITOR", "PAGER")), usual="less")
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
         path = Path(folder, "text.md")
         path.write_bytes(text.encode())
@@ -64,6 +67,11 @@ def pipe_text(app: App[Any], text: str, command: str) -> str:
     Raises:
         TeamError: `SPAWN_FAILED` when there is no shell, or the terminal cannot be given away.
     """
+    return run_in_terminal(app, command, text)
+
+
+def run_in_terminal(app: App[Any], command: str, text: str | None = None) -> str:
+    """Run a command line in a shell that has the terminal, its input too without `text`; as `pipe_text`."""
     status, trouble = _run(app, ["/bin/sh", "-c", command], text)
     if trouble:
         raise TeamError(Code.SPAWN_FAILED, f"the shell cannot be run: {trouble}", "Try again.")

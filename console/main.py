@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
@@ -241,6 +241,7 @@ class MainScreen(Screen[None]):
         self._panes: dict[Mode, Pane[Any]] = {}
         self._shown: dict[Mode, ScreenState] = {}
         self.toasts = Toasts(lambda: self.app)
+        self.last_said: Sequence[tuple[datetime, str, str]] = self.toasts.last
         self.forms = StandingForms(self, lambda: self.pane)
         self.situation = ScreenState()
         self.busy = ""
@@ -297,6 +298,8 @@ class MainScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Begin where the human was."""
+        for number, command in enumerate(self.preferences.commands):
+            self.app.bind(command.key, f"screen.perform('own:{number}')", description=command.name, show=False)
         self.set_class(self.mode is Mode.AGENTS, "-roster")
         self.pane.focus_first()
         self.show(self.situation, self.now)
@@ -555,6 +558,9 @@ class MainScreen(Screen[None]):
 
     def action_perform(self, name: str) -> None:
         """Do an action of the registry, or say why not; one that decides only once what it is about is drawn."""
+        if name.startswith("own:"):
+            self._run_own(int(name.removeprefix("own:")))
+            return
         action = BY_ID[name]
         if not self._is_drawn and action.group is not Group.CONSOLE:
             return
@@ -564,6 +570,13 @@ class MainScreen(Screen[None]):
         self.pane.draw_now()
         self._undrawn += 1  # until then keys wait: what they are meant for is about to change
         self.call_after_refresh(self._do_drawn, action, _LOOKS)
+
+    def _run_own(self, number: int) -> None:
+        """Run the human's own command on what is chosen."""
+        from team_console.console.commands.own import run_own  # few humans have one
+
+        if self._is_drawn and self.app.screen is self:
+            run_own(self, self.subject(), self.preferences.commands[number])
 
     def _do_drawn(self, action: Action, looks: int) -> None:
         waits, pane = False, self.pane

@@ -141,15 +141,17 @@ class ActionProvider(Provider):
         view = screen.view if isinstance(screen, MainScreen) else None
         if not isinstance(screen, MainScreen) or view is None:
             return
+        for number, command in enumerate(screen.preferences.commands):
+            yield command.name, partial(screen.action_perform, f"own:{number}"), f"{command.key}  a command of your own"
         for row in view.roster:
             yield f"agent {safe_line(row.name, 64)}", partial(screen.go_to_agent, row.name), "its inbox"
         for request in view.requests:
             if request.is_open:
-                name = f"request {safe_line(request.request_id, 80)} · {safe_line(request.title, 80)}"
+                name = f"{safe_line(request.title, 80)} · {request.kind} of {safe_line(request.asker, 64)}"
                 yield (
                     name,
                     partial(screen.go_to_row, Mode.REQUESTS, request.key),
-                    f"{request.kind} of {safe_line(request.asker, 64)}",
+                    safe_line(request.request_id, 80),
                 )
         for location in self._teams:
             yield f"team {safe_line(location, 200)}", partial(self._switch, location), "leave this team for it"

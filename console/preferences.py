@@ -48,6 +48,49 @@ class Notices(Struct, frozen=True):
 _NOTICE_FLAGS = ("title", "status", "progress", "bell", "desktop", "read_only")
 
 
+OUTPUTS = ("pager", "toast", "terminal", "none")
+PLACEHOLDERS = re.compile(r"\{(id|agent|file|text)\}")
+
+
+class OwnCommand(Struct, frozen=True):
+    """A command of the user's own.
+
+    Attributes:
+        key: The key that runs it.
+        run: A line for the shell, in which `{id}`, `{agent}`, `{file}` (its text in a file) and `{text}` become words.
+        output: Where its output goes: `pager`, `toast`, `terminal` (it has the terminal meanwhile) or `none`.
+        label: What `?` and the palette call it.
+    """
+
+    key: str
+    run: str
+    output: str = OUTPUTS[0]
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called: its label, else its line."""
+        return safe_line(self.label or self.run, 60)
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The names of those that it has."""
+        return tuple(dict.fromkeys(PLACEHOLDERS.findall(self.run)))
+
+
+def quoted_placeholder(run: str) -> str:
+    """The first placeholder that stands in quotes, where its own quotes would end them; empty for none."""
+    quote, place = "", 0
+    while place < len(run):
+        if quote and (found := PLACEHOLDERS.match(run, place)):
+            return found[0]
+        letter = run[place]
+        place += 1 + (letter == "\\" and quote != "'")
+        if letter in "'\"`" and quote in ("", letter):
+            quote = "" if quote else letter
+    return ""
+
+
 class Preferences(Struct, frozen=True):
     """All a user may choose.
 
@@ -61,6 +104,7 @@ class Preferences(Struct, frozen=True):
         columns: Mode -> the columns its rows have.
         sort: Mode -> what its rows are sorted by.
         filters: Name -> the query that `@name` stands for in a filter.
+        commands: Commands of the user's own.
     """
 
     theme: str = ""
@@ -72,6 +116,7 @@ class Preferences(Struct, frozen=True):
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sort: Mapping[str, str] = field(default_factory=dict)
     filters: Mapping[str, str] = field(default_factory=dict)
+    commands: tuple[OwnCommand, ...] = ()
     notices: Notices = field(default_factory=Notices)
 
     def hidden(self, mode: str) -> frozenset[str]:
@@ -198,6 +243,7 @@ class _Reader:
             "columns": lambda value: self._table(value, "columns", COLUMNS, self._columns),
             "sort": lambda value: self._table(value, "sort", SORTS, self._sort),
             "filters": self._filters,
+            "commands": self._commands,
             "notices": self._notices,
         }
         for name, value in given.items():
@@ -278,6 +324,36 @@ class _Reader:
             except TeamError as error:
                 self._note("filters", name, f"{safe_line(name, 60)}: {error.message}", error.hint)
         return saved
+
+    def _commands(self, value: Any) -> tuple[OwnCommand, ...] | None:
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self._note("", "commands", "commands is a list of tables", "Begin each with [[commands]].")
+            return None
+        return tuple(filter(None, map(self._command, value)))
+
+    def _command(self, given: Mapping[str, Any]) -> OwnCommand | None:
+        wrong = next((name for name in given if name not in OwnCommand.__struct_fields__), None)
+        if wrong is not None:
+            self._unknown("commands", wrong, OwnCommand.__struct_fields__)
+            return None
+        key, run, output = given.get("key"), given.get("run"), given.get("output", OUTPUTS[0])
+        label = given.get("label", "")
+        taken = {each: name for name, usual in self._actions.items() for each in usual}
+        if not isinstance(key, str) or not _is_key(key):
+            self._note("commands", "key", "each command has a key", 'Such as key = "F" or key = "ctrl+x".')
+        elif key in taken:
+            self._note("commands", "key", f"{safe_line(key, 20)} is the key of {taken[key]} already", "Choose another.")
+        elif not isinstance(run, str) or not run.strip() or "\0" in run:
+            self._note("commands", "run", "run is a line for the shell", 'Such as run = "git log --oneline".')
+        elif inside := quoted_placeholder(run):
+            self._note("commands", "run", f"{inside} stands in quotes", "Write it without: it is quoted by itself.")
+        elif output not in OUTPUTS:
+            self._note("commands", "output", f"output is one of {', '.join(OUTPUTS)}")
+        elif not isinstance(label, str):
+            self._note("commands", "label", "label is a few words")
+        else:
+            return OwnCommand(key, run, output, label)
+        return None
 
     def _columns(self, mode: str, value: Any) -> tuple[str, ...] | None:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
@@ -419,6 +495,17 @@ def _lines(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> 
     yield from [f"{name} = {_text(query)}" for name, query in preferences.filters.items()] or (
         '# late = "is:open is:late -from:architect"',
     )
+    yield from ("", "# A command of your own on a key; {id} {agent} {file} {text} become quoted words of the shell.")
+    for command in preferences.commands:
+        yield "[[commands]]"
+        yield from (f"{name} = {_text(getattr(command, name))}" for name in OwnCommand.__struct_fields__)
+    if not preferences.commands:
+        yield from (
+            "# [[commands]]",
+            '# key = "F"',
+            '# run = "grep -n TODO {file}"',
+            '# output = "pager"    # ' + ", ".join(OUTPUTS),
+        )
     yield from ("", "[keys]")
     for name, keys in actions.items():
         own = preferences.keys.get(name)

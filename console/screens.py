@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from time import monotonic
@@ -148,6 +149,27 @@ class DigestScreen(ReadingScreen):
         return Document(key="digest", title=self.TITLE_WORDS, headline=head, blocks=tuple(blocks))
 
 
+# What the console said last, over the whole screen.
+
+
+class SaidScreen(ReadingScreen):
+    """The last things that were said in a line at the bottom, the newest first."""
+
+    TITLE_WORDS: ClassVar[str] = "Said last"
+    HELP = "The last ten things that stood in the line at the bottom."
+
+    def document(self, view: View) -> Document:
+        """All of them."""
+        now, blocks = self.workspace.caller.team.clock(), []
+        for at, severity, text in self.workspace.last_said:
+            tone = {"error": "bad", "warning": "warn"}.get(severity, "")
+            first, *more = text.split("\n")
+            lines: tuple[Line, ...] = (((f"{clock_time(at, now)}  ", "muted"), (first, tone)),)
+            blocks.append(Lines((*lines, *(((f"  {line}", tone),) for line in more)), indent=10))
+        nothing = Lines((((("Nothing was said yet."), "muted"),),))
+        return Document(key="said", title=self.TITLE_WORDS, blocks=tuple(blocks) or (nothing,))
+
+
 # The shutdown of the team, supervised, over the whole screen.
 
 _CLOCK = 5.0
@@ -282,12 +304,17 @@ class ThemeList(Overlay, ModalScreen[None]):
 _SECONDS, _SECONDS_OF_WARNING = 6.0, 9.0
 
 
+_KEPT = 10
+"""How many of the things said can be read again."""
+
+
 class Toasts:
     """Says things once: a key held down says no ten times, and that is one warning."""
 
     def __init__(self, app: Callable[[], App[Any]], clock: Callable[[], float] = monotonic) -> None:
         self._app, self._clock = app, clock
         self._warned: dict[str, float] = {}
+        self.last: deque[tuple[datetime, str, str]] = deque(maxlen=_KEPT)
 
     def say(self, text: str, *, severity: str = "information") -> None:
         """Say something, a warning that still stands there only once; whatever is in `text`, it is only text."""
@@ -298,4 +325,5 @@ class Toasts:
             return
         if severity == "warning":
             self._warned[text] = moment + seconds
+        self.last.appendleft((datetime.now(UTC), severity, text))
         self._app().notify(text, severity=severity, markup=False, timeout=seconds)  # type: ignore[arg-type]

@@ -164,7 +164,7 @@ FORMS: Mapping[str, Callable[[], Screen[Any]]] = {
     "confirm": lambda: Confirm(
         "Broadcast", ("9 deliveries.", "△ Not listening: architect."), str, verb="Send 9 messages"
     ),
-    "help": lambda: HelpPanel("Needs you", "Move with j and k.", (("Decide", (HelpRow("a", "Say yes."),)),)),
+    "help": lambda: HelpPanel("Needs you", "Move with j and k.", (HelpRow("a", "Say yes.", "Decide"),)),
 }
 
 

@@ -1,69 +1,119 @@
-"""Every key that does something here, with what it does and, for greyed ones, why not now."""
+"""Every key that does something here: what is typed filters them, enter runs the one under the cursor."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import ClassVar
+
 from msgspec import Struct
-from team_console.widgets.detail import Detail
-from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.fields import Field
 from team_console.widgets.overlay import Overlay
+from team_console.widgets.row_list import Drawing, Headings, RowList
 from team_console.widgets.text import Line, pad
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widgets import Input, Static
 
-_KEY, _TEXT = 12, 66
-"""Cells of the column of keys and of the one beside it."""
+_KEY = 12
+"""Cells of the column of keys."""
 
 
 class HelpRow(Struct, frozen=True):
-    """A key, what it does, and why it cannot be used now; empty when it can."""
+    """A key and what it does.
+
+    Attributes:
+        group: The heading that it stands below.
+        why_not: Why it cannot be used now; empty when it can.
+        action: Its id, for enter; empty for a key that only the list itself takes.
+    """
 
     key: str
     text: str
+    group: str = ""
     why_not: str = ""
+    action: str = ""
 
 
-class HelpPanel(Overlay, ModalScreen[None]):
-    """Sections of keys; it scrolls like any document."""
+class HelpPanel(Overlay, ModalScreen[str]):
+    """The keys of this place by group, and a line to filter them; its result is the action that was chosen."""
 
     DEFAULT_CSS = """
     HelpPanel { align: center middle; background: $background 60%; }
-    HelpPanel > .help--box { width: 84; max-width: 96%; height: 90%; background: $surface; border: round $accent;
+    HelpPanel > .help--box { width: 100; max-width: 96%; height: 90%; background: $surface; border: round $accent;
         border-title-color: $text-accent; border-title-style: bold; border-subtitle-color: $text-muted; }
-    HelpPanel Detail { height: 1fr; }
+    HelpPanel Static { height: auto; color: $text-muted; padding: 0 1; }
+    HelpPanel RowList { height: 1fr; }
     """
-    BINDINGS = [Binding("escape,q,question_mark", "dismiss", "Close", show=False)]
-    HELP = "All keys of this place."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", show=False),
+        Binding("up", "move(-1)", "Up", show=False, priority=True),
+        Binding("down", "move(1)", "Down", show=False, priority=True),
+        Binding("pageup", "page(-1)", "Page up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "Page down", show=False, priority=True),
+    ]
+    HELP = "All keys of this place. What you type filters them, enter runs the one under the cursor."
 
-    def __init__(self, title: str, intro: str, sections: tuple[tuple[str, tuple[HelpRow, ...]], ...]) -> None:
+    def __init__(self, title: str, intro: str, rows: tuple[HelpRow, ...]) -> None:
         super().__init__()
-        self._title, self._intro, self._sections = title, intro, sections
+        self._title, self._intro, self._rows = title, intro, rows
 
     def compose(self) -> ComposeResult:
-        """A box with one scrolled document."""
+        """The line to filter by, and the keys."""
         with Container(classes="help--box") as box:
             box.border_title = Content(f"Keys · {self._title}")
-            box.border_subtitle = Content("j k scroll · esc back")
-            yield Detail()
+            box.border_subtitle = Content("type to filter · enter run · esc back")
+            yield Field(placeholder="such as: reject, mark, ctrl")
+            if self._intro:
+                yield Static(Content(self._intro), markup=False)
+            yield RowList[HelpRow](_name, _lines, markable=False, headings=Headings(lambda row: row.group, _heading))
 
     def on_mount(self) -> None:
-        """Show the keys."""
-        blocks: list[Block] = [Lines((((self._intro, "muted"),),))] if self._intro else []
-        for title, rows in self._sections:
-            blocks += [Heading(title), Lines(tuple(line for row in rows for line in _lines(row)), indent=_KEY)]
-        detail = self.query_one(Detail)
-        detail.show(Document(key="help", title="", blocks=tuple(blocks)))
-        detail.focus()
+        """Show all."""
+        self.query_one(Field).focus()
+        self._show("")
+
+    def action_move(self, by: int) -> None:
+        """Go to another row."""
+        self.query_one(RowList).action_move(by)
+
+    def action_page(self, by: int) -> None:
+        """Go a page on."""
+        self.query_one(RowList).action_page(by)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self._show(event.value)
+
+    def _show(self, words: str) -> None:
+        wanted = words.casefold().split()
+        found = (row for row in self._rows if all(word in f"{row.key} {row.text}".casefold() for word in wanted))
+        empty: tuple[Line, ...] = ((("No key here does that; ", "muted"), (":", "key"), (" finds more.", "muted")),)
+        rows = self.query_one(RowList)
+        rows.set_rows(tuple(found), now=datetime.now(UTC), empty=empty)
+        rows.begin_at_top()
+
+    @on(Input.Submitted)
+    @on(RowList.Opened)
+    def _chosen(self) -> None:
+        row = self.query_one(RowList).cursor_row
+        if row is not None and row.action:
+            self.dismiss(row.action)
 
 
-def _lines(row: HelpRow) -> tuple[Line, ...]:
-    """What the key does, and beside or below it why not now."""
-    key = pad(row.key, _KEY - 1) + " "
-    if not row.why_not:
-        return (((key, "key"), (row.text, "")),)
-    text, why = (row.text, "muted"), f"not now: {row.why_not}"
-    if len(row.text) + len(why) < _TEXT:
-        return (((key, "faint"), text, (f"  {why}", "faint")),)
-    return ((key, "faint"), text), ((" " * _KEY, ""), (why, "faint"))
+def _name(row: HelpRow) -> str:
+    return f"{row.key} {row.text}"
+
+
+def _heading(below: tuple[HelpRow, ...], drawing: Drawing) -> Line:
+    return ((f" {below[0].group}", "section"),)
+
+
+def _lines(row: HelpRow, drawing: Drawing) -> tuple[Line, ...]:
+    """What the key does, and why not now."""
+    why = f"  not now: {row.why_not}" if row.why_not else ""
+    key, tone = ("faint", "muted") if why else ("key", "")
+    return (((pad(row.key, _KEY - 1) + " ", key), (row.text, tone), (why, "faint")),)

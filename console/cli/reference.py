@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from team_console.console.preferences import COLUMNS, DENSITIES, SORTS
+from team_console.console.preferences import COLUMNS, DENSITIES, OUTPUTS, SORTS
 from team_console.store.model.errors import Code
 from team_console.store.model.names import nearest
 from team_console.store.settings.parsing import MEMBER, TABLE, Setting, ValueForm, every_setting
@@ -128,6 +128,10 @@ CONFIG: tuple[SettingRow, ...] = (
     SettingRow("notices.quiet", _TEXTS, "none", "spans of local time without bell, notice and command: 22:00-07:00"),
     SettingRow("notices.read_only", _FLAG, "false", "notices over a read-only team, too"),
     SettingRow("filters.NAME", "a query", "none", "what @NAME stands for in a filter: `/`, and `--find`"),
+    SettingRow("commands.key", "a key", "none", "in each `[[commands]]`: the key of a command of your own"),
+    SettingRow("commands.run", "a line", "none", "for the shell; {id} {agent} {file} {text} become quoted words"),
+    SettingRow("commands.output", "a word", '"pager"', "where its output goes: pager, toast, terminal, none"),
+    SettingRow("commands.label", "words", "none", "what ? and the palette call it"),
     SettingRow("columns.MODE", _TEXTS, "all of them", "the columns of a list beside its titles"),
     SettingRow("sort.MODE", "a column", "its own order", "what a list is sorted by"),
     SettingRow("keys.ACTION", "a key or a list of keys", "see help keys", "the keys of an action"),
@@ -216,6 +220,12 @@ def key_rows() -> Iterator[tuple[str, str, str]]:
         yield written_key(action.keys[0]), action.help, modes
 
 
+_OWN_COMMAND = {
+    **{name: {"type": "string"} for name in ("key", "run", "label")},
+    "output": {"enum": list(OUTPUTS)},
+}
+
+
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of the user's `config.toml`, for editors."""
     from team_console.console.actions import ACTIONS
@@ -230,7 +240,7 @@ def config_schema() -> dict[str, Any]:
     notices: dict[str, Any] = {}
     for row in CONFIG:
         table, _, name = row.path.rpartition(".")
-        if not name.isupper():
+        if not name.isupper() and table != "commands":
             shape = shapes.get(name) or (flag if row.value == _FLAG else words)
             (notices if table else properties)[name] = {**shape, "description": row.meaning}
     keys = {"anyOf": [{"type": "string"}, words]}
@@ -238,6 +248,7 @@ def config_schema() -> dict[str, Any]:
         "notices": _table(notices),
         "columns": _table({mode: {"type": "array", "items": {"enum": list(names)}} for mode, names in COLUMNS.items()}),
         "filters": {"type": "object", "additionalProperties": {"type": "string"}},
+        "commands": {"type": "array", "items": _table(_OWN_COMMAND)},
         "sort": _table({mode: {"enum": list(names)} for mode, names in SORTS.items()}),
         "keys": _table({action.id: {**keys, "description": action.help} for action in ACTIONS}),
     }

@@ -195,16 +195,21 @@ def palette(workspace: Workspace, subject: Subject) -> None:
 
 
 def show_help(workspace: Workspace, subject: Subject) -> None:
-    """All keys of this place."""
-    from team_console.widgets.help_panel import HelpPanel
+    """All keys of this place; the one that is chosen is run."""
+    from team_console.widgets.help_panel import HelpPanel, HelpRow
 
-    sections = [("Move", movement())]
     found = grouped(actions_in(subject.mode, read_only=workspace.cannot_write))
-    sections += [(str(group), tuple(_row(action, subject) for action in some)) for group, some in found.items()]
+    first = [Group.DECIDE, Group.WRITE, Group.DELIVER]
+    rows = [
+        _row(action, subject)
+        for group in sorted(found, key=lambda group: group not in first)
+        for action in found[group]
+    ]
+    commands = enumerate(workspace.preferences.commands)
+    own = [HelpRow(written_key(one.key), one.name, "Your own", action=f"own:{number}") for number, one in commands]
     intro = getattr(workspace.focused, "HELP", "") or ""
-    order = [Group.DECIDE, Group.WRITE, Group.DELIVER]
-    sections.sort(key=lambda section: section[0] not in order)
-    workspace.app.push_screen(HelpPanel(subject.mode.label, intro, tuple(sections)))
+    panel = HelpPanel(subject.mode.label, intro, (*own, *rows, *movement()))
+    workspace.app.push_screen(panel, lambda action: workspace.action_perform(action) if action else None)
 
 
 def movement() -> tuple[HelpRow, ...]:
@@ -216,7 +221,7 @@ def movement() -> tuple[HelpRow, ...]:
     for item in made:
         if item.key not in ("space", "enter"):
             rows.setdefault(item.description, []).extend(item.key.split(","))
-    return tuple(HelpRow(" ".join(written_key(key) for key in keys), words + ".") for words, keys in rows.items())
+    return tuple(HelpRow(" ".join(map(written_key, keys)), f"{words}.", "Move") for words, keys in rows.items())
 
 
 def redraw(workspace: Workspace, subject: Subject) -> None:
@@ -229,6 +234,21 @@ def theme(workspace: Workspace, subject: Subject) -> None:
     from team_console.console.screens import ThemeList
 
     workspace.app.push_screen(ThemeList())
+
+
+def teams(workspace: Workspace, subject: Subject) -> None:
+    """Show all teams, and go to the one that is chosen."""
+    from team_console.console.teams_screen import TeamsScreen
+
+    def go(location: str | None) -> None:
+        if location is None or location == workspace.caller.team.location:
+            return
+        try:
+            workspace.app.switch_team(location)  # type: ignore[attr-defined]
+        except TeamError as error:
+            workspace.toast(f"✗ {safe_line(error.message, 200)}. {safe_line(error.hint, 200)}", severity="error")
+
+    workspace.app.push_screen(TeamsScreen(workspace), go)
 
 
 def suspend(workspace: Workspace, subject: Subject) -> None:
@@ -245,7 +265,7 @@ def _row(action: Action, subject: Subject) -> HelpRow:
     from team_console.widgets.help_panel import HelpRow
 
     why = action.disabled(subject) if action.group is not Group.CONSOLE else None
-    return HelpRow(shown_key(action), action.help, why or "")
+    return HelpRow(shown_key(action), action.help, str(action.group), why or "", action.id)
 
 
 MOVING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
@@ -256,6 +276,7 @@ MOVING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
     "help": show_help,
     "redraw": redraw,
     "theme": theme,
+    "teams": teams,
     "suspend": suspend,
     "quit": leave,
     "other_view": other_view,
@@ -365,4 +386,15 @@ def watch_stops(workspace: Workspace) -> None:
     workspace.app.push_screen(StopsScreen(workspace))
 
 
-WATCHING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {"conversation": conversation, "stops": stops}
+def said(workspace: Workspace, subject: Subject) -> None:
+    """Read again what the console said last."""
+    from team_console.console.screens import SaidScreen
+
+    workspace.app.push_screen(SaidScreen(workspace))
+
+
+WATCHING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
+    "conversation": conversation,
+    "stops": stops,
+    "said": said,
+}

@@ -1,0 +1,130 @@
+"""Commands of the human's own: a line of `config.toml` on a key, with what is read as quoted words of a shell."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from team_console.console.decisions import Workspace
+from team_console.console.editor import run_in_terminal, view_text
+from team_console.console.preferences import PLACEHOLDERS, OwnCommand
+from team_console.console.selection import Subject
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.safe import safe_line, safe_text
+
+_LONGEST = 60.0
+"""Seconds after which a command whose output is shown is ended."""
+_MOST_TEXT = 100_000
+"""Characters that fit into one argument of a program on every system."""
+_LINES = 6
+"""Lines of the output that stand in a toast."""
+
+
+def run_own(workspace: Workspace, subject: Subject, command: OwnCommand) -> None:
+    """Run a command on what is read."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        workspace.toast("Commands of your own run in a terminal, not in a browser.", severity="warning")
+        return
+    try:
+        values = _values(workspace, subject, command)
+    except TeamError as error:
+        workspace.toast(f"✗ {error.message}. {error.hint}", severity="warning")
+        return
+    work = partial(_run, command, values)
+    if command.output == "pager":
+        workspace.background.run(work, None, then=lambda text: _page(workspace, text))
+    elif command.output == "terminal":
+        _in_terminal(workspace, command, values)
+    else:
+        told: Callable[[str], str] = _toast_of if command.output == "toast" else lambda text: ""
+        workspace.background.run(work, told)
+
+
+def _values(workspace: Workspace, subject: Subject, command: OwnCommand) -> dict[str, str]:
+    """What the placeholders stand for.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for one that stands for nothing here, or for what a program would take for an option.
+    """
+    workspace.pane.draw_now()
+    document, selection = workspace.pane.detail.document, subject.selection
+    request, message = selection.request, selection.message
+    text = safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
+    known = {
+        "id": safe_line(
+            request.request_id if request is not None else message.message_id if message is not None else ""
+        ),
+        "agent": safe_line(next(iter(selection.agents), "")),
+        "text": text[:_MOST_TEXT],
+        "file": text,
+    }
+    for name in command.placeholders:
+        if not known[name].strip():
+            raise TeamError(Code.INVALID_FIELD, f"nothing here is its {{{name}}}", "Choose another row.")
+        # guard: own-command-no-option
+        if name != "file" and known[name].startswith("-"):
+            hint = "Use {file} in its place." if name == "text" else "Another program wrote it."
+            raise TeamError(Code.INVALID_FIELD, f"its {{{name}}} begins with -, as an option does", hint)
+    return {name: known[name] for name in command.placeholders}
+
+
+def _line_of(command: OwnCommand, values: dict[str, str], folder: str) -> str:
+    """The command for the shell: each value one word, whatever is in it."""
+    line, words = command.run, dict(values)
+    if "file" in words:
+        path = Path(folder, "text.md")
+        path.write_bytes(words["file"].encode("utf-8", "replace"))
+        words["file"] = str(path)
+    # guard: own-command-quoted
+    return PLACEHOLDERS.sub(lambda found: shlex.quote(words[found[1]]), line)
+
+
+def _run(command: OwnCommand, values: dict[str, str]) -> str:
+    """Its output, made safe; runs in a thread.
+
+    Raises:
+        TeamError: `SPAWN_FAILED` when it could not be run, failed, or took too long.
+    """
+    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
+        line = ["/bin/sh", "-c", _line_of(command, values, folder)]
+        try:
+            done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LONGEST, check=False)
+        except subprocess.TimeoutExpired:
+            what = f"{safe_line(command.run, 60)} took more than {_LONGEST:.0f} s and was ended"
+            raise TeamError(Code.SPAWN_FAILED, what, 'Give long ones output = "terminal".') from None
+        except OSError as error:
+            raise TeamError(Code.SPAWN_FAILED, f"the shell cannot be run: {error.strerror}", "Try again.") from None
+    said = safe_text((done.stdout or done.stderr).decode("utf-8", "replace").strip("\n"))
+    if done.returncode:
+        last = said.rpartition("\n")[2] or "it said nothing"
+        what = f"{safe_line(command.run, 60)} ended with status {done.returncode}: {safe_line(last, 200)}"
+        raise TeamError(Code.SPAWN_FAILED, what, "Run it in a shell to see all of it.")
+    return said
+
+
+def _in_terminal(workspace: Workspace, command: OwnCommand, values: dict[str, str]) -> None:
+    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
+        try:
+            said = run_in_terminal(workspace.app, _line_of(command, values, folder))
+        except TeamError as error:
+            said = f"✗ {safe_line(error.message, 200)}. {safe_line(error.hint, 200)}"
+    if said:
+        workspace.toast(said, severity="warning")
+
+
+def _page(workspace: Workspace, text: str) -> None:
+    try:
+        view_text(workspace.app, text + "\n", pager=True)
+    except TeamError as error:
+        workspace.toast(f"✗ {safe_line(error.message, 200)}. {safe_line(error.hint, 200)}", severity="error")
+
+
+def _toast_of(text: str) -> str:
+    lines = text.split("\n")
+    more = f"\nand {len(lines) - _LINES} more lines" if len(lines) > _LINES else ""
+    return "\n".join(line[:200] for line in lines[:_LINES]) + more if text else "The command ended, and said nothing."

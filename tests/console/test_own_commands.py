@@ -1,0 +1,92 @@
+"""Commands of the human's own run on a key, and whatever is in a text stays one word of the shell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from team_console.console.actions import usual_keys
+from team_console.console.preferences import OwnCommand, check
+
+from tests.console.conftest import hand_in_plan, opened
+from tests.memory_team import MemoryTeam
+
+pytestmark = pytest.mark.anyio
+NASTY = "$(touch owned); `touch owned` '\"; touch owned\n| touch owned & > owned"
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Gives the console one command of the human's own, on F."""
+    monkeypatch.setenv("TEAM_CONSOLE_CONFIG", str(tmp_path / "config.toml"))
+
+    def write(lines: str) -> None:
+        (tmp_path / "config.toml").write_text(f'[[commands]]\nkey = "F"\n{lines}\n', encoding="utf-8")
+
+    return write
+
+
+async def test_a_command_runs_on_its_key_and_what_it_prints_is_a_toast(
+    team: MemoryTeam, config: Callable[[str], None]
+) -> None:
+    request = hand_in_plan(team)
+    config('run = "echo {id} of {agent}; wc -l < {file}"\noutput = "toast"\nlabel = "count lines"')
+    async with opened(team) as desk:
+        await desk.press("F")
+        await desk.until(lambda: any(f"{request} of task-manager\n2" in said for said in desk.toasts), "its output")
+        await desk.press("question_mark")
+        await desk.shows("Your own", "count lines")
+
+
+async def test_what_an_agent_writes_is_never_more_than_words(
+    team: MemoryTeam, config: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hand_in_plan(team, NASTY.partition("\n")[0], NASTY)
+    config('run = "printf %s {text}; cat {file}"\noutput = "toast"')
+    async with opened(team) as desk:
+        await desk.press("F")
+        await desk.until(lambda: any("$(touch owned)" in said for said in desk.toasts), "the text as it is")
+    assert os.listdir(tmp_path) == ["config.toml"]
+
+
+async def test_what_looks_like_an_option_is_not_handed_over(team: MemoryTeam, config: Callable[[str], None]) -> None:
+    hand_in_plan(team, content="--output=/etc/passwd")
+    config('run = "sort {text}"\noutput = "toast"')
+    async with opened(team) as desk:
+        await desk.press("F")
+        await desk.until(lambda: any("begins with -" in said for said in desk.toasts), "why not")
+
+
+async def test_a_command_that_fails_says_so(team: MemoryTeam, config: Callable[[str], None]) -> None:
+    hand_in_plan(team)
+    config('run = "echo no such branch >&2; exit 3"\noutput = "none"')
+    async with opened(team) as desk:
+        await desk.press("F")
+        await desk.until(lambda: any("status 3: no such branch" in said for said in desk.toasts), "the failure")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ('key = "a"\nrun = "x"', "a is the key of approve already"),
+        ('key = "F"\nrun = "echo \'{text}\'"', "{text} stands in quotes"),
+        ('key = "F"\nrun = "echo \\"of {agent}\\""', "{agent} stands in quotes"),
+        ('key = "F"\nrun = "x"\noutput = "screen"', "output is one of"),
+        ('key = "F"', "run is a line for the shell"),
+        ('run = "x"', "each command has a key"),
+        ('key = "F"\nrun = "x"\nwhen = "y"', "[commands] has no when"),
+    ],
+)
+def test_a_mistake_in_a_command_is_named_and_the_command_is_left_out(given: str, said: str) -> None:
+    checked = check(f"[[commands]]\n{given}\n", usual_keys())
+    assert checked.preferences.commands == ()
+    assert any(said in mistake.message for mistake in checked.mistakes)
+
+
+def test_a_command_is_read_whole() -> None:
+    checked = check('[[commands]]\nkey = "F"\nrun = "git show {id} \'a b\'"\n', usual_keys())
+    assert not checked.mistakes
+    assert checked.preferences.commands == (OwnCommand("F", "git show {id} 'a b'"),)
