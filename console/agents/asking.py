@@ -369,6 +369,14 @@ def ask_before(session: ClientSession) -> None:
         ask_human(session)
 
 
+def hold_call(session: ClientSession) -> None:
+    """Hold a call until a human decides; without a verdict it is refused."""
+    ask_human(session)
+    if not session.has_said:
+        words = f"{session.config.lead} has not decided on this, and it is held until then."
+        session.say(specific_reply(session.event.name, permissionDecision="deny", permissionDecisionReason=words))
+
+
 def ask_human(session: ClientSession) -> None:
     """Put what the client asks to the human and print the verdict; nothing where none comes.
 
@@ -376,9 +384,10 @@ def ask_human(session: ClientSession) -> None:
         TeamError: The store's own; then nothing was printed, and the client's own dialog decides.
     """
     granted = session.event.wish is Wish.PERMISSION and is_granted(session.team, session.name)
-    if session.event.wish is None or not (granted or is_human_awaited(session.team)):
+    holds = session.call.holds
+    if session.event.wish is None or not (granted or holds or is_human_awaited(session.team)):
         return
-    needs_human = session.config.wait_for_human == "present"
+    needs_human = session.config.wait_for_human == "present" and not holds
     session.meet_teammate()
     seconds = _seconds(session.call.timeout, session.event.patience)
     asker = new_name()

@@ -343,6 +343,9 @@ _EVENTS: Mapping[str, Sequence[str]] = {
 """Events of each client from which something follows."""
 _SECONDS = {"PermissionRequest": A_DAY, "PreToolUse": A_DAY, "PermissionDenied": 180, "SessionEnd": 5}
 """Seconds for events that take another time than usual: a human may take a day."""
+HOLD = "team-console-hold-"
+"""Begins the name of a script; behind it stands the member's."""
+_ASKING = "asking the human at the team's console"
 _WAITING = {"PermissionRequest", "PermissionDenied"}
 """Events while whose hook the client shows that somebody is asked, to a teammate's terminal too."""
 
@@ -366,6 +369,20 @@ def hook_entries(
     return entries
 
 
+def hold_entries(script: Path, rules: Sequence[str]) -> list[dict[str, Any]]:
+    """Entries that hold what the client's `rules` match until somebody decides: what ends without a verdict is a no.
+
+    A client shows the model the command of a hook that failed: so it names a script, and not who acts for whom.
+    """
+    hook = {"type": "command", "command": f"sh {shlex.quote(str(script))}", "timeout": A_DAY, "onFailure": "block"}
+    return [{"hooks": [{**hook, "if": rule, "statusMessage": _ASKING}]} for rule in rules]
+
+
+def hold_script(command: Sequence[str]) -> str:
+    """The script that they name."""
+    return f"exec env {_line([*command, '--hold', '--timeout', str(A_DAY)])}\n"
+
+
 def hook_command(program: Sequence[str], *, name: str = "", location: str = "") -> list[str]:
     """The words that call the hook for a member of a team; without a name the client's environment says who it is."""
     identity = [f"TEAM_CONSOLE_AS={name}", f"TEAM_CONSOLE_TEAM={location}"] if name else []
@@ -374,6 +391,8 @@ def hook_command(program: Sequence[str], *, name: str = "", location: str = "") 
 
 def member_of(command: object) -> str | None:
     """The member for whom a command calls our hook; None for a command of anybody else."""
+    if isinstance(command, str) and (held := re.search(rf"/{HOLD}([^/\s']+)'?$", command)):
+        return held[1]
     if not isinstance(command, str) or "TEAM_CONSOLE_AS=" not in command or "hook" not in command:
         return None
     try:
@@ -392,7 +411,7 @@ def _entry(event: str, client: str, command: Sequence[str], has_rules: bool) -> 
     words += ["--client", client] if client == codex.CLIENT else []
     hook: dict[str, Any] = {"type": "command", "command": _line(words), "timeout": seconds}
     if event in _WAITING and client == claude_code.CLIENT:
-        hook["statusMessage"] = "asking the human at the team's console"
+        hook["statusMessage"] = _ASKING
     return {"hooks": [hook]}
 
 

@@ -11,6 +11,7 @@ from team_console.console.agents.asking import (
     ask_before,
     ask_human,
     end_requests,
+    hold_call,
     offer_denied,
     undisturbed,
 )
@@ -103,9 +104,10 @@ def _titled(session: ClientSession, reply: Reply) -> Reply | None:
 
 def _before_tool(session: ClientSession) -> None:
     """A call that was allowed once passes; one that the team wants to be asked for is."""
-    if not allow_once(session):
-        session.remember()
-        ask_before(session)
+    if allow_once(session):
+        return
+    session.remember()
+    (hold_call if session.call.holds else ask_before)(session)
 
 
 def _used_tool(session: ClientSession) -> None:

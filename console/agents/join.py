@@ -25,6 +25,7 @@ from team_console.console.agents import claude_code, codex
 from team_console.console.agents.ask_rules import native_rules
 from team_console.console.agents.asking import claude_sessions, facts_of_session
 from team_console.console.agents.client_settings import (
+    HOLD,
     SERVER,
     SERVERS,
     Edit,
@@ -32,6 +33,8 @@ from team_console.console.agents.client_settings import (
     NotEditable,
     Notes,
     block_of,
+    hold_entries,
+    hold_script,
     hook_command,
     hook_entries,
     members_in,
@@ -182,6 +185,7 @@ class Joining(Struct, frozen=True):
     Attributes:
         instructions: What a shell's agent must know.
         rules: What the client is told to ask for, in its own words.
+        hold: What it is told to hold until somebody decides, in its own words.
     """
 
     name: str
@@ -191,6 +195,7 @@ class Joining(Struct, frozen=True):
     home: Path
     instructions: str = ""
     rules: tuple[str, ...] = ()
+    hold: tuple[str, ...] = ()
 
     @property
     def server(self) -> dict[str, Any]:
@@ -270,7 +275,13 @@ def every_place(joining: Joining) -> list[Place]:
     scopes = [(client, scope) for client, scopes in _SCOPES.items() for scope in scopes]
     wanted = [*scopes, (Client.SHELL, Scope.PROJECT)]
     places = [place for client, scope in wanted for place in places_of(client, scope, joining)]
+    places.append(_held(joining))
     return list({place.path: place for place in places}.values())
+
+
+def _held(joining: Joining) -> Place:
+    command = hook_command(joining.program, name=joining.name, location=joining.location)
+    return _own_file(state_folder(), f"joined/{HOLD}{joining.name}", hold_script(command))
 
 
 def refuse_other_scopes(client: Client, scope: Scope, joining: Joining) -> None:
@@ -331,10 +342,15 @@ def _settings_file(home: Path, name: str, joining: Joining, client: str) -> Plac
     is_claude = client == claude_code.CLIENT
     command = hook_command(joining.program, name=joining.name, location=joining.location)
     ours: dict[str, Any] = {"hooks": hook_entries(client, command, has_rules=is_claude)}
+    ours["hooks"]["PreToolUse"] += hold_entries(_script_of(joining.name), joining.hold)
     if is_claude:
         rules = {"ask": list(joining.rules)} if joining.rules else {}
         ours |= {"permissions": {"allow": [_ALLOW_RULE], **rules}, "enabledMcpjsonServers": [SERVER]}
     return Place(home / name, home, settings_edit(joining.name, ours), _EMPTY)
+
+
+def _script_of(name: str) -> Path:
+    return state_folder() / "joined" / f"{HOLD}{name}"
 
 
 def _server_file(home: Path, name: str, joining: Joining) -> Place:
@@ -447,13 +463,23 @@ class Joined(Struct, frozen=True):
     written: bool = True
 
 
-def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project: Path, write: bool) -> Joined:
+def join(
+    caller: Caller,
+    agent: Agent,
+    client: Client,
+    scope: Scope,
+    *,
+    project: Path,
+    write: bool,
+    hold: Sequence[str] = (),
+) -> Joined:
     """Make `agent` a member of the team, and write what the client needs to act as it.
 
     Everything is read and checked before anything is written. Again, it changes nothing.
 
     Args:
         write: False only shows.
+        hold: Rules by which calls wait for a human whether or not one is there: what nobody decides is a no.
 
     Raises:
         TeamError: `INVALID_NAME`, `NOT_PERMITTED` for the lead, for settings that are another member's, and for files
@@ -463,8 +489,12 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
     agent = replace(agent, name=name)
     _refuse_human(config, name)
     rules = config.asked_for(name) if agent.ask_for is None else agent.ask_for
-    joining = _joining(caller.team, name, project, rules)
-    places = places_of(client, scope, joining)
+    joining = _joining(caller.team, name, project, [rule for rule in rules if rule not in hold])
+    if hold and (client is not Client.CLAUDE or not native_rules(hold)):
+        text = "--hold is for claude, and for what a rule of its own can say"
+        raise TeamError(Code.USAGE, text, "For example: --hold push --hold delete")
+    joining = replace(joining, hold=tuple(native_rules(hold)))
+    places = [*places_of(client, scope, joining), *([_held(joining)] if hold else [])]
     steps = _joins(places, joining)
     refuse_other_scopes(client, scope, joining)
     adds = config.declared and name not in config.agents
@@ -479,6 +509,9 @@ def join(caller: Caller, agent: Agent, client: Client, scope: Scope, *, project:
     notes = [*_kept(config, agent), *_notes(client, scope, name, changes)]
     if client in (Client.CLAUDE, Client.CODEX):
         asked = ", ".join(rules) or "nothing"
+        if hold:
+            held = ", ".join(hold)
+            notes.append(f"held until you decide, console or not: {held}; a hook that fails or ends is a no there")
         notes.append(f"while a console is open it asks you for: {asked} (to change it: join {name} --ask-for RULE)")
     return Joined("join", name, adds, changes, tuple(notes), write)
 
@@ -711,15 +744,17 @@ def _every_session(joining: Joining) -> list[Place]:
     marks = f'{shlex.quote(str(names_folder()))}/{RUNNING}"$CLAUDE_CODE_SESSION_ID"'
     running = {"hooks": hook_entries(claude_code.CLIENT, command, condition=f"[ ! -e {marks} ] || ")}
     return [
-        *(_own_file(folder, f"skills/{SERVER}/{name}", content) for name, content in plugin.items()),
+        *(
+            _own_file(folder, f"skills/{SERVER}/{name}", f"{json.dumps(content, indent=2)}\n")
+            for name, content in plugin.items()
+        ),
         Place(folder / "settings.json", folder, settings_edit(EACH, running), _EMPTY),
         _settings_file(codex_home(), "hooks.json", joining, codex.CLIENT),
     ]
 
 
-def _own_file(home: Path, name: str, content: dict[str, Any]) -> Place:
+def _own_file(home: Path, name: str, text: str) -> Place:
     """A file that is ours alone."""
-    text = f"{json.dumps(content, indent=2)}\n"
     return Place(home / name, home, lambda before, notes, joins: (text if joins else "", []))
 
 

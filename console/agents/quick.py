@@ -264,6 +264,7 @@ class Invocation:
         timeout: Seconds after which the client waits no longer, as text.
         wake: Whether to wait for mail and wake the session.
         has_rules: Whether the client's settings hold what a rule of its own can say.
+        holds: Whether the call waits for a human even where none is there, and is refused where none decides.
         has_own_name: Whether the session joined with all others, under a name made for it.
         data: The event.
     """
@@ -276,6 +277,7 @@ class Invocation:
         self.wake = "wake" in options
         self.has_rules = "has_rules" in options
         self.has_own_name = False
+        self.holds = "hold" in options
         self.data = data
 
     @property

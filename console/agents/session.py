@@ -115,6 +115,7 @@ class ClientSession:
         self.event: Event = self.client.event_of(call.data)
         self.files = files or SessionFiles(os.devnull)
         self.token = new_name()
+        self.has_said = False
         self.team = open_team(call.location or None)
         self.config = self.team.config()
         self.me = check_name(call.actor, field="TEAM_CONSOLE_AS")
@@ -198,7 +199,8 @@ class ClientSession:
 
     def say(self, reply: Reply | None) -> bool:
         """Print an answer at once and as a whole; False when nobody takes it any more."""
-        return reply is not None and print_reply(reply)
+        self.has_said = reply is not None and print_reply(reply)
+        return self.has_said
 
     def _names(self) -> list[str]:
         """The member, and the teammates in its session."""

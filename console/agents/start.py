@@ -17,7 +17,7 @@ from team_console.console.agents.session_files import files_of, note_run
 
 _MOST_INPUT = 32 << 20
 _VALUES = {"-t": "team", "--team": "team", "--as": "actor", "--client": "client", "--timeout": "timeout"}
-_FLAGS = {"--wake": "wake", "--has-rules": "has_rules"}
+_FLAGS = {"--wake": "wake", "--has-rules": "has_rules", "--hold": "hold"}
 
 
 def is_hook(words: Sequence[str]) -> bool:
@@ -43,7 +43,7 @@ def run_hook(words: Sequence[str]) -> int:
 
             traceback.print_exception(error)
         # guard: hook-exits-zero
-        return 0
+        return int("--hold" in words)  # where the user chose that a call is held, its client refuses it then
 
 
 def _run(words: Sequence[str]) -> int:
@@ -65,7 +65,7 @@ def _run(words: Sequence[str]) -> int:
         return 0
     note_run(data, session=call.session, agent=call.actor, location=call.location)
     files = files_of(call.session, call.actor, call.location)
-    if not call.wake and needs_nothing(call, files):
+    if not call.wake and not call.holds and needs_nothing(call, files):
         return 0
     from team_console.console.agents.hook import answer_event
 

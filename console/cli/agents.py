@@ -47,6 +47,9 @@ SHOW = flag("--print", "show what would change; write nothing", dest="show")
     arg("--role", "of a new member", choices=[role for role in ROLES if role != "master"]),
     flag("--plan", "a new member hands in plans and works only after approval"),
     arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
+    arg(
+        "--hold", "hold this until you decide, console or not; claude only; repeatable", metavar="RULE", action="append"
+    ),
 )
 def do_join(call: Call) -> int:
     """Make NAME a member, if it is none, and write what its client needs, beside what others put there: hooks, the
@@ -73,8 +76,9 @@ def do_join(call: Call) -> int:
     if not os.path.isdir(folder):
         why = unseen(folder) or "there is no such folder"
         raise TeamError(Code.USAGE, f"--in {folder}: {why}", "Name the project's folder.")
-    scope = Scope(options.scope or "project")
-    return finish_joined(call, join(call.caller, agent, Client(options.client), scope, project=folder, write=write))
+    scope, hold = Scope(options.scope or "project"), parse_rules(options.hold or []) or ()
+    done = join(call.caller, agent, Client(options.client), scope, project=folder, write=write, hold=hold)
+    return finish_joined(call, done)
 
 
 def _join_all(call: Call, *, write: bool) -> int:

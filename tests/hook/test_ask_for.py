@@ -252,3 +252,37 @@ def test_a_rule_that_matches_nothing_is_refused_and_says_why(rule: str, words: s
     findings = desk.team("check", "--json").json["findings"]
     assert [finding for finding in findings if words in finding["message"]]
     assert desk.files() == {}
+
+
+def test_what_is_held_names_nobody_to_the_model_and_is_taken_out_again(desk: Desk) -> None:
+    before = desk.files()
+    done = desk.ok("join", "alice", "--for", "claude", "--hold", "push")
+    assert any(note.startswith("held until you decide") for note in done["notes"])
+    settings = json.loads((desk.project / ".claude" / "settings.json").read_text())
+    held = [hook for entry in settings["hooks"]["PreToolUse"] for hook in entry["hooks"] if "if" in hook]
+    assert {"Bash(git push:*)"} < {hook["if"] for hook in held}
+    assert {hook["onFailure"] for hook in held} == {"block"}
+    assert str(desk.team.folder) not in json.dumps(held)
+    assert "Bash(git push:*)" not in ask_rules(desk)
+    assert {file["change"] for file in desk.ok("join", "alice", "--for", "claude", "--hold", "push")["files"]} == {
+        "unchanged"
+    }
+    desk.ok("leave", "alice")
+    assert desk.files() == before
+    assert desk("join", "ben", "--for", "codex", "--hold", "push").status == 2
+
+
+@pytest.mark.slow
+def test_a_call_that_is_held_waits_for_nobody_and_ends_as_a_no(
+    client: Client, human: Human, office: CommandLine
+) -> None:
+    client.extra = ATTENDED
+    hook = client.begin(BEFORE, "--hold", tool_input=PUSH)
+    office.ok("approve", human.asked()[0]["request_id"])
+    assert said(client.end(hook))["permissionDecision"] == "allow"
+    hook = client.begin(BEFORE, "--hold", tool_input=PUSH)
+    human.asked()
+    assert said(client.escape(hook))["permissionDecision"] == "deny"
+    assert said(client.tell(BEFORE, "--hold", "--timeout", "6", tool_input=PUSH))["permissionDecision"] == "deny"
+    client.location = str(office.folder / "nowhere")  # what fails is no yes either: the client refuses at this status
+    assert client.tell(BEFORE, "--hold", tool_input=PUSH).status == 1

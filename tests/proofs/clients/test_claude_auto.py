@@ -6,7 +6,7 @@ import pytest
 
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
-from tests.proofs.clients.scenario import Scenario, prompt
+from tests.proofs.clients.scenario import AGENT, Scenario, prompt
 from tests.proofs.clients.sessions import READY, Claude
 from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Call, Say, Step
@@ -50,6 +50,25 @@ def test_nobody_at_a_console_leaves_it_to_the_check(set_up: SetUp) -> None:
     scenario.wait_for(client, "That is all.")
     assert (scenario.place.project / "made").is_fifo()
     assert scenario.requests() == []
+
+
+def test_what_is_held_waits_with_nobody_at_a_console_and_fails_as_a_no(set_up: SetUp) -> None:
+    scenario = set_up({"": [(bash("git push"),), (bash("git push again"),), (Say("That is all."),)]})
+    claude = Claude(scenario.place)
+    scenario.verb("join", AGENT, "--for", "claude", "--hold", "push")
+    client = scenario.watch(claude.start())
+    scenario.wait_for(client, READY)
+    prompt(scenario, client, "Push it")
+    scenario.wait(lambda: scenario.states() == [("permission", "open")], "request")
+    scenario.team.rename(scenario.team.with_name("away"))
+    scenario.rest(2.0)
+    scenario.team.with_name("away").rename(scenario.team)
+    scenario.verb("reject", scenario.requests()[0]["request_id"], "--reason", "Not on a Friday")
+    scenario.wait_for_result("Not on a Friday")
+    scenario.wait(lambda: len(scenario.states()) == 2, "second request")
+    scenario.verb("reject", scenario.requests()[0]["request_id"], "--reason", "Nor this")
+    scenario.wait_for(client, "That is all.")
+    assert not any("TEAM_CONSOLE" in result for result in scenario.model.results)
 
 
 def test_a_headless_run_waits_for_the_human(set_up: SetUp) -> None:
