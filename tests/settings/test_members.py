@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.backends.yaml.disk import Disk
+from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.members import add_members, set_member
 from team_console.store.settings.team_config import Agent, TeamConfig
@@ -136,12 +138,10 @@ def test_the_first_listed_member_closes_the_team_and_says_so(elsewhere: CommandL
 
 
 def test_a_failed_commit_puts_the_settings_back(team: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from team_console.store.backends.yaml import session
+    def fails(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "the disk is full")
 
-    def fails(*_: object, **__: object) -> None:
-        raise TeamError(Code.STORE_FAILED, "the disk is full")
-
-    monkeypatch.setattr(session.LockedSession, "write", fails)
+    monkeypatch.setattr(Disk, "open_append", fails)
     path = team.folder / "messenger-config.yaml"
     before = path.read_bytes()
     with pytest.raises(TeamError, match="the disk is full"):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.store.backends.yaml import healing, recovery
+from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.healing import partial_writes
+from team_console.store.backends.yaml.lock import Released, released_text
 from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import heal
@@ -81,18 +82,20 @@ def test_a_piece_that_holds_anything_else_stays(torn: Path) -> None:
     assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(torn).snapshot().problems}
 
 
-def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(torn: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_torn_long_ago_goes_when_healing_is_asked_for(tmp_path: Path) -> None:
     """As an earlier version left it: the message is there again, and what was torn is still beside it."""
-    with monkeypatch.context() as earlier:
-        for module in (healing, recovery):
-            earlier.setattr(module, "partial_writes", lambda *_: [])
-        put(open_yaml(torn), make_message(4))
-    put(open_yaml(torn), make_message(5))
-    assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(torn).snapshot().problems}
-    told = heal(Caller(open_yaml(torn), "ceo"))
+    _team(tmp_path)
+    with open(tmp_path / QUEUE, "a") as queue:
+        queue.write(f"- message_id: {make_message(1).message_id}\n  payload: {{con")
+    found = Disk().stat(tmp_path / QUEUE)
+    assert found is not None
+    (tmp_path / f"{QUEUE}.lock").write_bytes(released_text(Released(len(audit_lines(tmp_path)), found.mark)))
+    put(open_yaml(tmp_path), make_message(5))
+    assert "DAMAGED_ENTRY" in {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
+    told = heal(Caller(open_yaml(tmp_path), "ceo"))
     assert "HEALED_TORN" in {problem.code for problem in told}
-    assert "DAMAGED_ENTRY" not in {problem.code for problem in open_yaml(torn).snapshot().problems}
-    assert sorted(states(open_yaml(torn))) == ["01", "02", "03", "04", "05"]
+    assert "DAMAGED_ENTRY" not in {problem.code for problem in open_yaml(tmp_path).snapshot().problems}
+    assert sorted(states(open_yaml(tmp_path))) == ["01", "02", "03", "05"]
 
 
 @pytest.mark.parametrize(

@@ -200,16 +200,16 @@ def test_history_reads_only_the_end_of_a_long_archive(tmp_path: Path, monkeypatc
     team = open_yaml(tmp_path)
     _archive(team, *range(1, 2001))
     read = 0
-    original = type(team._disk).read
+    original = Disk.read
 
-    def counting(self: object, path: Path, start: int = 0, length: int | None = None) -> object:
+    def counting(self: Disk, path: Path, start: int = 0, length: int | None = None) -> object:
         nonlocal read
-        data, found = original(self, path, start, length)  # type: ignore[arg-type]
+        data, found = original(self, path, start, length)
         read += len(data)
         return data, found
 
     first = team.history(limit=20)
-    monkeypatch.setattr(type(team._disk), "read", counting)
+    monkeypatch.setattr(Disk, "read", counting)
     assert [message.message_id for message in first.messages] == _ids(*range(2000, 1980, -1))
     second = team.history(limit=20, cursor=first.cursor)
     assert [message.message_id for message in second.messages] == _ids(*range(1980, 1960, -1))

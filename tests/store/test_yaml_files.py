@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -328,33 +329,29 @@ def test_an_old_queue_of_another_program_is_taken_as_it_is(tmp_path: Path) -> No
     assert [message.message_id for message in team.snapshot().messages] == ["one", make_message(2).message_id]
 
 
-def test_the_disk_full_error_says_how_much_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import errno
+def test_the_disk_full_error_says_how_much_is_needed(tmp_path: Path) -> None:
+    class Full(Disk):
+        def write(self, fd: int, data: memoryview) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
+    put(open_yaml(tmp_path), make_message(1))
     before = (tmp_path / QUEUE).read_bytes()
-
-    def full(fd: int, data: memoryview) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "write", full)
     with pytest.raises(TeamError, match=r"nothing was changed; \d+ bytes are needed") as caught:
-        put(team, make_message(2))
-    monkeypatch.undo()
+        put(open_yaml(tmp_path, disk=Full()), make_message(2))
     assert caught.value.code is Code.STORE_FAILED
     assert (tmp_path / QUEUE).read_bytes() == before
     assert not list(tmp_path.glob("*.tmp.*"))
-    put(team, make_message(2))
+    put(open_yaml(tmp_path), make_message(2))
 
 
-def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = os.write
-    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, bytes(data)[:7]))
-    team = open_yaml(tmp_path)
+def test_short_writes_are_continued(tmp_path: Path) -> None:
+    class Short(Disk):
+        def write(self, fd: int, data: memoryview) -> int:
+            return super().write(fd, data[:7])
+
+    team = open_yaml(tmp_path, disk=Short())
     put(team, make_message(1))
     receive(team)
-    monkeypatch.undo()
     assert states(open_yaml(tmp_path)) == {"01": "read"}
     assert len(team.history().messages) == 1
 
@@ -387,18 +384,3 @@ def test_who_may_not_write_is_told_so_before_the_first_write_and_nothing_is_made
 def test_a_read_only_team_or_one_that_is_not_there_has_no_obstacle_of_its_own(tmp_path: Path) -> None:
     assert open_yaml(tmp_path / "nothing").obstacle() == ""
     assert open_yaml(tmp_path, read_only=True).obstacle() == ""
-
-
-class _ShortWrites(Disk):
-    """A file system that takes no more than 100,003 bytes at a time."""
-
-    def write(self, fd: int, data: memoryview) -> int:
-        return super().write(fd, data[:100_003])
-
-
-def test_a_long_queue_is_written_whole_by_short_writes(tmp_path: Path) -> None:
-    queue = queue_of(*(make_message(number) for number in range(1, 2_000)))
-    (tmp_path / QUEUE).write_bytes(queue)
-    put(open_yaml(tmp_path, disk=_ShortWrites()), make_message(2_000))
-    assert (tmp_path / QUEUE).read_bytes().startswith(queue)
-    assert len(open_yaml(tmp_path).snapshot().messages) == 2_000
