@@ -10,7 +10,7 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -40,18 +40,33 @@ class PresenceFolder(Struct, frozen=True):
         Args:
             mode: Permissions of the file, as of the team's other files.
         """
-        entry = _Entry(lambda: self._enter(f"{presence}-{name}", mode), self.path / f"{presence}-{name}")
-        over = threading.Event()
-        keeping = threading.Thread(target=entry.keep, args=(over,), name="presence", daemon=True)
+        file = f"{presence}-{name}"
+        held, over = self._enter(file, mode), threading.Event()
+
+        def keep() -> None:
+            """Make it again whenever it is gone, at the second look, so as to be in no removal's way."""
+            nonlocal held
+            was_lost = False
+            while not over.wait(_LOOK):
+                is_lost = _is_lost(self.path / file, held)
+                if is_lost and was_lost:
+                    _close(held)
+                    held = self._enter(file, mode)
+                was_lost = is_lost
+
+        keeping = threading.Thread(target=keep, name="presence", daemon=True)
         if presence is Presence.CONSOLE:
             keeping.start()
         try:
-            yield entry.is_held
+            yield held is not None
         finally:
             over.set()
             if presence is Presence.CONSOLE:
                 keeping.join(_LONGEST_LOOK)
-            entry.leave()
+            if held is not None:
+                with suppress(OSError):
+                    os.unlink(self.path / file)
+            _close(held)
 
     def attendance(self, presence: Presence) -> Attendance:
         """Who is present; writes nothing, and waits for nobody."""
@@ -92,53 +107,18 @@ class PresenceFolder(Struct, frozen=True):
             os.close(folder)
 
 
-class _Entry:
-    """One file of a process that is present.
+def _is_lost(path: Path, held: int | None) -> bool:
+    try:
+        return held is None or not os.path.samestat(os.lstat(path), os.fstat(held))
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
 
-    Args:
-        enter: Makes it and gives the descriptor that holds its lock; None where that cannot be.
-    """
 
-    def __init__(self, enter: Callable[[], int | None], path: Path) -> None:
-        self._enter, self._path = enter, path
-        self._held = enter()
-
-    @property
-    def is_held(self) -> bool:
-        """Whether it was made."""
-        return self._held is not None
-
-    def keep(self, over: threading.Event) -> None:
-        """Make it again whenever it is gone, until all is over; at the second look, so as to be in no removal's way."""
-        was_lost = False
-        while not over.wait(_LOOK):
-            is_lost = self._is_lost()
-            if is_lost and was_lost:
-                self._close()
-                self._held = self._enter()
-            was_lost = is_lost
-
-    def leave(self) -> None:
-        """Take it away."""
-        if self._held is not None:
-            with suppress(OSError):
-                os.unlink(self._path)
-        self._close()
-
-    def _is_lost(self) -> bool:
-        if self._held is None:
-            return True
-        try:
-            return not os.path.samestat(os.lstat(self._path), os.fstat(self._held))
-        except (FileNotFoundError, NotADirectoryError):
-            return True
-        except OSError:
-            return False
-
-    def _close(self) -> None:
-        if self._held is not None:
-            os.close(self._held)
-            self._held = None
+def _close(held: int | None) -> None:
+    if held is not None:
+        os.close(held)
 
 
 def _locked_file(folder: int, file: str, mode: int) -> int:
@@ -184,12 +164,8 @@ def _sweep_file(folder: int, file: str) -> None:
     """Unlink a file that nobody holds; a hidden one only when it is old, because a new one is not locked yet."""
     found = os.open(file, os.O_RDONLY | os.O_NONBLOCK | SAFE, dir_fd=folder)
     try:
-        if not file.startswith(".") or _is_old(found):
+        if not file.startswith(".") or time.time() - os.fstat(found).st_mtime > _MOMENT:
             fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.unlink(file, dir_fd=folder)
     finally:
         os.close(found)
-
-
-def _is_old(descriptor: int) -> bool:
-    return time.time() - os.fstat(descriptor).st_mtime > _MOMENT

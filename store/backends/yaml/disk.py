@@ -7,7 +7,7 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -102,9 +102,11 @@ class Disk:
         Raises:
             OSError: `EFBIG` for more than `LARGEST_FILE` of them, `ENOMEM` for more than there is memory for.
         """
-        with _reading(path) as fd:
-            data = _read_all(fd, path, start, length)
-            return data, _stat(os.fstat(fd))
+        fd = _regular(open_quietly(path, _SAFE), path)
+        try:
+            return _read_all(fd, path, start, length), _stat(os.fstat(fd))
+        finally:
+            os.close(fd)
 
     def find(self, path: Path, needle: bytes) -> int:
         """Where `needle` first is in a regular file, -1 when it is not; in constant memory."""
@@ -243,16 +245,6 @@ def _stat(found: os.stat_result) -> Stat:
         found.st_nlink,
         found.st_gid,
     )
-
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[int]:
-    """A descriptor of a regular file. Raises `OSError` (`EINVAL`) for anything else."""
-    fd = _regular(open_quietly(path, _SAFE), path)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def _create(path: Path, mode: int, group: int, flags: int) -> int:
