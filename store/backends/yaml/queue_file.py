@@ -58,71 +58,53 @@ def load(disk: Disk, path: Path, known: Generation | None, *, progress: Progress
     """
     # guard: half-file-waited-out
     deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return _load_once(disk, path, known, progress)
-        except TextError as error:
-            if time.monotonic() >= deadline:
-                blank = _blank(disk, path)
-                if blank is not None:
-                    return blank
-                raise _unreadable(disk, path, error) from None
-        except OSError as error:
-            raise TeamError(
-                Code.STORE_UNREADABLE,
-                f"{path} cannot be read: {error.strerror or error}",
-                "Check what is at that path and its permissions.",
-                path=str(path),
-            ) from error
-        time.sleep(_PAUSE)
+    try:
+        while True:
+            try:
+                return _load_once(disk, path, known, progress)
+            except TextError as error:
+                if time.monotonic() >= deadline:
+                    return _blank(disk, path, error)
+            time.sleep(_PAUSE)
+    except OSError as error:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"{path} cannot be read: {error.strerror or error}",
+            "Check what is at that path and its permissions.",
+            path=str(path),
+        ) from error
 
 
-def _unreadable(disk: Disk, path: Path, error: TextError) -> TeamError:
-    """The error for a queue that cannot be understood, with the way back."""
-    return TeamError(
+def _blank(disk: Disk, path: Path, error: TextError) -> Generation:
+    """An empty or comment-only file as an empty queue, unless there was more in it.
+
+    The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
+
+    Raises:
+        TeamError: There is more in it, or was; with what there is to go back to.
+    """
+    data, found = disk.read(path)
+    ledger = disk.stat(path.with_name(_LEDGER))
+    is_recorded = ledger is not None and ledger.size > 0
+    has_previous = disk.stat(path.with_name(f"{path.name}.prev")) is not None
+    if QueueText.is_blank(data) and not has_previous:
+        line = Ledger(disk, path.with_name(_LEDGER)).tip().line
+        if not is_recorded or (line is not None and line.base == found.mark):
+            return Generation(QueueText.blank_file(data), found)
+    aside, back = f"mv {path.name} {path.name}.bad", ""
+    if has_previous:
+        command = f"{aside} && cp {path.name}.prev {path.name}"
+        back = f" The generation before is in {path.name}.prev; to go back to it: {command}"
+    elif is_recorded:
+        back = f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
+    raise TeamError(
         Code.STORE_UNREADABLE,
         f"{path}: {error.message}",
-        f"{error.hint}{_way_back(disk, path)}",
+        f"{error.hint}{back}",
         path=str(path),
         line=error.line,
         column=error.column,
-    )
-
-
-def _way_back(disk: Disk, path: Path) -> str:
-    """What is there to go back to: the generation before, or else what the ledger can rebuild."""
-    aside = f"mv {path.name} {path.name}.bad"
-    if disk.stat(_previous(path)) is not None:
-        command = f"{aside} && cp {path.name}.prev {path.name}"
-        return f" The generation before is in {path.name}.prev; to go back to it: {command}"
-    if _ledger_size(disk, path):
-        return f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
-    return ""
-
-
-def _blank(disk: Disk, path: Path) -> Generation | None:
-    """An empty or comment-only file as an empty queue; None when there is more in it, or was.
-
-    The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
-    """
-    data, found = disk.read(path)
-    if not QueueText.is_blank(data):
-        return None
-    line = Ledger(disk, path.with_name(_LEDGER)).tip().line
-    if line is not None and line.base == found.mark and disk.stat(_previous(path)) is None:
-        return Generation(QueueText.blank_file(data), found)
-    if _ledger_size(disk, path) or disk.stat(_previous(path)) is not None:
-        return None
-    return Generation(QueueText.blank_file(data), found)
-
-
-def _previous(path: Path) -> Path:
-    return path.with_name(path.name + ".prev")
-
-
-def _ledger_size(disk: Disk, path: Path) -> int:
-    found = disk.stat(path.with_name(_LEDGER))
-    return found.size if found is not None else 0
+    ) from None
 
 
 def _load_once(disk: Disk, path: Path, known: Generation | None, progress: Progress | None) -> Generation:
