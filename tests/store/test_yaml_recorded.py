@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.audit_log import FileReader, Ledger, Line, Tip
+from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line, Tip
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.kinds import KINDS, Family, Kind
@@ -37,7 +37,7 @@ class Trail:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "audit.jsonl"
-        self.ledger = Ledger(Disk(), self.path)
+        self.ledger = AuditLog(Disk(), self.path)
         self.reader = FileReader(Disk(), self.path)
         self.tip = Tip()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.backends.yaml.own_form import TextError
@@ -17,7 +17,7 @@ class Addressees:
         self._disk = disk
         self._layout = layout
         self._text: QueueText | None = None
-        self._mark: Mark | None = None
+        self._mark: FileVersion | None = None
         self._known: dict[str, Addressed] = {}
 
     def look(self, agent: str) -> Addressed | None:

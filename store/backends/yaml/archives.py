@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct, field
 from team_console.store.backends.yaml import own_form
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, Stat, rename_durably
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, Stat, rename_durably
 from team_console.store.backends.yaml.entry import Entry, emit
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
@@ -630,7 +630,7 @@ _BEGINNING = 1 << 12
 """Bytes of an archive that tell in which form its records stand."""
 Found = tuple[list[tuple[int, Message]], list[Problem]]
 """What a stretch of an archive holds: (byte after the record, message) in stored order, and what cannot be read."""
-Whole = dict[Path, tuple[Mark, Found]]
+Whole = dict[Path, tuple[FileVersion, Found]]
 """The archive that was read as a whole last: one in a form that has to be, however few of its records are wanted."""
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 from team_console.store.backends.audit_log import AuditReader, TrailLine
-from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, Mark, append, cut
+from team_console.store.backends.yaml.disk import LARGEST_FILE, Disk, FileVersion, append, cut
 from team_console.store.backends.yaml.layout import is_closed
 from team_console.store.contract.team import AuditLine, LineSeal, judged, seal
 from team_console.store.model.message import Message, from_record
@@ -100,8 +100,8 @@ class Line(Struct, frozen=True):
     torn: tuple[str, ...] = ()
     void: int = 0
     sizes: dict[str, int] = field(default_factory=dict)
-    base: Mark | None = None
-    queue: Mark | None = None
+    base: FileVersion | None = None
+    queue: FileVersion | None = None
     staged: str = ""
     settings: Record = field(default_factory=dict)
 
@@ -160,7 +160,7 @@ class Tip(Struct, frozen=True):
         return {"sha256": known.get("sha256"), "at": self.start} if "text" in known else known
 
 
-class Ledger:
+class AuditLog:
     """Reads and extends one `audit.jsonl`; what it adds is sealed with the team's `key`, where there is one."""
 
     def __init__(self, disk: Disk, path: Path, key: bytes = b"") -> None:
@@ -308,10 +308,10 @@ def _handle(item: Any) -> list[Any]:
     return [*item, ""][:2] if isinstance(item, list) else [item, ""]
 
 
-def mark_of(value: object) -> Mark | None:
+def version_of(value: object) -> FileVersion | None:
     """The mark of a file as it stands in JSON; None for anything else."""
     try:
-        mark: Mark = msgspec.convert(value, Mark)
+        mark: FileVersion = msgspec.convert(value, FileVersion)
         return mark
     except msgspec.ValidationError:
         return None

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import HEADER, Archives, closed
-from team_console.store.backends.yaml.audit_log import Ledger, Line, Tip
+from team_console.store.backends.yaml.audit_log import AuditLog, Line, Tip
 from team_console.store.backends.yaml.disk import (
     FORBIDDEN,
     NOT_PLAIN,
@@ -37,7 +37,7 @@ from team_console.store.backends.yaml.layout import Layout, archive_part, refuse
 from team_console.store.backends.yaml.lock import Released, not_writable
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import apply, archive_entry
-from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.settings import ReadSettings
 from team_console.store.model.clock import Clock, to_text
@@ -85,12 +85,12 @@ class LockedTeam(Struct):
     layout: Layout
     lock: Held
     clock: Clock
-    ledger: Ledger
+    ledger: AuditLog
     archives: Archives
     settings: ReadSettings
     recorded: Callable[[], RecordedFacts | None]
-    queue: Generation
-    known: Generation
+    queue: QueueFile
+    known: QueueFile
     left: Released | None
     notices: list[Problem] = field(default_factory=list)
     tip: Tip = Tip()
@@ -173,7 +173,7 @@ def write(
             needed = sum(len(str(record)) for record in line.writes) + len(before.text.data())
             raise failure(team.layout.queue, error, needed=needed) from error
         raise
-    team.queue, team.reached, team.lost = Generation(text, staged), team.tip.seq, None
+    team.queue, team.reached, team.lost = QueueFile(text, staged), team.tip.seq, None
     team.archives.forget()
     try:
         found = disk.stat(displaced) if displaced is not None else None

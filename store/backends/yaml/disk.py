@@ -45,7 +45,7 @@ class KernelLock:
         self._lock.release()
 
 
-Mark = tuple[int, int, int]
+FileVersion = tuple[int, int, int]
 """What tells one generation of a file from another: inode number, size in bytes, modification time in ns."""
 
 _WINDOW = 1 << 20
@@ -68,7 +68,7 @@ class Stat(Struct, frozen=True):
     group: int = -1
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> FileVersion:
         """The generation of the file."""
         return self.ino, self.size, self.mtime_ns
 

@@ -16,20 +16,20 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.backends.yaml.audit_log import (
+    AuditLog,
     Handle,
-    Ledger,
     Line,
     Record,
     RecordPatch,
     line_of_bytes,
     whole_lines,
 )
-from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.entry import parse_record
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_edit import changed_keys, piece_name
-from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import (
@@ -406,7 +406,7 @@ class ExpectedQueue:
     """
 
     def __init__(
-        self, disk: Disk, layout: Layout, known: Generation, line: Line, *, trusted: Mark | None, without: bool
+        self, disk: Disk, layout: Layout, known: QueueFile, line: Line, *, trusted: FileVersion | None, without: bool
     ) -> None:
         self._disk = disk
         self._layout = layout
@@ -432,7 +432,7 @@ class ExpectedQueue:
 
     @cached_property
     def _replayed(self) -> tuple[Held, set[str]]:
-        lines = list(Ledger(self._disk, self._layout.audit).lines())
+        lines = list(AuditLog(self._disk, self._layout.audit).lines())
         return replay(lines[:-1] if self._without and lines and lines[-1].seq == self._line.seq else lines)
 
     def _generation_before(self, line: Line) -> QueueText | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from team_console.store.backends.yaml.archives import Archives, closed_ids, is_usable
-from team_console.store.backends.yaml.audit_log import Ledger, Line
+from team_console.store.backends.yaml.audit_log import AuditLog, Line
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout, archive_part, is_closed
 from team_console.store.backends.yaml.lock import parse_released, read_text
@@ -91,7 +91,7 @@ def audit_problem(disk: Disk, layout: Layout, lock_text: bytes, lines: Sequence[
     Raises:
         OSError: The ledger cannot be read.
     """
-    last = lines[-1].seq if lines else Ledger(disk, layout.audit).tip().seq
+    last = lines[-1].seq if lines else AuditLog(disk, layout.audit).tip().seq
     released = parse_released(lock_text)
     if last >= (released.seq if released is not None else 0) and (last or not was_written(disk, layout)):
         return None
@@ -143,7 +143,7 @@ def _state(disk: Disk, layout: Layout) -> object:
 def _compare(disk: Disk, layout: Layout) -> tuple[Problem, ...]:
     lock_text = read_text(disk, layout.lock)
     released = parse_released(lock_text)
-    lines = Ledger(disk, layout.audit).last(window=_LOOK_BACK)
+    lines = AuditLog(disk, layout.audit).last(window=_LOOK_BACK)
     lost = audit_problem(disk, layout, lock_text, lines)
     finished = released.seq if released is not None else _finished_through(lines)
     claims = _claims(line for line in reversed(lines) if line.seq <= finished)

@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.backends.yaml.audit_log import mark_of
-from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, Held, Mark
+from team_console.store.backends.yaml.audit_log import version_of
+from team_console.store.backends.yaml.disk import FORBIDDEN, Disk, FileVersion, Held
 from team_console.store.contract.team import LockHolder, locked_error
 from team_console.store.model.clock import seconds_since, utc_now
 from team_console.store.model.errors import Code, TeamError
@@ -27,11 +27,11 @@ class Released(Struct, frozen=True):
 
     Attributes:
         seq: Number of the last audit line, 0 for none.
-        queue: Generation of the queue, None when there was none.
+        queue: QueueFile of the queue, None when there was none.
     """
 
     seq: int
-    queue: Mark | None
+    queue: FileVersion | None
 
 
 def read_text(disk: Disk, path: Path) -> bytes:
@@ -61,7 +61,7 @@ def parse_released(text: bytes) -> Released | None:
     """How the lock was left, or None when its last holder did not get to say."""
     facts = _parse(text)
     seq = facts.get("released")
-    return Released(seq, mark_of(facts.get("queue"))) if isinstance(seq, int) else None
+    return Released(seq, version_of(facts.get("queue"))) if isinstance(seq, int) else None
 
 
 def find_holder(disk: Disk, path: Path, text: bytes, *, sure: bool = False) -> LockHolder | None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
-from team_console.store.backends.yaml.audit_log import Ledger
-from team_console.store.backends.yaml.disk import PRIVATE, Disk, Mark, Stat, shared_mode
+from team_console.store.backends.yaml.audit_log import AuditLog
+from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
 from team_console.store.backends.yaml.own_form import TextError
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.model.errors import Code, TeamError
@@ -20,7 +20,7 @@ _PAUSE = 0.01
 _LEDGER = "audit.jsonl"
 
 
-class Generation(Struct, frozen=True):
+class QueueFile(Struct, frozen=True):
     """The queue as it was at one moment.
 
     Attributes:
@@ -32,7 +32,7 @@ class Generation(Struct, frozen=True):
     stat: Stat | None
 
     @property
-    def mark(self) -> Mark | None:
+    def mark(self) -> FileVersion | None:
         """What tells it from other generations."""
         return self.stat.mark if self.stat else None
 
@@ -47,7 +47,7 @@ class Generation(Struct, frozen=True):
         return shared_mode(self.stat)
 
 
-def load(disk: Disk, path: Path, known: Generation | None, *, progress: Progress | None = None) -> Generation:
+def load(disk: Disk, path: Path, known: QueueFile | None, *, progress: Progress | None = None) -> QueueFile:
     """The present generation; `known` itself when that is still the present one.
 
     Args:
@@ -75,7 +75,7 @@ def load(disk: Disk, path: Path, known: Generation | None, *, progress: Progress
         ) from error
 
 
-def _blank(disk: Disk, path: Path, error: TextError) -> Generation:
+def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
     """An empty or comment-only file as an empty queue, unless there was more in it.
 
     The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
@@ -88,9 +88,9 @@ def _blank(disk: Disk, path: Path, error: TextError) -> Generation:
     is_recorded = ledger is not None and ledger.size > 0
     has_previous = disk.stat(path.with_name(f"{path.name}.prev")) is not None
     if QueueText.is_blank(data) and not has_previous:
-        line = Ledger(disk, path.with_name(_LEDGER)).tip().line
+        line = AuditLog(disk, path.with_name(_LEDGER)).tip().line
         if not is_recorded or (line is not None and line.base == found.mark):
-            return Generation(QueueText.blank_file(data), found)
+            return QueueFile(QueueText.blank_file(data), found)
     aside, back = f"mv {path.name} {path.name}.bad", ""
     if has_previous:
         command = f"{aside} && cp {path.name}.prev {path.name}"
@@ -107,12 +107,12 @@ def _blank(disk: Disk, path: Path, error: TextError) -> Generation:
     ) from None
 
 
-def _load_once(disk: Disk, path: Path, known: Generation | None, progress: Progress | None) -> Generation:
+def _load_once(disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None) -> QueueFile:
     found = disk.stat(path)
     if found is None:
-        return known if known is not None and known.stat is None else Generation(QueueText.empty(), None)
+        return known if known is not None and known.stat is None else QueueFile(QueueText.empty(), None)
     if known is not None and known.mark == found.mark:
-        return known if known.stat == found else Generation(known.text, found)
+        return known if known.stat == found else QueueFile(known.text, found)
     data, found = disk.read(path)
     before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
-    return Generation(QueueText.parse(data, before, progress).with_unique_ids(), found)
+    return QueueFile(QueueText.parse(data, before, progress).with_unique_ids(), found)

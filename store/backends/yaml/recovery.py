@@ -43,7 +43,7 @@ from team_console.store.backends.yaml.queue_edit import (
     piece_name,
     place_of,
 )
-from team_console.store.backends.yaml.queue_file import Generation, load
+from team_console.store.backends.yaml.queue_file import QueueFile, load
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.contract.team import AUDIT_LOST
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -108,7 +108,7 @@ def recover(team: LockedTeam, *, thorough: bool) -> Line | None:
     return in_sequence(_unique_ids(team), remedy)
 
 
-def is_cut_short(line: Line, queue: Generation, prev: Stat | None) -> bool:
+def is_cut_short(line: Line, queue: QueueFile, prev: Stat | None) -> bool:
     """Whether the transaction of the last `line`, whose maker may have died, never reached the queue."""
     if queue.mark == line.queue:
         return False
@@ -131,7 +131,7 @@ def _is_visible(line: Line, text: QueueText) -> bool:
     return any(place_of(text, handle) is None for handle in line.removed)
 
 
-def _is_as_left(line: Line, queue: Generation, prev: Stat | None, left: Released | None) -> bool:
+def _is_as_left(line: Line, queue: QueueFile, prev: Stat | None, left: Released | None) -> bool:
     """Whether the queue is as the last holder of the lock left it, whoever wrote it then."""
     is_same = left is not None and queue.mark is not None and queue.mark == left.queue
     return is_same and not _was_written_late(line, prev)
@@ -212,7 +212,7 @@ def _is_displaced(name: str, stat: Stat, now: Stat, line: Line) -> bool:
 
 
 # guard: hard-links-refused
-def _with_one_name(team: LockedTeam, queue: Generation) -> Generation:
+def _with_one_name(team: LockedTeam, queue: QueueFile) -> QueueFile:
     """A queue with a second name would be torn apart by a swap; only our own `.prev` may be that name, and goes."""
     stat, layout = queue.stat, team.layout
     if stat is None or stat.links < 2:
@@ -227,10 +227,10 @@ def _with_one_name(team: LockedTeam, queue: Generation) -> Generation:
             f"{layout.queue} has {stat.links} names (hard links), and replacing it would leave the others behind",
             "Make it a file of its own: cp it to a new file and mv that over it. Nothing was written.",
         )
-    return Generation(queue.text, stat)
+    return QueueFile(queue.text, stat)
 
 
-def _refuse_without_account(team: LockedTeam, queue: Generation, tip: Tip) -> None:
+def _refuse_without_account(team: LockedTeam, queue: QueueFile, tip: Tip) -> None:
     """A missing queue is rebuilt from the ledger; where there is none, nothing is written over its remains."""
     if queue.stat is None and tip.line is None and team.disk.stat(team.layout.prev) is not None:
         raise TeamError(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from team_console.store.backends.yaml.archives import Archives, is_plain
-from team_console.store.backends.yaml.audit_log import Ledger, Line
+from team_console.store.backends.yaml.audit_log import AuditLog, Line
 from team_console.store.backends.yaml.commit import (
     ConcurrentWriteError,
     LockedTeam,
@@ -31,7 +31,7 @@ from team_console.store.backends.yaml.lock import (
     released_text,
 )
 from team_console.store.backends.yaml.queue_edit import line_of
-from team_console.store.backends.yaml.queue_file import Generation
+from team_console.store.backends.yaml.queue_file import QueueFile
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.backends.yaml.settings import ReadSettings
@@ -248,7 +248,7 @@ def open_session(
     clock: Clock,
     action: str,
     wait: float,
-    known: Generation | None,
+    known: QueueFile | None,
     archives: Archives,
     settings: Callable[[], ReadSettings],
     recorded: Callable[[], RecordedFacts | None],
@@ -269,10 +269,10 @@ def open_session(
         left = parse_released(before)
         with contextlib.suppress(OSError):
             lock.write(holder_text(since=to_text(clock()), action=action))
-        seen = known or Generation(QueueText.empty(), None)
+        seen = known or QueueFile(QueueText.empty(), None)
         read = settings()
         archives.forget()
-        ledger = Ledger(disk, layout.audit, read.config.key)
+        ledger = AuditLog(disk, layout.audit, read.config.key)
         team = LockedTeam(disk, layout, lock, clock, ledger, archives, read, recorded, seen, seen, left)
         session = LockedSession(team)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from msgspec.structs import asdict
-from team_console.store.backends.yaml.audit_log import Ledger
+from team_console.store.backends.yaml.audit_log import AuditLog
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.model.errors import TeamError
@@ -31,7 +31,7 @@ class SettingsFile:
         self._guard = threading.Lock()
         self._disk = disk
         self._layout = layout
-        self._ledger = Ledger(disk, layout.audit)
+        self._ledger = AuditLog(disk, layout.audit)
         self._known: ReadSettings | None = None
         self._seen: bytes | None = None
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.backends.yaml.archives import Archives
-from team_console.store.backends.yaml.audit_log import FileReader, Ledger, Line
+from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line
 from team_console.store.backends.yaml.commit import ASIDE, is_no_folder
-from team_console.store.backends.yaml.disk import Disk, Mark
+from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.healing import (
     CHANGED,
     HEALED_ANSWER,
@@ -32,7 +32,7 @@ from team_console.store.backends.yaml.integrity import audit_problem
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, leads_out
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_file import Generation, Progress, load
+from team_console.store.backends.yaml.queue_file import Progress, QueueFile, load
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.backends.yaml.settings import ReadSettings, SettingsFile
@@ -61,7 +61,7 @@ ASK_KERNEL_SECONDS = 4.0
 class _Broken(Struct, frozen=True):
     """A generation that could not be read, remembered so that it is not waited for again."""
 
-    mark: Mark | None
+    mark: FileVersion | None
     problem: Problem
 
 
@@ -78,11 +78,11 @@ class SnapshotReader:
         self._asked_kernel = -ASK_KERNEL_SECONDS
         self._silent_holder: LockHolder | None = None
         self._damaged: tuple[QueueText, tuple[Problem, ...], frozenset[str]] | None = None
-        self._ours: Generation | None = None
+        self._ours: QueueFile | None = None
         self._losses: Losses | None = None
         self.trail = FileReader(disk, layout.audit)
         self.folder_seen = folder_seen
-        self.generation: Generation | None = None
+        self.generation: QueueFile | None = None
 
     @cached_property
     def _beside(self) -> FolderHealth:
@@ -106,7 +106,7 @@ class SnapshotReader:
             found = self.trail.facts(self._settings.look().config.key)
             return None if self.trail.is_private else found
 
-    def left(self, generation: Generation | None) -> None:
+    def left(self, generation: QueueFile | None) -> None:
         """Remember what a turn of our own ended with; the kernel need not be asked who had the lock then: we had."""
         self.generation, self.folder_seen = generation, True
         self._asked_kernel, self._silent_holder = time.monotonic(), None
@@ -154,7 +154,7 @@ class SnapshotReader:
                 archives=archives,
             )
 
-    def _understood(self, generation: Generation | None) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
+    def _understood(self, generation: QueueFile | None) -> tuple[Sequence[Message], frozenset[str], list[Problem]]:
         """Messages of the queue, request ids of those that are damaged, and what is wrong with it."""
         if generation is None:
             return (), frozenset(), []
@@ -175,7 +175,7 @@ class SnapshotReader:
             changed = {problem.place for problem in loss.changed} if loss is not None else ()
             return frozenset(self.trail.facts(self._settings.look().config.key).reworded).union(changed)
 
-    def _read_queue(self, progress: Progress | None = None) -> tuple[Generation | None, _Broken | None]:
+    def _read_queue(self, progress: Progress | None = None) -> tuple[QueueFile | None, _Broken | None]:
         queue = self._layout.queue
         try:
             found = self._disk.stat(queue)
@@ -193,7 +193,7 @@ class SnapshotReader:
             text = f"{queue} cannot be read: {error.strerror or error}"
             return None, _Broken(None, Problem("UNREADABLE", "error", str(queue), text, hint))
 
-    def _mark_now(self) -> Mark | None:
+    def _mark_now(self) -> FileVersion | None:
         found = self._disk.stat(self._layout.queue)
         return found.mark if found else None
 
@@ -213,7 +213,7 @@ class SnapshotReader:
         return Problem("DAMAGED_ENTRY", "error", place, error.message, error.hint)
 
     def _condition(
-        self, generation: Generation | None, messages: Sequence[Message], problems: list[Problem]
+        self, generation: QueueFile | None, messages: Sequence[Message], problems: list[Problem]
     ) -> Condition:
         if generation is None:
             return Condition.UNREADABLE
@@ -276,7 +276,7 @@ class SnapshotReader:
         return [Problem("STALE_LOCK", "notice", str(self._layout.lock), dead, hint)]
 
     # guard: loss-told
-    def _loss(self, generation: Generation, lock_text: bytes) -> Loss | None:
+    def _loss(self, generation: QueueFile, lock_text: bytes) -> Loss | None:
         """What somebody else did to the queue since one of us left it, told by its mark in the lock file."""
         released, mark = parse_released(lock_text), generation.mark
         if mark is None or (released is not None and released.queue in (mark, None)):
@@ -298,7 +298,9 @@ def _shared(text: QueueText) -> Iterator[Problem]:
         yield Problem("DUPLICATE_ID", "error", old, what, hint)
 
 
-def _revision(mark: Mark | None, settings: ReadSettings, condition: Condition, offers: Dropped, archives: int) -> str:
+def _revision(
+    mark: FileVersion | None, settings: ReadSettings, condition: Condition, offers: Dropped, archives: int
+) -> str:
     """Another text whenever anything that is shown may be another: queue, settings, condition, `drop/`, archives."""
     lost = "!" if settings.config.lost else ""
     appended = f"/{archives}" if archives else ""
@@ -331,10 +333,10 @@ class FolderHealth:
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
         self._layout = layout
-        self._lines: tuple[Mark | None, tuple[Line, ...]] = (None, ())
+        self._lines: tuple[FileVersion | None, tuple[Line, ...]] = (None, ())
         self._lost: tuple[object, Problem | None] = (None, None)
 
-    def problems(self, queue: Generation | None, lock_text: bytes) -> list[Problem]:
+    def problems(self, queue: QueueFile | None, lock_text: bytes) -> list[Problem]:
         """Everything to tell, and what of it cannot be looked at; `lock_text` is what the lock file says."""
         found = _loose(self._layout, queue)
         looks = ((self._leftovers, self._layout.folder), (lambda: self._of_ledger(lock_text), self._layout.audit))
@@ -407,7 +409,7 @@ class FolderHealth:
         found = self._disk.stat(self._layout.audit)
         mark = found.mark if found else None
         if self._lines[0] != mark:
-            self._lines = mark, tuple(Ledger(self._disk, self._layout.audit).last(_RECENT))
+            self._lines = mark, tuple(AuditLog(self._disk, self._layout.audit).last(_RECENT))
         return self._lines[1]
 
 
@@ -429,7 +431,7 @@ def _unusable(path: Path, why: str, until: str = "The next write moves it aside 
     return Problem("UNUSABLE_FILE", "error", str(path), f"{path} cannot be used: {why}", hint)
 
 
-def _loose(layout: Layout, queue: Generation | None) -> list[Problem]:
+def _loose(layout: Layout, queue: QueueFile | None) -> list[Problem]:
     if queue is None or queue.stat is None or not queue.stat.mode & 0o002:
         return []
     text = f"everybody on this machine may write {layout.queue.name} (mode {queue.stat.mode:04o})"
@@ -471,9 +473,9 @@ class Losses:
         self._disk = disk
         self._layout = layout
         self._archives = Archives(disk, layout)
-        self._found: tuple[tuple[Mark, bytes], Loss | None] | None = None
+        self._found: tuple[tuple[FileVersion, bytes], Loss | None] | None = None
 
-    def look(self, now: Generation, ours: Generation | None, lock_text: bytes) -> Loss | None:
+    def look(self, now: QueueFile, ours: QueueFile | None, lock_text: bytes) -> Loss | None:
         """What the queue lacks; None when that is not known, or when it is being written at this moment.
 
         Args:
@@ -491,12 +493,12 @@ class Losses:
             self._found = key, loss
         return self._found[1]
 
-    def _is_still(self, mark: Mark, lock_text: bytes) -> bool:
+    def _is_still(self, mark: FileVersion, lock_text: bytes) -> bool:
         found = self._disk.stat(self._layout.queue)
         same = found is not None and found.mark == mark
         return same and read_text(self._disk, self._layout.lock) == lock_text
 
-    def _compare(self, now: Generation, ours: Generation | None, released: Released | None) -> Loss | None:
+    def _compare(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> Loss | None:
         try:
             expected = self._expected(now, ours, released)
             if expected is None:
@@ -509,11 +511,11 @@ class Losses:
         finally:
             self._archives.forget()
 
-    def _expected(self, now: Generation, ours: Generation | None, released: Released | None) -> Held | None:
+    def _expected(self, now: QueueFile, ours: QueueFile | None, released: Released | None) -> Held | None:
         """What the queue held by our own account; None when there is no account, or the queue is as we left it."""
         if released is not None and ours is not None and ours.mark == released.queue:
             return by_id(ours.text.messages())
-        line = Ledger(self._disk, self._layout.audit).tip().line
+        line = AuditLog(self._disk, self._layout.audit).tip().line
         if line is None or (released is None and now.mark in (line.queue, line.base)):
             return None
         trusted = released.queue if released is not None else None
@@ -522,7 +524,7 @@ class Losses:
         return ExpectedQueue(self._disk, self._layout, now, line, trusted=trusted, without=without).expected()
 
 
-def _loss(expected: Held, now: Generation, layout: Layout, archives: Archives) -> Loss:
+def _loss(expected: Held, now: QueueFile, layout: Layout, archives: Archives) -> Loss:
     """Read messages are in an archive; of the others that are gone, some may be too when the ledger is damaged."""
     asked: set[str] = set()
 
@@ -571,7 +573,7 @@ class Dropped(Struct, frozen=True):
     """
 
     messages: tuple[Message, ...] = ()
-    marks: tuple[tuple[str, Mark], ...] = ()
+    marks: tuple[tuple[str, FileVersion], ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -584,7 +586,7 @@ class DroppedMessages:
     def __init__(self, disk: Disk, layout: Layout) -> None:
         self._disk = disk
         self._layout = layout
-        self._seen: dict[tuple[str, Mark], tuple[Message, ...] | Problem] = {}
+        self._seen: dict[tuple[str, FileVersion], tuple[Message, ...] | Problem] = {}
 
     def look(self) -> Dropped:
         """What is there now; a file that is no message is told of, and left to whoever takes it in."""
@@ -602,7 +604,7 @@ class DroppedMessages:
         messages = tuple(message for item in found if not isinstance(item, Problem) for message in item)
         return Dropped(messages, tuple(marks), tuple(item for item in found if isinstance(item, Problem)))
 
-    def _mark(self, name: str) -> Mark | None:
+    def _mark(self, name: str) -> FileVersion | None:
         try:
             found = self._disk.stat(self._layout.drop / name)
         except OSError:

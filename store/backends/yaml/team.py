@@ -44,7 +44,7 @@ from team_console.store.settings.team_config import TeamConfig
 if TYPE_CHECKING:
     from team_console.store.backends.yaml.addressed import Addressees
     from team_console.store.backends.yaml.archives import Archives, Whole
-    from team_console.store.backends.yaml.queue_file import Generation
+    from team_console.store.backends.yaml.queue_file import QueueFile
     from team_console.store.backends.yaml.session import LockedSession
     from team_console.store.backends.yaml.snapshot import SnapshotReader
     from team_console.store.contract.transaction import Transaction
@@ -78,7 +78,7 @@ class YamlTeam(Team):
         self._addressees: Addressees | None = None
         self._whole_archive: Whole = {}
         self._was_there = self.layout.folder_exists(self._disk)
-        self._left: Generation | None = None
+        self._left: QueueFile | None = None
         self._looks: SnapshotReader | None = None
 
     @property

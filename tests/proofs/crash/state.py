@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import yaml
-from team_console.store.backends.yaml.audit_log import FileReader, Ledger
+from team_console.store.backends.yaml.audit_log import AuditLog, FileReader
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.healing import replay
 from team_console.store.backends.yaml.integrity import past_problems
@@ -54,7 +54,7 @@ def check_files(disk: Disk, root: Path) -> None:
         raise Broken(f"a message is there twice: {live}")
     if not all(line.intact for line in FileReader(disk, root / "audit.jsonl").last(1000)):
         raise Broken("the chain of the ledger is broken")
-    held, _ = replay(Ledger(disk, root / "audit.jsonl").lines())
+    held, _ = replay(AuditLog(disk, root / "audit.jsonl").lines())
     told = {message.message_id: message.status for message in held.values()}
     if told != dict(live):
         raise Broken(f"the ledger says {told}, the queue {dict(live)}")

@@ -6,7 +6,7 @@ import errno
 from collections.abc import Callable
 
 import pytest
-from team_console.store.backends.yaml.audit_log import Ledger, Tip
+from team_console.store.backends.yaml.audit_log import AuditLog, Tip
 from team_console.store.backends.yaml.disk import Disk, PartialAppendError
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.model.errors import Code, TeamError
@@ -55,7 +55,7 @@ def test_messages_of_a_receiver_that_died_go_to_one_that_lives_and_are_archived_
 def test_undoing_is_on_record_and_told() -> None:
     disk = _killed_before_the_swap(receive)
     assert _notices(disk) == ["UNDONE"]
-    last = Ledger(disk, ROOT / "audit.jsonl").tip().line
+    last = AuditLog(disk, ROOT / "audit.jsonl").tip().line
     assert last is not None
     assert (last.action, last.void) == ("undo", 2)
     assert open_team(disk).history().messages == ()
@@ -71,7 +71,7 @@ def test_an_undoing_of_which_nobody_can_tell_whether_it_is_on_record_is_an_error
         raise PartialAppendError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "append", breaks)
+        patch.setattr(AuditLog, "append", breaks)
         with pytest.raises(TeamError, match="the outcome is unknown") as told:
             receive(open_team(disk))
     assert told.value.code is Code.STORE_FAILED
