@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.console.commands.agreeing import agree, ask, nothing, single, told_of_many
 from team_console.console.commands.looking import watch_stops
 from team_console.console.decisions import Act, Agreed, Workspace
@@ -16,7 +18,7 @@ from team_console.console.words import listed, written
 from team_console.console.words import quoted as quoted_words
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.model.names import ALL
+from team_console.store.model.names import ALL, USER
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.checks import count_words, summary_warnings
 from team_console.store.protocol.kinds import KINDS, Family, phrase, routes_of
@@ -44,10 +46,14 @@ def message(workspace: Workspace, subject: Subject) -> None:
     quoted = _quoted(subject)
     purpose = f"message:{quoted.message_id if quoted else ','.join(subject.selection.agents)}"
     draft = workspace.drafts.get(purpose) or _first_draft(subject, quoted, _language(workspace))
+
+    def meant(letter: Written) -> Written:
+        return replace(letter, to=named(workspace.view, subject.me, letter.to))
+
     title = f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message"
     form = Compose[Agreed](
         title,
-        lambda letter: agree(workspace, _sending(subject, quoted, letter, purpose)),
+        lambda letter: agree(workspace, _sending(subject, quoted, meant(letter), purpose)),
         names=partial(known_names, workspace, subject),
         kinds=_kinds(workspace),
         handoffs=_handoffs(workspace),
@@ -133,7 +139,29 @@ def known_names(workspace: Workspace, subject: Subject) -> tuple[str, ...]:
     view = workspace.view
     rows = view.roster if view else ()
     names = [row.name for row in rows if row.name != subject.me and row.is_addressable]
-    return (*names, ALL)
+    states = dict.fromkeys(f"@{row.state.partition(' ')[0]}" for row in rows if row.name in names)
+    return (*names, *states, ALL)
+
+
+def named(view: View | None, me: str, to: Sequence[str]) -> tuple[str, ...]:
+    """The names that are meant: `@backend*` for those whose names fit, `@idle` for those in that state.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for a group that nobody is in.
+    """
+    found: list[str] = []
+    for name in to:
+        if not name.startswith("@"):
+            found.append(name)
+            continue
+        others = [row for row in (view.roster if view else ()) if row.name not in (me, USER) and row.is_addressable]
+        word = name[1:]
+        fits = [row.name for row in others if fnmatchcase(row.name, word) or row.state.partition(" ")[0] == word]
+        if not fits:
+            hint = "A group is @ with a state (@idle, @waiting) or a part of names (@backend*)."
+            raise TeamError(Code.INVALID_FIELD, f"{safe_line(name, 60)}: nobody is in this group", hint)
+        found += fits
+    return tuple(dict.fromkeys(found))
 
 
 def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose: str) -> Agreed:
@@ -310,7 +338,11 @@ def _first_draft(subject: Subject, quoted: Message | None, language: str) -> Map
 
 
 def _foresee(workspace: Workspace, names: tuple[str, ...]) -> str:
-    return _foreseen(sending.preview(workspace.caller, to=names))
+    try:
+        meant = named(workspace.view, workspace.caller.actor, names)
+    except TeamError as error:
+        return f"△ {error.message}. {error.hint}"
+    return _foreseen(sending.preview(workspace.caller, to=meant))
 
 
 def _foreseen(seen: sending.Preview) -> str:

@@ -44,6 +44,22 @@ async def test_a_message_goes_to_the_agent_under_the_cursor(team: MemoryTeam) ->
         await desk.until(lambda: any("Sent to file-manager" in toast for toast in desk.toasts), "whom it was sent to")
 
 
+async def test_a_group_is_said_by_its_names_before_it_is_written_to(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("2", "m")
+        form = await desk.form()
+        form.query_one("#to", Field).value = "@nobody*"
+        await desk.shows("nobody is in this group")
+        form.query_one("#to", Field).value = "@*-manager"
+        await desk.shows("3 deliveries")
+        await write(desk, "Please keep forty gigabytes free today", "For the export.")
+        await desk.press("ctrl+s")
+        await desk.until(lambda: len(team.snapshot().messages) == 4, "three messages")
+    to = {message.recipients[0] for message in team.snapshot().messages if message.content == "For the export."}
+    assert to == {"task-manager", "schedule-manager", "file-manager"}
+
+
 @pytest.mark.parametrize(
     "said",
     [
