@@ -15,7 +15,7 @@ from team_console.console.leaving import run_to_the_end
 from team_console.console.themes import THEMES, choices, first_theme, native_colours, remember_theme
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.conversation import conversation_of
-from team_console.store.views.digest import Group, digest_of_team, group_head, told
+from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, told
 from team_console.store.views.roster import stops_of
 from team_console.store.views.rows import View
 from team_console.widgets.bars import KeyBar, KeyHint
@@ -137,7 +137,7 @@ class DigestScreen(ReadingScreen):
         team = self.workspace.caller.team
         found, now = digest_of_team(team, view, self._since), team.clock()
         blocks: list[Block] = []
-        for group in Group:
+        for group in DigestGroup:
             items = found.of(group)
             if items:
                 lines = tuple(

@@ -23,7 +23,7 @@ from team_console.store.model.names import USER, is_name
 from team_console.store.model.safe import first_of, safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.caller import Receipt
-from team_console.store.views.digest import Digest, Group, group_head, told
+from team_console.store.views.digest import Digest, DigestGroup, group_head, told
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import ActionItem, DeliveryRow, RequestRow, RequestState, StoryState, View
 from team_console.store.views.status import Looks, Reason, State, StoreStatus, assess, holder_words
@@ -491,7 +491,7 @@ def digest_title(since: datetime, now: datetime, *, has_left: bool) -> str:
 def digest_lines(found: Digest) -> tuple[Line, ...]:
     """The lines of the card, each of one kind of thing; the last says what waits now."""
     lines: list[Line] = []
-    for group in Group:
+    for group in DigestGroup:
         items = found.of(group)
         if items:
             things = " · ".join(safe_line(told(item), 200) for item in reversed(items))
@@ -504,7 +504,7 @@ def digest_lines(found: Digest) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-_TONES = {Group.ASKED: "open", Group.FAILED: "bad", Group.REFUSED: "warn", Group.DONE: "good"}
+_TONES = {DigestGroup.ASKED: "open", DigestGroup.FAILED: "bad", DigestGroup.REFUSED: "warn", DigestGroup.DONE: "good"}
 
 
 # Tips of the demo: what to try next, one line at a time, from what the human did already and what the keys do here.

@@ -246,9 +246,9 @@ class Request:
         Raises:
             TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
         """
-        from team_console.store.views.verdicts import RequestFollower  # views, which who only writes needs not
+        from team_console.store.views.verdicts import verdict_of  # views, which who only writes needs not
 
-        return RequestFollower(self._caller.team, self.request_id, me=self._caller.actor).look()
+        return verdict_of(self._caller.team, self.request_id, me=self._caller.actor).row
 
     def wait(self, timeout: float | None = None) -> RequestRow | None:
         """Wait until the request is not open any more, woken by the store; None when that took too long.

@@ -9,8 +9,8 @@ from typing import Any
 
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.client_requests import Option, Question
-from team_console.store.protocol.kinds import RequestKind
-from team_console.store.views.rows import RequestRow, RequestState
+from team_console.store.protocol.judgement import judge
+from team_console.store.settings.team_config import TeamConfig
 from team_console.widgets.bars import (
     LIVE,
     Banner,
@@ -103,18 +103,9 @@ def _message() -> Widget:
 
 def _request() -> Widget:
     made = Detail()
-    question = sample(0)
-    row = RequestRow(
-        "plan-1",
-        "plan:plan-1",
-        RequestKind.PLAN,
-        "task-manager",
-        "ceo",
-        question.summary,
-        question,
-        RequestState.OPEN,
-        NOW,
-    )
+    facts = {"type": "plan_approval_request", "payload": {**sample(0).payload, "request_id": "plan-1"}}
+    question = sample(0).with_changes(**facts)
+    row = judge([question], TeamConfig(lead="ceo"), None, NOW)[question]
     made.call_after_refresh(made.show, request_document(row, now=NOW))
     return made
 

@@ -26,7 +26,7 @@ from team_console.console.cli.registry import VERBS
 from team_console.console.cli.schemas import SCHEMAS
 from team_console.console.mcp.agent import ActingAgent
 from team_console.console.mcp.server import make_server
-from team_console.store.protocol.kinds import KINDS, Kind
+from team_console.store.protocol.kinds import KINDS, MessageKind
 from team_console.widgets import bars, signs
 from team_console.widgets.details import MARKS, STAGES
 from team_console.widgets.rows import PROOFS
@@ -210,7 +210,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *cells))
 
 
-def _kind_row(kind: Kind) -> tuple[str, ...]:
+def _kind_row(kind: MessageKind) -> tuple[str, ...]:
     role = f"opens {kind.opens}" if kind.opens else f"answers {kind.answers}" if kind.answers else ""
     doors = ", ".join(f"`{door}`" for door in kind.entry_point.split(", ")) if kind.entry_point else "read only"
     return f"`{kind.name}`", str(kind.family), kind.direction.replace("->", "→"), role, doors

@@ -29,6 +29,7 @@ from team_console.store.protocol.client_requests import (
 from team_console.store.protocol.kinds import Family, RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import Placed, Remark, placed, remarks_in
+from team_console.store.protocol.titles import structure, title_of
 from team_console.store.protocol.verdicts import Seal, Seen
 from team_console.store.protocol.why import WHY, why_in, why_lines
 from team_console.store.views.conversation import Conversation, Delivery, Turn
@@ -58,7 +59,6 @@ from team_console.store.views.rows import (
     Story,
     StoryState,
 )
-from team_console.store.views.titles import structure, title_of
 from team_console.widgets.document import Block, Document, Fact, Form, Heading, Lines, Remarked, Text
 from team_console.widgets.rows import PROOFS, STEPS, SessionRow, last_step, progress, trouble_of
 from team_console.widgets.signs import (

@@ -16,6 +16,7 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.client_requests import permission_of, questions_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.titles import message_title, reason_of
 from team_console.store.views.decisions import Decision, Proof
 from team_console.store.views.needs import need_of
 from team_console.store.views.rows import (
@@ -33,7 +34,6 @@ from team_console.store.views.rows import (
     Step,
     StoryState,
 )
-from team_console.store.views.titles import message_title, reason_of
 from team_console.widgets.row_list import Drawing, age_column
 from team_console.widgets.signs import (
     DELIVERIES,

@@ -19,8 +19,8 @@ from team_console.store.backends.locations import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.service.inbox import refuse_unknown_reader
 from team_console.store.service.sendmessage import read_form, submit
-from team_console.store.service.writing import refuse_unknown_reader
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 

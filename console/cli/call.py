@@ -18,7 +18,6 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import USER, canonical, check_name, did_you_mean
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.membership import known
-from team_console.store.protocol.verdicts import is_human
 from team_console.store.service.caller import Caller
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class Call:
 
         config = self.team.config()
         # guard: agent-acts-as-no-human
-        if is_human(config, given) and not is_human(config, bound):
+        if config.is_human(given) and not config.is_human(bound):
             text = f"this is the process of {bound} (TEAM_CONSOLE_AS), so it cannot act as {given}"
             hint = f"Leave out {field}. {given} acts at the console, or in a shell without TEAM_CONSOLE_AS."
             raise TeamError(Code.ACTOR_BOUND, text, hint)

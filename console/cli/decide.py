@@ -28,12 +28,12 @@ from team_console.store.protocol.verdicts import Face, Seen, digest_of, seen_of
 from team_console.store.service.asking import ask_question, withdraw
 from team_console.store.service.caller import Receipt
 from team_console.store.service.grants import recall_grant, refuse_contradiction, start_grant, trial_of
+from team_console.store.service.questions import live_question
 from team_console.store.service.requests import (
     answer,
     approve,
     ask_back,
     foresee,
-    live_question,
     reject,
     request_shutdown,
     submit_plan,

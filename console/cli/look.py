@@ -33,11 +33,13 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.remarks import Placed, placed, remarks_in
+from team_console.store.protocol.titles import said_in
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.protocol.why import why_in, why_lines
 from team_console.store.service.agents import send_roster
 from team_console.store.service.inbox import Trust, marked, trust_in
-from team_console.store.service.maintenance import accept_keys, accept_settings, heal
+from team_console.store.service.maintenance import heal
+from team_console.store.service.signing import accept_keys, accept_settings
 from team_console.store.service.waiting import LONGEST_WAIT, until
 from team_console.store.views.alike import decided_before
 from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
@@ -50,7 +52,7 @@ from team_console.store.views.decisions import (
     markdown,
     proofs,
 )
-from team_console.store.views.digest import Group, digest_json, digest_of_team, group_head, told
+from team_console.store.views.digest import DigestGroup, digest_json, digest_of_team, group_head, told
 from team_console.store.views.facts import halves_of
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import CSV_FIELDS, HistoryPage, csv_row, history, history_json, log_line, past
@@ -72,8 +74,7 @@ from team_console.store.views.status import (
     status_json,
     view_of_team,
 )
-from team_console.store.views.titles import said_in
-from team_console.store.views.verdicts import RequestFollower
+from team_console.store.views.verdicts import verdict_of
 
 if TYPE_CHECKING:
     from team_console.store.views.decisions import Decision
@@ -291,7 +292,7 @@ def do_evidence(call: Call) -> int:
     command by which anybody checks it with the ssh-keygen of OpenSSH alone. Leaves with 1 unless the verdict
     that stands is signed and fits."""
     config = call.team.config()
-    row = RequestFollower(call.team, call.options.request, me=call.actor).look()
+    row = verdict_of(call.team, call.options.request, me=call.actor).row
     shown = proofs(row, config, call.team.snapshot().recorded)
     is_proven = any(_is_good(proof) and (proof.stands or proof.verdict == "shutdown") for proof in shown)
     if call.options.command:
@@ -395,7 +396,7 @@ def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
 def do_decisions(call: Call) -> int:
     """List every decision, newest first: made from the archives and the audit trail, so the queue may be gone.
     AT is local time. PROOF is signed (by the key of who decided), recorded (the audit trail has it, and its
-    chain holds), unverified (no desk wrote it) or not known. --json, --csv and --md say all: words, digests,
+    chain holds), unverified (we did not write it) or not known. --json, --csv and --md say all: words, digests,
     evidence, gaps."""
     options = call.options
     if call.as_json and (options.csv or options.md):
@@ -699,7 +700,7 @@ def do_digest(call: Call) -> int:
         call.print_list(digest_json(found), snapshot)
         return 0
     call.say(f"since {found.since.astimezone():%Y-%m-%d %H:%M}: {counted(len(found.happenings), 'thing')} happened")
-    for group in Group:
+    for group in DigestGroup:
         items = found.of(group)
         if items:
             call.say(f"{group_head(group, len(items))}:")

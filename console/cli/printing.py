@@ -27,6 +27,7 @@ from team_console.store.protocol.client_requests import answers_of, permission_o
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
+from team_console.store.protocol.titles import said_in, structure, text_at
 from team_console.store.protocol.verdicts import EVIDENCE, REQUEST_DIGEST, SHOWN_BY, SIGNATURE
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.protocol.why import WHY, why_in
@@ -35,7 +36,6 @@ from team_console.store.settings.team_config import Agent
 from team_console.store.views.history import csv_text
 from team_console.store.views.proposals import proposal_of, suggestion_words
 from team_console.store.views.status import State, assess
-from team_console.store.views.titles import said_in, structure, text_at
 
 if TYPE_CHECKING:
     from team_console.console.agents.join import Joined

@@ -23,6 +23,7 @@ from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.checks import count_words, summary_warnings
 from team_console.store.protocol.kinds import KINDS, Family, phrase, routes_of
 from team_console.store.protocol.parsing import required_fields
+from team_console.store.protocol.titles import said_in
 from team_console.store.service import deliveries, inbox, requests, sending
 from team_console.store.service.agents import send_roster as deliver_roster
 from team_console.store.service.agents import trigger_course_correction
@@ -30,7 +31,6 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.deliveries import Forecast, Remedy
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, View
-from team_console.store.views.titles import said_in
 
 if TYPE_CHECKING:
     from team_console.widgets.forms import Handoff, Written

@@ -36,7 +36,7 @@ from team_console.store.protocol.verdicts import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.waiting import human_present, is_human_awaited
-from team_console.store.views.verdicts import Outcome, RequestFollower, verdict_of
+from team_console.store.views.verdicts import Outcome, verdict_of
 
 ANSWERED_HERE = "answered in the session"
 """The reason of a request that the client's own user answered."""
@@ -453,7 +453,7 @@ def _put(question: Question) -> dict[str, Any]:
 
 
 def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> Receipt:
-    row = RequestFollower(caller.team, request_id, me=caller.actor).look()
+    row = verdict_of(caller.team, request_id, me=caller.actor).row
     # guard: no-plan-answers-by-mcp
     if row.kind is not RequestKind.SHUTDOWN:
         text = f"{request_id} is a request of kind {row.kind}, and no request to stop"

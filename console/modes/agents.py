@@ -19,7 +19,7 @@ from team_console.store.protocol.verdicts import digest_of
 from team_console.store.protocol.why import ToolCall
 from team_console.store.views.agent_page import AgentPage, agent_page
 from team_console.store.views.rows import RequestRow, RosterRow, View
-from team_console.store.views.search import Found, message_found
+from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import message_document
 from team_console.widgets.document import Block, Document, Heading, Lines
@@ -152,7 +152,7 @@ class AgentsPane(Pane[Message]):
         self._groups = groups
         return tuple(rows)
 
-    def found_in(self, row: Message) -> Found:
+    def found_in(self, row: Message) -> Searchable:
         """The message."""
         return message_found(row)
 

@@ -13,7 +13,7 @@ from team_console.store.contract.team import Snapshot
 from team_console.store.model.safe import counted
 from team_console.store.views.decisions import Decision, DecisionLedger, Proof, ledger_of_team, sources_stamp
 from team_console.store.views.rows import View
-from team_console.store.views.search import Found
+from team_console.store.views.search import Searchable
 from team_console.widgets.details import decision_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing
@@ -57,9 +57,9 @@ class DecisionsPane(Pane[Decision]):
         """What was read of the ledger."""
         return self._ledger.decisions if self._ledger is not None else ()
 
-    def found_in(self, row: Decision) -> Found:
+    def found_in(self, row: Decision) -> Searchable:
         """Who decided what for whom, how, when, with which words and evidence."""
-        return Found(
+        return Searchable(
             texts=(row.request_id, row.kind, row.verdict, row.title, row.words, row.proof, *row.evidence, *row.gaps),
             sender=row.asked_by,
             recipients=(row.by,),

@@ -10,7 +10,7 @@ from team_console.console.selection import Mode, Selection
 from team_console.store.model.names import USER
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
-from team_console.store.views.search import Found, message_found
+from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.details import delivery_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing
@@ -40,7 +40,7 @@ class DeliveriesPane(Pane[DeliveryRow]):
         human, waiting = (view.me, USER), (DeliveryState.PENDING, DeliveryState.DUE)
         return tuple(row for row in view.deliveries if row.recipient not in human or row.state not in waiting)
 
-    def found_in(self, row: DeliveryRow) -> Found:
+    def found_in(self, row: DeliveryRow) -> Searchable:
         """The message, its state, whom it goes to and what went wrong."""
         found = message_found(row.message)
         return replace(found, texts=(*found.texts, row.state, row.recipient, row.error))

@@ -18,7 +18,7 @@ from team_console.store.model.errors import Problem
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.findings import trail_findings
 from team_console.store.views.rows import RequestRow, View
-from team_console.store.views.search import Found, text_found
+from team_console.store.views.search import Searchable, text_found
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
 from team_console.widgets.document import Block, Document, Fact, Form, Lines, Text
@@ -208,7 +208,7 @@ class HealthPane(Pane[Row]):
         short = self.situation.short
         return replace(problem, place=short(problem.place), message=short(problem.message))
 
-    def found_in(self, row: Row) -> Found:
+    def found_in(self, row: Row) -> Searchable:
         """All its words."""
         if isinstance(row, Vital):
             return text_found(row.name, row.text, row.more)

@@ -19,7 +19,7 @@ from team_console.store.protocol.verdicts import Seal
 from team_console.store.views.conversation import as_one, gathered
 from team_console.store.views.history import Stretch, search
 from team_console.store.views.rows import View
-from team_console.store.views.search import Found, message_found
+from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.details import copies_blocks, message_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing, Headings, RowList
@@ -91,7 +91,7 @@ class HistoryPane(Pane[Message]):
         """What has been read so far."""
         return self._all
 
-    def found_in(self, row: Message) -> Found:
+    def found_in(self, row: Message) -> Searchable:
         """The message."""
         return message_found(row)
 

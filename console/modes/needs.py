@@ -17,7 +17,7 @@ from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.alike import cause_of, decided_before, outcome_of
 from team_console.store.views.needs import ItemPart, arranged, group_of, part_of, to_do
 from team_console.store.views.rows import ActionItem, Need, RequestRow, View
-from team_console.store.views.search import Found, message_found, request_found, text_found
+from team_console.store.views.search import Searchable, message_found, request_found, text_found
 from team_console.widgets.details import earlier_plans, message_document, request_document
 from team_console.widgets.document import Document, Fact, Lines
 from team_console.widgets.row_list import Drawing, Headings
@@ -166,7 +166,7 @@ class NeedsPane(Pane[ActionItem]):
         else:
             super().tick(now)
 
-    def found_in(self, row: ActionItem) -> Found:
+    def found_in(self, row: ActionItem) -> Searchable:
         """The request or message, why it is here, and what it blocks."""
         found = text_found(at=row.since)
         if row.request is not None:
@@ -337,7 +337,7 @@ class RequestsPane(Pane[RequestRow]):
         order = {"OPEN": 0, "ASKED BY YOU": 1, "DECIDED": 2}
         return tuple(sorted(view.requests, key=lambda row: order[self._group_of(row)]))
 
-    def found_in(self, row: RequestRow) -> Found:
+    def found_in(self, row: RequestRow) -> Searchable:
         """The request, its kind in plain words, and what is odd about it."""
         found = request_found(row, me=self.me)
         return replace(found, texts=(*found.texts, kind_word(row.kind), *row.flags))

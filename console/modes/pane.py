@@ -44,7 +44,7 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Face, Seal, Seen, digest_of, seal_of, seen_of
 from team_console.store.views.evidence import Evidence, claimed_checks, version_before
 from team_console.store.views.rows import RequestRow, RequestState, View
-from team_console.store.views.search import Found, Query, parse_query
+from team_console.store.views.search import Query, Searchable, parse_query
 from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
 from team_console.widgets.details import (
@@ -280,7 +280,7 @@ class Pane(Container, Generic[RowT]):
         """The rows of this list."""
 
     @abstractmethod
-    def found_in(self, row: RowT) -> Found:
+    def found_in(self, row: RowT) -> Searchable:
         """What a filter looks at."""
 
     def query_values(self) -> Mapping[str, Iterable[str]]:

@@ -9,7 +9,7 @@ from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.store.model.safe import counted
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.views.rows import Batch, Lifecycle, StoryState, View
-from team_console.store.views.search import Found, text_found
+from team_console.store.views.search import Searchable, text_found
 from team_console.widgets.details import batch_document, life_document, session_document
 from team_console.widgets.document import Document
 from team_console.widgets.row_list import Drawing
@@ -39,7 +39,7 @@ class SprintPane(Pane[SprintRow]):
         """Batches with their agents."""
         return sprint_rows(view)
 
-    def found_in(self, row: SprintRow) -> Found:
+    def found_in(self, row: SprintRow) -> Searchable:
         """Names and story keys."""
         if isinstance(row, SessionRow):
             return text_found("session", row.session_id)

@@ -253,7 +253,7 @@ class AuditLine(Struct, frozen=True):
         seq: Position in the chain, from 1.
         at: Timestamp text.
         actor: Who acted.
-        action: The desk's verb, such as `send` or `approve`.
+        action: The verb, such as `send` or `approve`.
         facts: Ids, old and new states, results.
         intact: Whether the hash chain, and the seals of a team with a key, hold up to and including this line.
         seal: What the seal of this line tells.

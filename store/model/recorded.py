@@ -1,4 +1,4 @@
-"""Recorded requests and answers: what the audit trail says was written, in which order, and whether the desk wrote it.
+"""Recorded requests and answers: what the audit trail says was written, in which order, and whether we wrote it.
 
 The audit trail decides, not a date in a record: a record can be forged, edited or taken out, the trail is a chain.
 """

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain
+from posixpath import normpath
 from types import MappingProxyType
 from typing import Any
 from unicodedata import category
 
 from msgspec import Struct, field
+from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import ADDRESS_KEYS, UNADDRESSED, Message, per_message
 from team_console.store.model.names import USER, canonical, did_you_mean, nearest
-from team_console.store.protocol.bodies import body_problems, check_carried, compose, departures
 from team_console.store.protocol.client_requests import answers_of, expiry_of, questions_of
 from team_console.store.protocol.kinds import (
     CARRIERS,
+    EACH,
     FOR_CLIENTS,
     KINDS,
     PREFIX,
     RESPONSES,
     SEND,
     Family,
-    Kind,
+    FieldForm,
+    Form,
+    MessageKind,
     RequestKind,
 )
 from team_console.store.protocol.membership import CREATED, DESTROYED, is_master
@@ -35,7 +43,9 @@ from team_console.store.protocol.parsing import (
     Plan,
     batch_key,
     named_agent,
+    parse_carried,
     parse_message,
+    text_in,
     text_of_key,
     texts_of,
 )
@@ -78,7 +88,7 @@ def check_outgoing(
     """Refuse a message of `send` that would break its protocol.
 
     `type` is a kind whose door is `send`, one of the team's `own_kinds`, or `broadcast`: questions with an id made by
-    the desk, and verdicts, have doors of their own. A plain message that carries `NAME: {json}` is checked as that
+    us, and verdicts, have verbs of their own. A plain message that carries `NAME: {json}` is checked as that
     sprint message too.
 
     Raises:
@@ -93,7 +103,10 @@ def check_outgoing(
             raise forbidden(type, name)
     if type in CARRIERS:
         check_text_fields(type, payload)
-        _check_carried(payload["content"])
+        match = PREFIX.match(payload["content"])
+        carried = KINDS.get(match.group(1)) if match else None
+        if carried is not None and carried.family is Family.SPRINT and carried.entry_point:
+            _check_carried(payload["content"])
     if kind is not None and kind.family is not Family.SPRINT:
         _check_needs(kind, payload)
 
@@ -168,7 +181,7 @@ def invalid_type(type: object, allowed: Sequence[str]) -> TeamError:
     return TeamError(Code.INVALID_TYPE, f"type: {what}", hint)
 
 
-def _sendable(type: str, own_kinds: Collection[str] = ()) -> Kind | None:
+def _sendable(type: str, own_kinds: Collection[str] = ()) -> MessageKind | None:
     """The kind that may be sent this way; None for one that only the team's settings know."""
     kind = KINDS.get(type)
     if kind is None and type in own_kinds:
@@ -181,20 +194,13 @@ def _sendable(type: str, own_kinds: Collection[str] = ()) -> Kind | None:
     return kind
 
 
-def _check_carried(content: str) -> None:
-    match = PREFIX.match(content)
-    kind = KINDS.get(match.group(1)) if match else None
-    if kind is not None and kind.family is Family.SPRINT and kind.entry_point:
-        check_carried(content)
-
-
-def _check_needs(kind: Kind, payload: Mapping[str, Any]) -> None:
+def _check_needs(kind: MessageKind, payload: Mapping[str, Any]) -> None:
     for name, what in _departures(kind, payload):
         hint = f"{kind.name} needs {', '.join(kind.needs)} in its payload."
         raise TeamError(Code.INVALID_FIELD, f"payload.{name} {what}", hint)
 
 
-def _departures(kind: Kind, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _departures(kind: MessageKind, payload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     return departures({name: value for name, value in payload.items() if value is not None}, kind.needs)
 
 
@@ -206,7 +212,7 @@ def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
     if read.kind is None:
         return read.frame_problems
     if read.kind.family is Family.SPRINT:
-        return read.frame_problems + _body_problems(read.message)
+        return read.frame_problems + _sprint_problems(read.message)
     return read.frame_problems + record_problems(read)
 
 
@@ -230,13 +236,7 @@ def self_addressed(message: Message) -> Iterator[Problem]:
         yield Problem("SELF_ADDRESSED", "notice", message.message_id, text, "A reaction of one's own needs no message.")
 
 
-@per_message
-def _body_problems(message: Message) -> tuple[Problem, ...]:
-    read = parse_message(message)
-    return body_problems(message, read.name, read.body)
-
-
-def _of_fields(message: Message, kind: Kind) -> Iterator[Problem]:
+def _of_fields(message: Message, kind: MessageKind) -> Iterator[Problem]:
     for name, what in _departures(kind, message.payload):
         yield _departure(message, name, what, "warning")
     lacking = ", ".join(name for name in kind.usual if message.payload.get(name) is None)
@@ -278,6 +278,242 @@ def _departure(message: Message, name: str, what: str, severity: str) -> Problem
     return Problem(
         "BODY_INVALID", severity, f"{message.message_id} payload.{name}", f"{message.type}: {name} {what}", hint
     )
+
+
+# The JSON of the seventeen sprint kinds (seed 002), and fields of payloads, by the table of kinds.
+
+_LONGEST_WISH = 2000
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _or_null(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or fits(value)
+
+
+def _is_loose(value: Any) -> bool:
+    return isinstance(value, (Mapping, list, tuple, str))
+
+
+_FITS: Mapping[FieldForm, Callable[[Any], bool]] = {
+    FieldForm.TEXT: lambda value: _is_text(value) and bool(value.strip()),
+    FieldForm.ANY_TEXT: _is_text,
+    FieldForm.TEXT_OR_NULL: _or_null(_is_text),
+    FieldForm.WISH: lambda value: _is_text(value) and len(value) <= _LONGEST_WISH,
+    FieldForm.TEXTS: lambda value: _is_list(value) and all(map(_is_text, value)),
+    FieldForm.NUMBER: lambda value: type(value) is int,
+    FieldForm.KEY: lambda value: type(value) in (int, str) and value != "",
+    FieldForm.LIST: lambda value: _is_list(value) and bool(value),
+    FieldForm.OBJECT: _is_object,
+    FieldForm.OBJECT_OR_NULL: _or_null(_is_object),
+    FieldForm.LOOSE: _is_loose,
+    FieldForm.LOOSE_OR_NULL: _or_null(_is_loose),
+    FieldForm.QUESTIONS: lambda value: _is_list(value) and 0 < len(value) == len(questions_of({"questions": value})),
+    FieldForm.MOMENT: lambda value: _is_text(value) and from_text(value) is not None,
+}
+
+
+def departures(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, str]]:
+    """(place, what is wrong) for each part of `value` that is missing or not of its form."""
+    if isinstance(form, FieldForm):
+        if not _FITS[form](value):
+            yield place, f"must be {form}, not {named(value)}"
+    elif isinstance(form, list):
+        if not _is_list(value):
+            yield place, f"must be a list, not {named(value)}"
+        for number, item in enumerate(value if _is_list(value) else ()):
+            yield from departures(item, form[0], f"{place}.{number}")
+    elif not _is_object(value):
+        yield place, f"must be an object, not {named(value)}"
+    else:
+        each = form.get(EACH)
+        inner = form.items() if each is None else ((name, each) for name in value)
+        for key, part in inner:
+            name = key.removesuffix("?")
+            path = f"{place}.{name}" if place else str(name)
+            if name in value and (name == key or value[name] is not None):
+                yield from departures(value[name], part, path)
+            elif name == key:
+                yield path, "is missing"
+
+
+# What is well formed and still odd, by kind: (code, field, text).
+
+_ODD, _BUSINESS = "BODY_INVALID", "BUSINESS_IN_CREATE_REQUEST"
+_LEVELS = frozenset({"HIGH", "MEDIUM", "LOW"})
+_NEEDED_BY_OPERATION = {
+    "navigate": ("url",),
+    "click": ("selector",),
+    "type": ("selector", "input_value"),
+    "screenshot": ("screenshot_path",),
+    "read_dom": ("selector",),
+    "check_element": ("selector",),
+}
+_WORDS: Mapping[str, frozenset[str]] = {
+    "severity_hint": _LEVELS,
+    "severity": _LEVELS,
+    "confidence": _LEVELS,
+    "operation": frozenset(_NEEDED_BY_OPERATION),
+    "reason": frozenset({"user_request", "repeated_failures", "new_requirements"}),
+}
+"""Fields whose values the sources name; another is a warning. Upper and lower case count the same."""
+_WITH_WORDS = frozenset({"DEBUG_REQUEST", "DEBUG_RESULT", "BROWSER_REQUEST", "CC_TRIGGER"})
+_BUSINESS_WORDS = re.compile(
+    r"story|epic|batch|spec|session|sprint|requirement|acceptance|feature|task(?!_type)", re.IGNORECASE
+)
+_SCREENSHOTS = ".sprint-session/screenshots/"
+_Oddity = tuple[str, str, str]
+
+
+def _remarks(name: str, body: Mapping[str, Any]) -> Iterator[_Oddity]:
+    for key in _WORDS if name in _WITH_WORDS else ():
+        value = body.get(key)
+        if isinstance(value, str) and value.upper() not in map(str.upper, _WORDS[key]):
+            yield _ODD, key, f"{named(value)} is none of {', '.join(sorted(_WORDS[key]))}"
+    if body.get("session_id") == "":
+        yield _ODD, "session_id", "is empty, so nobody can tell which sprint session is meant"
+    path = body.get("screenshot_path")
+    if isinstance(path, str) and not normpath(path).startswith(_SCREENSHOTS):
+        yield _ODD, "screenshot_path", f"{named(path)} is not below {_SCREENSHOTS}"
+    if name == "AGENT_CREATE_REQUEST":
+        for key in body.keys() - KINDS[name].needs.keys():
+            if _BUSINESS_WORDS.search(key):
+                yield _BUSINESS, key, "a creation request carries no business context"
+    elif name == "SLAVE_BATCH_COMPLETE":
+        both = sorted({*body["stories_completed"]} & {*body["stories_failed"]})
+        if both:
+            yield _ODD, "stories_failed", f"{', '.join(both)} are reported completed and failed"
+    elif name == "BROWSER_REQUEST":
+        for key in _NEEDED_BY_OPERATION.get(body["operation"], ()):
+            if body[key] is None:
+                yield _ODD, key, f"the operation {body['operation']} needs it"
+    elif name == "BATCH_PLAN_READY":
+        yield from _of_plan(body)
+
+
+def _of_plan(body: Mapping[str, Any]) -> Iterator[_Oddity]:
+    batches, total = body["batches"], body["total_stories"]
+    listed = [story for batch in batches for story in batch["stories"]]
+    if len(listed) != total:
+        yield "STORY_COUNT_MISMATCH", "total_stories", f"total_stories says {total}, the batches list {len(listed)}"
+    if len({*listed}) != len(listed):
+        yield _ODD, "batches", "a story stands in it twice"
+    twice = [key for key, count in Counter(str(batch["batch_id"]) for batch in batches).items() if count > 1]
+    if twice:
+        yield _ODD, "batches", f"{', '.join(twice)} is the id of several batches"
+    needs = {story: inner["depends_on"] for story, inner in body["dependency_graph"].items()}
+    unknown = sorted({*needs, *chain.from_iterable(needs.values())} - {*listed})
+    if unknown:
+        yield _ODD, "dependency_graph", f"{', '.join(unknown)} is in no batch"
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        yield _ODD, "dependency_graph", f"they wait for each other: {', '.join(error.args[1])}"
+
+
+# A sprint message as text, `NAME: {json}`: composed, checked before sending, its problems reported on reading.
+
+
+def compose(name: str, body: Mapping[str, Any]) -> str:
+    """The content a sprint message travels as: `NAME: {json}`, `msg_type` first (requirements 124, 125).
+
+    Raises:
+        TeamError: `INVALID_FIELD` naming the field that is missing or wrong.
+    """
+    _check_body(name, body)
+    said = {"msg_type": name, **{key: value for key, value in body.items() if key != "msg_type"}}
+    return f"{name}: {json.dumps(said, ensure_ascii=False, allow_nan=False)}"
+
+
+def _check_body(name: str, body: Mapping[str, Any]) -> None:
+    """Refuse a body that we would send and others could not read.
+
+    Raises:
+        TeamError: `INVALID_FIELD` naming the first field that is missing, wrong or out of place.
+    """
+    if not KINDS[name].needs:
+        raise TeamError(Code.INVALID_TYPE, f"{name} is understood on reading only", "Send a kind of the source.")
+    if body.get("msg_type", name) != name:
+        raise _invalid(name, "msg_type", f"says {named(body['msg_type'])}, the message is {name}")
+    for code, key, text in _body_problems(name, body):
+        if code in (_MALFORMED, _BUSINESS):
+            raise _invalid(name, key, text)
+
+
+def _check_carried(content: str) -> None:
+    """Refuse a plain message of ours whose `NAME: {json}` is not what it says.
+
+    Raises:
+        TeamError: `INVALID_FIELD` naming the place.
+    """
+    try:
+        name, body = parse_carried(content)
+    except ValueError as error:
+        hint = "After the colon stands one JSON object."
+        raise TeamError(Code.INVALID_FIELD, f"content: the JSON cannot be read: {error}", hint) from error
+    if body.get("msg_type", body.get("type")) is None:
+        raise _invalid(name, "msg_type", "is missing")
+    _check_body(name, body)
+
+
+_MALFORMED = "MALFORMED"
+_RESEND = "Ask the sender to send it again in the form of the protocol."
+_HINTS = {
+    "STORY_COUNT_MISMATCH": "Ask the scrum master which stories are missing.",
+    _BUSINESS: "The slave gives the context to the new agent in TASK_ASSIGNMENT.",
+}
+_OWN_NAME = {
+    "AGENT_CREATE_REQUEST": ("requested_by", "the sender gets the answer"),
+    "TASK_ASSIGNMENT": ("report_to", "the agent will report to the one named"),
+}
+"""Fields that hold the sender's own name (requirement 192), and what follows when they do not."""
+
+
+@per_message
+def _sprint_problems(message: Message) -> tuple[Problem, ...]:
+    """Violations by a stored sprint message of the form of its kind."""
+    read = parse_message(message)
+    name, body = read.name, read.body
+    found = [(code, field, f"{name}: {field}: {text}") for code, field, text in _body_problems(name, body)]
+    own, follows = _OWN_NAME.get(name, ("", ""))
+    value = text_in(body, own)
+    if value not in ("", message.sender):
+        found.append((_ODD, own, f"{name}: {own} says {value:.80}, the sender is {message.sender}; {follows}"))
+    return tuple(
+        Problem(
+            _ODD if code == _MALFORMED else code,
+            "warning",
+            f"{message.message_id} {field}",
+            text,
+            _HINTS.get(code, _RESEND),
+        )
+        for code, field, text in found
+    )
+
+
+def _body_problems(name: str, body: Mapping[str, Any]) -> Iterator[_Oddity]:
+    kind = KINDS.get(name)
+    if kind is None or kind.family is not Family.SPRINT or not kind.needs:
+        return
+    wrong = list(departures(body, kind.needs))
+    yield from ((_MALFORMED, field, text) for field, text in wrong)
+    if not wrong:
+        yield from _remarks(name, body)
+
+
+def _invalid(name: str, field: str, text: str) -> TeamError:
+    fields = ", ".join(key.removesuffix("?") for key in KINDS[name].needs)
+    return TeamError(Code.INVALID_FIELD, f"{name}: {field}: {text}", f"{name} has {fields}.")
 
 
 # Text that looks like a secret, so that the sender can think again (requirement 111); the secret is never repeated.

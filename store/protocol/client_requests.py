@@ -71,7 +71,7 @@ class Permission(Struct, frozen=True):
     is_private: bool = False
 
 
-class Excerpt(Struct, frozen=True):
+class FileExcerpt(Struct, frozen=True):
     """The lines of a file that show what a change does.
 
     Attributes:

@@ -26,7 +26,7 @@ _CHANGES = frozenset({"content", "new_string", "edits", "new_source"})
 """Keys of inputs that change a file: what they do depends on the file, so each is decided."""
 
 
-class Scope(Struct, frozen=True):
+class GrantScope(Struct, frozen=True):
     """What a grant answers: exactly these inputs of one tool, asked by one agent in one folder of one client."""
 
     agent: str
@@ -34,6 +34,11 @@ class Scope(Struct, frozen=True):
     directory: str
     client: str
     inputs: tuple[Mapping[str, Any], ...]
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """All but the inputs."""
+        return self.agent, self.tool, self.directory, self.client
 
     @property
     def as_recorded(self) -> dict[str, Any]:
@@ -53,13 +58,12 @@ class Scope(Struct, frozen=True):
         # guard: grant-only-in-its-scope
         return (
             asked is not None
-            and (asked.agent, asked.tool, asked.directory, asked.client)
-            == (self.agent, self.tool, self.directory, self.client)
+            and asked.place == self.place
             and _canonical(asked.inputs[0]) in {_canonical(given) for given in self.inputs}
         )
 
 
-def scope_of(question: Message) -> Scope | None:
+def scope_of(question: Message) -> GrantScope | None:
     """What a permission asks for, as a scope; None for what no grant may answer.
 
     What the client denied by itself, and a change of a file, is decided each time.
@@ -69,14 +73,14 @@ def scope_of(question: Message) -> Scope | None:
     asked, origin = permission_of(question.payload), origin_of(question.payload)
     if not asked.tool or not asked.input or not _CHANGES.isdisjoint(asked.input) or "before" in question.payload:
         return None
-    return Scope(question.sender, asked.tool, origin.directory, origin.client, (dict(asked.input),))
+    return GrantScope(question.sender, asked.tool, origin.directory, origin.client, (dict(asked.input),))
 
 
-def scope_in(grant: Message) -> Scope:
+def scope_in(grant: Message) -> GrantScope:
     """The scope of a grant."""
     payload = grant.payload
     agent, tool, directory, client = (text_in(payload, key) for key in ("agent", "tool", "directory", "client"))
-    return Scope(agent, tool, directory, client, mappings(payload, "inputs"))
+    return GrantScope(agent, tool, directory, client, mappings(payload, "inputs"))
 
 
 def _canonical(given: Mapping[str, Any]) -> str:

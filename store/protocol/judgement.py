@@ -1,16 +1,17 @@
 """Judgement of requests: whether each is open, answered, superseded, withdrawn or expired, by whom and why.
 
 The one rule for every face: write actions, compaction, hooks and views ask it. It rests on messages, the settings, what
-the audit trail has of the messages, and the time. From top to bottom: what a message claims, which question it answers,
-what stands of one request, what other requests of its chain make of it, and the clock.
+the audit trail has of the messages, and the time. From top to bottom: what a message claims, the row of a request,
+which question a message answers, what stands of one request, what later requests make of it, and the clock.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,14 +24,15 @@ from team_console.store.protocol.kinds import FOR_CLIENTS, IN_WORDS, RESULTS, RE
 from team_console.store.protocol.parsing import (
     COMPLETE,
     DISPATCH,
+    EARLIEST,
     Order,
-    ParsedMessage,
     PlacedMessage,
     dispatched_name,
     parse_message,
     text_of,
 )
 from team_console.store.protocol.permissions import may_answer
+from team_console.store.protocol.titles import message_title, reason_of
 from team_console.store.protocol.verdicts import digest_of, given_on, is_verdict, objection
 from team_console.store.settings.team_config import TeamConfig
 
@@ -49,29 +51,13 @@ def answers(message: Message, kind: RequestKind, request_id: str) -> bool:
         # guard: question-back-decides-nothing
         return False
     if kind in FOR_CLIENTS:
+        # A client acts on a clear yes or no; on a yes to a question only with what was chosen.
+        is_empty = seen.approve and kind is RequestKind.QUESTION and not answers_of(seen.body)
         # guard: answer-of-its-own-kind
-        return seen.answers is kind and _decides(seen)
+        return seen.answers is kind and seen.approve is not None and not is_empty
     if seen.answers is not None:
         return seen.answers is kind and (seen.approve is not None or kind not in VERDICT_ONLY)
     return kind in IN_WORDS or seen.approve is not None
-
-
-def _decides(seen: ParsedMessage) -> bool:
-    """Whether a client can act on this answer: a clear yes or no, and for a question what was chosen."""
-    if seen.answers is RequestKind.QUESTION and seen.approve:
-        return bool(answers_of(seen.body))
-    return seen.approve is not None
-
-
-def withdraws(message: Message, question: Message, request_id: str) -> bool:
-    """Whether `message` takes back the request: only its asker can."""
-    seen = parse_message(message)
-    return (
-        seen.kind is not None
-        and seen.kind.withdraws
-        and seen.request_id == request_id
-        and message.sender == question.sender
-    )
 
 
 def already_answered(
@@ -86,17 +72,7 @@ def already_answered(
     return TeamError(Code.ALREADY_ANSWERED, text, hint, request_id=request_id, answered_by=by, answered_at=at)
 
 
-# Judgement of requests: whether each is open, answered, superseded, withdrawn or expired, by whom and why.
-
-Thread = str
-"""The id that a question has and its answers quote."""
-Pool = tuple[RequestKind, str, str]
-"""Kind, asker, and the agent type, agent, story or source id that question and answer share."""
-Group = Thread | Pool
-Chain = tuple[str, str]
-"""What links requests: the kind and its author, or `stop` or `dispatch` and the agent that it is about."""
-_STOP, _DISPATCH = "stop", "dispatch"
-_BY_SUBJECT = frozenset({RequestKind.CREATE, RequestKind.DESTROY, RequestKind.RESEARCH})
+# The row of a request.
 
 
 class RequestState(StrEnum):
@@ -122,7 +98,7 @@ class Flag(StrEnum):
     STILL_ALIVE = "approved but still alive"
     DAMAGED = "record damaged"
     UNVERIFIED = "unverified"
-    """An answer that no desk wrote: it stands in the store and not on the audit trail as one of ours."""
+    """An answer that team-console did not write: the audit trail does not have it as one of ours."""
     FORGED = "forged"
     """An answer that is not signed as it must be: it decides nothing."""
     ALTERED = "altered"
@@ -133,7 +109,337 @@ class Flag(StrEnum):
     """An end that was approved, and the agent refused to stop: it is to be decided again."""
 
 
-class Claim(Struct, frozen=True):
+class RequestRow(Struct, frozen=True, eq=False):
+    """A request as it stands: what was asked, and everything that was said to it.
+
+    Attributes:
+        key: Unique key (`kind:request_id`), safe for selection by id.
+        question: The message that asks.
+        order: The place of the question in the order of events.
+        decided: The place of the verdict, or of the question while there is none.
+        title: What is asked, in one line.
+        due_at, expires_at: When it becomes overdue, and when it ends by itself; None when it does not.
+        answers: Every message that claims to answer it, oldest first; the one that stands is `verdict`.
+        verdict: The first valid answer (decision D14); None without one.
+        taken_back: The message that withdrew it.
+        withdrawn_at: Since when it needs no answer; None when that is unknown or it needs one.
+        lapse: Why it needs no answer although nobody took it back; empty where that is not so.
+        altered: Ids of answers whose record differs from what the audit trail has; what the trail has decides.
+        unverified: Ids of valid answers that the audit trail does not have as written by team-console.
+        forged: Id -> why, of answers that decide nothing because they are not signed as they must be.
+        supersedes, superseded_by: Request ids of the earlier and the later one of its chain.
+        ended: For a stop: whether the agent fell silent after agreeing.
+        ending: For an approved end that is not confirmed yet: the stop its agent was asked for.
+        refusal: For an end that was approved: what the agent said when it refused to stop.
+        talk: What whoever may answer asked back, and what the asker said to that, oldest first.
+    """
+
+    key: str
+    kind: RequestKind
+    question: Message
+    state: RequestState
+    order: RecordOrder
+    decided: RecordOrder
+    title: str
+    due_at: datetime | None = None
+    expires_at: datetime | None = None
+    answers: tuple[Message, ...] = ()
+    verdict: Message | None = None
+    taken_back: Message | None = None
+    withdrawn_at: datetime | None = None
+    lapse: str = ""
+    flags: tuple[Flag, ...] = ()
+    altered: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+    forged: Mapping[str, str] = field(default_factory=dict)
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    ended: bool = False
+    ending: RequestRow | None = None
+    refusal: Message | None = None
+    talk: tuple[Message, ...] = ()
+
+    @property
+    def request_id(self) -> str:
+        """The id an answer must quote (debug, browser, research: the source's own id)."""
+        return parse_message(self.question).request_id or self.question.message_id
+
+    @property
+    def asker(self) -> str:
+        """Who asked."""
+        return self.question.sender
+
+    @property
+    def addressee(self) -> str:
+        """Who was asked."""
+        return self.question.recipients[0]
+
+    @property
+    def asked_at(self) -> datetime | None:
+        """When it was asked, None when that is unknown."""
+        return self.question.created_at
+
+    @property
+    def seen_at(self) -> datetime | None:
+        """When the addressee read the question."""
+        value = self.question.read_by.get(self.addressee) or self.question.envelope("read_at")
+        return from_text(value) if isinstance(value, str) else None
+
+    @property
+    def answered_at(self) -> datetime | None:
+        """When the verdict was given."""
+        return self.verdict.created_at if self.verdict is not None else None
+
+    @property
+    def answered_by(self) -> str | None:
+        """Who gave the verdict."""
+        return self.verdict.sender if self.verdict is not None else None
+
+    @property
+    def reason(self) -> str:
+        """The words of the answer, or why it needs none; empty where nothing was said."""
+        said = self.verdict or self.taken_back or self.refusal
+        return self.lapse or (reason_of(said) if said is not None else "")
+
+    @property
+    def is_asked_back(self) -> bool:
+        """Whether the last word about it is a question to its asker."""
+        return bool(self.talk) and self.talk[-1].sender != self.asker
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is still wanted."""
+        return self.state in (RequestState.OPEN, RequestState.OVERDUE)
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether the answer that stands is a yes."""
+        return self.state is RequestState.APPROVED
+
+    @property
+    def stops(self) -> str | None:
+        """The agent that should fall silent after a yes."""
+        return self.addressee if self.kind is RequestKind.SHUTDOWN else self.ends
+
+    @property
+    def ends(self) -> str | None:
+        """The agent whose end the Master is asked for."""
+        return parse_message(self.question).subject if self.kind is RequestKind.DESTROY else None
+
+    def waiting_seconds(self, now: datetime) -> float:
+        """How long it has been (or was) open."""
+        end = self.answered_at or self.withdrawn_at or now
+        return max(0.0, (end - self.asked_at).total_seconds()) if self.asked_at else 0.0
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what both say; the places of their messages among others tell nothing."""
+        names = [name for name in self.__struct_fields__ if name not in ("order", "decided")]
+        return isinstance(other, RequestRow) and all(getattr(self, name) == getattr(other, name) for name in names)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+# Every request of some messages.
+
+Thread = str
+"""The id that a question has and its answers quote."""
+Pool = tuple[RequestKind, str, str]
+"""Kind, asker, and the agent type, agent, story or source id that question and answer share."""
+Chain = tuple[str, str]
+"""What links requests: the kind and its author, or `stop` or `dispatch` and the agent that it is about."""
+_STOP, _DISPATCH = "stop", "dispatch"
+_BY_SUBJECT = frozenset({RequestKind.CREATE, RequestKind.DESTROY, RequestKind.RESEARCH})
+_MOST_TWINS = 64
+"""Twins of one id that are judged: nobody asks that often, and each costs a look at the whole thread."""
+
+
+class Judged(Struct, frozen=True):
+    """Every request of some messages, before the clock is looked at.
+
+    Attributes:
+        twins: Request id -> further questions under an id that another question has.
+        orphans: Answers to nothing that is known.
+    """
+
+    rows: Sequence[RequestRow]
+    twins: Mapping[Thread, tuple[PlacedMessage, ...]]
+    orphans: Sequence[PlacedMessage]
+
+
+class Heard(Struct, frozen=True):
+    """When an agent last said that it is alive, and when its creation was announced."""
+
+    spoke: Order | None = None
+    arrived: Order | None = None
+
+
+def judge(
+    messages: Iterable[Message], config: TeamConfig, recorded: RecordedFacts | None, now: datetime
+) -> dict[Message, RequestRow]:
+    """Every request that these messages open, by its question, as it stands `now`.
+
+    A question under the id of another (`twins`) is judged too: an answer may have been given on just that one.
+
+    Args:
+        messages: In stored order, with everything that bears on the requests (`with_bearing`).
+        recorded: What the audit trail has of them; None where there is no trail to ask.
+    """
+    entries = [PlacedMessage.of(message, place) for place, message in enumerate(messages)]
+    return {row.question: at(row, now) for row in judge_entries(config, recorded, entries, twins=True).rows}
+
+
+def judge_entries(
+    config: TeamConfig,
+    recorded: RecordedFacts | None,
+    entries: Iterable[PlacedMessage],
+    heard: Mapping[str, Heard] = MappingProxyType({}),
+    *,
+    twins: bool = False,
+) -> Judged:
+    """Judge every request that these entries open.
+
+    Args:
+        heard: When agents last said that they are alive, where it matters whether one fell silent.
+        twins: Judge the questions under the id of another too.
+    """
+    evidence = _Evidence(config, recorded, entries)
+    chains: dict[Chain | None, list[RequestRow]] = {}
+    late: dict[Thread, tuple[PlacedMessage, ...]] = {}
+    late_rows: list[RequestRow] = []
+    for thread in evidence.threads:
+        opening, twin_entries = _first_of_each(sorted(evidence.questions.get(thread, ()), key=evidence.rank))
+        for row in evidence.judged(thread, opening):
+            chains.setdefault(_chain(row.kind, row.question), []).append(row)
+        kinds = {question.read.opens for _, question in opening}
+        if twin_entries:
+            late[thread] = tuple(twin_entries)
+        if twins:
+            named = [(_key(entry, entry.message.message_id), entry) for entry in twin_entries[:_MOST_TWINS]]
+            late_rows += evidence.judged(thread, named)
+            kinds |= {question.read.opens for _, question in named}
+        evidence.orphans += _orphans(evidence.others.get(thread, ()), kinds)
+    rows = chains.pop(None, [])
+    for chain, members in chains.items():
+        members.sort(key=lambda row: row.order)
+        if chain is not None and chain[0] == _STOP:
+            rows += evidence.stopped(members, heard.get(chain[1], Heard()))
+        elif chain is not None and chain[0] == _DISPATCH:
+            rows += evidence.dispatched(members, chain[1])
+        else:
+            rows += _succession(members)
+    stops = [row for row in rows if row.kind is RequestKind.SHUTDOWN]
+    rows += [evidence.approved(row, stops) for row in late_rows]
+    return Judged(rows, late, evidence.orphans)
+
+
+def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
+    """A thread with those of the live messages that bear on its requests though they do not quote its id."""
+    keys = {key for message in thread for key in _shared_keys(PlacedMessage.of(message, 0))}
+    if not keys:
+        return thread
+    everything = live()
+    entries = [PlacedMessage.of(message, 0) for message in everything]
+    asked = {thread_of(entry.message) for entry in entries if not keys.isdisjoint(_shared_keys(entry))}
+    wanted = set(map(id, thread))
+    for entry in entries:
+        report = (_DISPATCH, entry.message.sender) if entry.read.name == COMPLETE else None
+        thread_id = thread_of(entry.message) if entry.read.opens else entry.read.request_id
+        if report in keys or pool_of_answer(entry) in keys or thread_id in asked:
+            wanted.add(id(entry.message))
+    here = set(map(id, everything))
+    past = [message for message in thread if id(message) not in here]
+    return [*past, *(message for message in everything if id(message) in wanted)]
+
+
+def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
+    """What a question shares with those that replace it, or that it replaces; None for any other message."""
+    kind = parse_message(message).opens
+    chain = _chain(kind, message) if kind is not None else None
+    return (chain, kind, message.sender) if chain is not None and kind is not None else None
+
+
+def thread_of(question: Message) -> Thread:
+    """The id an answer must quote."""
+    return parse_message(question).request_id or question.message_id
+
+
+def pool_of_question(entry: PlacedMessage) -> Pool | None:
+    """Where a question waits for an answer in order, None for kinds whose answers always quote its id."""
+    return _pool(entry, entry.read.opens, entry.message.sender)
+
+
+def pool_of_answer(entry: PlacedMessage) -> Pool | None:
+    """Where an answer looks for its question, None when it quotes the question's own id."""
+    kind = entry.read.answers
+    quotes = kind in _BY_SUBJECT and entry.read.request_id is not None
+    return None if quotes else _pool(entry, kind, entry.message.recipients[0])
+
+
+def _pool(entry: PlacedMessage, kind: RequestKind | None, asker: str) -> Pool | None:
+    shared = entry.read.request_id if kind in REUSED_IDS else entry.read.subject if kind in _BY_SUBJECT else None
+    return None if shared is None or kind is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
+
+
+def _chain(kind: RequestKind, question: Message) -> Chain | None:
+    """The chain a request belongs to, None when it stands alone."""
+    read = parse_message(question)
+    if kind is RequestKind.PLAN:
+        return str(kind), question.sender
+    if kind is RequestKind.SHUTDOWN:
+        return _STOP, question.recipients[0]
+    if read.name == DISPATCH:
+        return _DISPATCH, dispatched_name(read)
+    return (_STOP, read.subject) if kind is RequestKind.DESTROY and read.subject is not None else None
+
+
+def _shared_keys(entry: PlacedMessage) -> list[Chain | Pool]:
+    """The chain and the pool of a question."""
+    kind = entry.read.opens
+    keys = (_chain(kind, entry.message), pool_of_question(entry)) if kind is not None else ()
+    return [key for key in keys if key is not None]
+
+
+def _key(question: PlacedMessage, message_id: str = "") -> str:
+    """The key of a request; with the id of its question where several have the request's id."""
+    return ":".join(filter(None, (str(question.read.opens), thread_of(question.message), message_id)))
+
+
+def _first_of_each(
+    asked: Iterable[PlacedMessage],
+) -> tuple[list[tuple[str, PlacedMessage]], list[PlacedMessage]]:
+    """The questions that open a request, each with its key, and those that come too late under their id.
+
+    The first question of its kind opens one; several do for kinds whose ids are used again.
+    """
+    opening: list[tuple[str, PlacedMessage]] = []
+    late: list[PlacedMessage] = []
+    seen: dict[RequestKind | None, list[str]] = {}
+    for question in asked:
+        message_id = question.message.message_id
+        same = seen.setdefault(question.read.opens, [])
+        if same and (question.read.opens not in REUSED_IDS or message_id in same):
+            late.append(question)
+            continue
+        opening.append((_key(question, message_id if same else ""), question))
+        same.append(message_id)
+    return opening, late
+
+
+def _orphans(others: Iterable[PlacedMessage], kinds: set[RequestKind | None]) -> Iterator[PlacedMessage]:
+    for entry in others:
+        claims = entry.read.answers is not None or (entry.read.approve is not None and not _is_withdrawal(entry))
+        if claims and (entry.read.answers not in kinds if entry.read.answers is not None else not kinds):
+            yield entry
+
+
+def _is_withdrawal(entry: PlacedMessage) -> bool:
+    return entry.read.kind is not None and entry.read.kind.withdraws
+
+
+# What is known of answers and their questions, and what stands of one request by its own answers and withdrawals.
+
+
+class _Claim(Struct, frozen=True):
     """A message that claims to answer a request.
 
     Attributes:
@@ -146,229 +452,41 @@ class Claim(Struct, frozen=True):
 
     entry: PlacedMessage
     when: RecordOrder
-    verified: bool = True
-    altered: bool = False
-    objection: str = ""
+    verified: bool
+    altered: bool
+    objection: str
 
     @property
     def message_id(self) -> str:
         """The id of the message."""
         return self.entry.message.message_id
 
-    @property
-    def rank(self) -> tuple[bool, RecordOrder]:
-        """The first decides: what is verified before what is not, whatever its date says."""
-        return not self.verified, self.when
 
+class _Evidence:
+    """Messages that concern requests, with what the settings and the audit trail say of them."""
 
-class Case(Struct, frozen=True, eq=False):
-    """A question, judged.
-
-    Attributes:
-        key: Unique key (`kind:request_id`).
-        state: Before the chain is looked at and the clock, by the question and its answers alone.
-        order: The place of the question in the order of events.
-        decided: The place of the verdict, or of the question while there is none.
-        due_at, expires_at: When it becomes overdue, and when it ends by itself; None when it does not.
-        claims: Every message that claims to answer it, oldest first.
-        verdict: The answer that stands.
-        taken_back: The message that withdrew it.
-        withdrawn_at, reason: Since when it needs no answer, and why.
-        altered, unverified: Ids of messages that differ from the trail, and of valid ones no desk wrote.
-        forged: Id -> why, of answers that are not known to be what their writer said, and decide nothing.
-        supersedes: The request id of the earlier one of its chain that it replaces.
-        superseded_by: The later question of its chain.
-        ended: For a stop: whether the agent fell silent after agreeing.
-        ending: For an approved end that is not confirmed yet: the stop its agent was asked for.
-        refusal: For an end that was approved: what the agent said when it refused to stop.
-        talk: What whoever may answer asked back, and what the asker said to that, oldest first.
-    """
-
-    question: PlacedMessage
-    kind: RequestKind
-    key: str
-    state: RequestState
-    order: RecordOrder
-    decided: RecordOrder
-    due_at: datetime | None = None
-    expires_at: datetime | None = None
-    claims: tuple[Claim, ...] = ()
-    verdict: PlacedMessage | None = None
-    taken_back: PlacedMessage | None = None
-    withdrawn_at: datetime | None = None
-    reason: str = ""
-    flags: tuple[Flag, ...] = ()
-    altered: tuple[str, ...] = ()
-    unverified: tuple[str, ...] = ()
-    forged: Mapping[str, str] = field(default_factory=dict)
-    supersedes: str | None = None
-    superseded_by: PlacedMessage | None = None
-    ended: bool = False
-    ending: Case | None = None
-    refusal: PlacedMessage | None = None
-    talk: tuple[PlacedMessage, ...] = ()
-
-    @property
-    def request_id(self) -> str:
-        """The id an answer must quote."""
-        return thread_of(self.question)
-
-    @property
-    def asker(self) -> str:
-        """Who asked."""
-        return self.question.message.sender
-
-    @property
-    def addressee(self) -> str:
-        """Who was asked."""
-        return self.question.message.recipients[0]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether an answer is still wanted."""
-        return self.state in (RequestState.OPEN, RequestState.OVERDUE)
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether nothing is to be done about it any more."""
-        return not self.is_open and self.ending is None
-
-    @property
-    def stops(self) -> str | None:
-        """The agent that should fall silent after a yes."""
-        return self.addressee if self.kind is RequestKind.SHUTDOWN else self.ends
-
-    @property
-    def ends(self) -> str | None:
-        """The agent whose end the Master is asked for."""
-        return self.question.read.subject if self.kind is RequestKind.DESTROY else None
-
-    @property
-    def announcement(self) -> PlacedMessage | None:
-        """The message that announced the agent, of a creation that was granted."""
-        return self.verdict if self.kind is RequestKind.CREATE else None
-
-
-def judge(
-    messages: Iterable[Message], config: TeamConfig, recorded: RecordedFacts | None, now: datetime
-) -> dict[Message, Case]:
-    """Every request that these messages open, by its question, as it stands `now`.
-
-    A question under the id of another (`twins`) is judged too: an answer may have been given on just that one.
-
-    Args:
-        messages: In stored order, with everything that bears on the requests (`with_bearing`).
-        recorded: What the audit trail has of them; None where there is no trail to ask.
-    """
-    entries = [PlacedMessage.of(message, place) for place, message in enumerate(messages)]
-    judged = judge_entries(Basis(config, recorded), entries, twins=True)
-    return {case.question.message: at(case, now) for case in judged.cases}
-
-
-class Judged(Struct, frozen=True):
-    """Every request of some messages, before the clock is looked at.
-
-    Attributes:
-        cases: Each with its link.
-        twins: Request id -> further questions under an id that another question has.
-        orphans: Answers to nothing that is known.
-    """
-
-    cases: Sequence[Case]
-    twins: Mapping[Thread, tuple[PlacedMessage, ...]]
-    orphans: Sequence[PlacedMessage]
-
-
-def judge_entries(
-    evidence: Basis,
-    entries: Iterable[PlacedMessage],
-    heard: Callable[[str], Heard] | None = None,
-    *,
-    twins: bool = False,
-) -> Judged:
-    """Judge every request that these entries open.
-
-    Args:
-        heard: When an agent last said that it is alive; None where nobody asks whether it fell silent.
-        twins: Judge the questions under the id of another too.
-    """
-    entries = tuple(entries)
-    groups = Groups(entries)
-    reports: dict[str, list[PlacedMessage]] = {}
-    for entry in entries:
-        if entry.read.name == COMPLETE:
-            reports.setdefault(entry.message.sender, []).append(entry)
-    pools: Iterable[Pool] = [key for key in groups.keys if not isinstance(key, str)]
-    pairings = {key: _pairing_of(evidence, groups, key) for key in pools}
-    orphans = [entry for pairing in pairings.values() for entry in pairing.orphans]
-    chains: dict[Chain, list[Case]] = {}
-    cases: list[Case] = []
-    late: dict[Thread, tuple[PlacedMessage, ...]] = {}
-    late_cases: list[Case] = []
-    for key in groups.keys:
-        if not isinstance(key, str):
-            continue
-        judged, late_ones = _judge_thread(evidence, groups, key, pairings, twins=twins)
-        orphans += _orphans(groups.others(key), {case.kind for case in judged})
-        if late_ones:
-            late[key] = tuple(late_ones)
-        is_late = set(map(id, late_ones))
-        for case in judged:
-            chain = _chain(case.kind, case.question)
-            if id(case.question) in is_late:
-                late_cases.append(case)
-            elif chain is None:
-                cases.append(case)
-            else:
-                chains.setdefault(chain, []).append(case)
-    for chain, members in chains.items():
-        known = heard(chain[1]) if heard is not None else Heard()
-        known = replace(known, reports=reports.get(chain[1], ()))
-        members.sort(key=lambda case: case.order)
-        if chain[0] == _DISPATCH:
-            links = _dispatched(evidence, members, known.reports)
-        else:
-            links = _stops(evidence, members, known) if chain[0] == _STOP else _succession(members)
-        cases += map(_linked, members, links)
-    stops = [case for case in cases if case.kind is RequestKind.SHUTDOWN]
-    cases += [_linked(twin, _approved_by(evidence, twin, stops)) for twin in late_cases]
-    return Judged(cases, late, orphans)
-
-
-def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]]) -> Sequence[Message]:
-    """A thread with those of the live messages that bear on its requests though they do not quote its id."""
-    keys = {key for message in thread for key in _shared_keys(PlacedMessage.of(message, 0))}
-    if not keys:
-        return thread
-    everything = live()
-    entries = [PlacedMessage.of(message, 0) for message in everything]
-    asked = {thread_of(entry) for entry in entries if not keys.isdisjoint(_shared_keys(entry))}
-    wanted = set(map(id, thread))
-    for entry in entries:
-        report = (_DISPATCH, entry.message.sender) if entry.read.name == COMPLETE else None
-        thread_id = thread_of(entry) if entry.read.opens else entry.read.request_id
-        if report in keys or pool_of_answer(entry) in keys or thread_id in asked:
-            wanted.add(id(entry.message))
-    here = set(map(id, everything))
-    past = [message for message in thread if id(message) not in here]
-    return [*past, *(message for message in everything if id(message) in wanted)]
-
-
-def _shared_keys(entry: PlacedMessage) -> list[Chain | Pool]:
-    """The chain and the pool of a question."""
-    kind = entry.read.opens
-    keys = (_chain(kind, entry), pool_of_question(entry)) if kind is not None else ()
-    return [key for key in keys if key is not None]
-
-
-# What a message claims, by the audit trail and by whoever may have written it.
-
-
-class Basis(Struct, frozen=True):
-    """What answers are judged by; `recorded` is None where the store keeps no audit trail."""
-
-    config: TeamConfig
-    recorded: RecordedFacts | None = None
+    def __init__(self, config: TeamConfig, recorded: RecordedFacts | None, entries: Iterable[PlacedMessage]) -> None:
+        self.config, self.recorded = config, recorded
+        self.questions: dict[Thread | Pool, list[PlacedMessage]] = {}
+        self.others: dict[Thread | Pool, list[PlacedMessage]] = {}
+        self.reports: dict[str, list[PlacedMessage]] = {}
+        self.orphans: list[PlacedMessage] = []
+        for entry in entries:
+            if entry.read.name == COMPLETE:
+                self.reports.setdefault(entry.message.sender, []).append(entry)
+            members = self.others if entry.read.opens is None else self.questions
+            # An answer that is paired in a pool quotes no id that is one question's.
+            answered = pool_of_answer(entry)
+            for group in (pool_of_question(entry), answered or entry.read.request_id):
+                if group is not None:
+                    members.setdefault(group, []).append(entry)
+        self._quotes: dict[tuple[Thread, RequestKind], dict[int, list[PlacedMessage]]] = {}
+        self._paired: dict[tuple[Pool, str], list[PlacedMessage]] = {}
+        groups = dict.fromkeys((*self.questions, *self.others))
+        self.threads = [group for group in groups if isinstance(group, str)]
+        for group in groups:
+            if not isinstance(group, str):
+                self._pair(group)
 
     def when(self, entry: PlacedMessage) -> RecordOrder:
         """The place of a message in the order of events."""
@@ -381,410 +499,308 @@ class Basis(Struct, frozen=True):
         message_id = question.message.message_id
         return self.recorded is not None and not self.recorded.is_by_desk(message_id), self.when(question)
 
-    def may_answer(self, answer: PlacedMessage, question: PlacedMessage) -> bool:
+    def may_answer(self, answer: Message, question: Message) -> bool:
         """Whether its writer may decide the question."""
-        kind, addressee = question.read.opens, question.message.recipients[0]
-        return kind is not None and may_answer(self.config, actor=answer.message.sender, kind=kind, addressee=addressee)
+        kind, actor = parse_message(question).opens, answer.sender
+        return kind is not None and may_answer(self.config, actor=actor, kind=kind, addressee=question.recipients[0])
 
-    def objection(self, answer: PlacedMessage, question: PlacedMessage) -> str:
+    def objection(self, answer: Message, question: Message | None) -> str:
         """Why an answer decides nothing, whoever may have written it; empty when it may decide."""
         # guard: forged-verdict
-        return objection(self.config, answer.message, question.message, recorded=self.recorded)
+        return objection(self.config, answer, question, recorded=self.recorded)
 
     def decides(self, answer: PlacedMessage, question: PlacedMessage) -> bool:
         """Whether its writer may decide the question, and it is known to be what that writer said."""
-        return self.may_answer(answer, question) and not self.objection(answer, question)
+        may = self.may_answer(answer.message, question.message)
+        return may and not self.objection(answer.message, question.message)
 
-    def claim(self, entry: PlacedMessage, question: PlacedMessage) -> Claim:
+    def _claim(self, entry: PlacedMessage, question: Message) -> _Claim:
         """A message held against the trail."""
-        message_id, recorded = entry.message.message_id, self.recorded
-        if recorded is None:
-            return Claim(entry, self.when(entry), objection=self.objection(entry, question))
-        altered = recorded.differs(entry.message)
-        written = recorded.message(message_id) if altered else None
-        if written is not None:
-            entry = PlacedMessage.of(written, entry.place)
-        is_ours = recorded.is_by_desk(message_id)
-        return Claim(entry, self.when(entry), is_ours, altered, self.objection(entry, question))
+        message_id, recorded, altered = entry.message.message_id, self.recorded, False
+        if recorded is not None and recorded.differs(entry.message):
+            written, altered = recorded.message(message_id), True
+            entry = PlacedMessage.of(written, entry.place) if written is not None else entry
+        verified = recorded is None or recorded.is_by_desk(message_id)
+        return _Claim(entry, self.when(entry), verified, altered, self.objection(entry.message, question))
 
-    def on_record(self, thread: Thread) -> list[PlacedMessage]:
+    def _on_record(self, thread: Thread) -> list[PlacedMessage]:
         """Answers and withdrawals as they were recorded, in the store or not: taken out, edited, archived."""
         recorded = self.recorded
         known = map(recorded.message, recorded.answers_to(thread)) if recorded is not None else ()
         return [PlacedMessage.of(message, float(place)) for place, message in enumerate(known) if message is not None]
 
-
-class Quotes:
-    """Answers that quote an id, by the question that each answers of all that have this id; for one look."""
-
-    def __init__(self, questions: Sequence[PlacedMessage], others: Sequence[PlacedMessage], evidence: Basis) -> None:
-        self._questions, self._others, self._evidence = questions, others, evidence
-        self._of_kind: dict[RequestKind, list[PlacedMessage]] = {}
-        self._of_question: dict[RequestKind, dict[int, list[PlacedMessage]]] = {}
-
-    def of(self, question: PlacedMessage) -> list[PlacedMessage]:
-        """Those that answer `question`, one of the questions, by its own id."""
-        kind = question.read.opens
+    def _quoting(self, question: PlacedMessage) -> list[PlacedMessage]:
+        """The answers that quote the id of `question`, those that answer it of all questions that have the id."""
+        kind, thread = question.read.opens, thread_of(question.message)
         if kind is None:
             return []
-        if kind not in self._of_kind:
-            thread = thread_of(question)
-            self._of_kind[kind] = [entry for entry in self._others if answers(entry.message, kind, thread)]
-        if kind not in REUSED_IDS:
-            return self._of_kind[kind]
-        if kind not in self._of_question:
-            self._of_question[kind] = self._assigned(self._of_kind[kind])
-        return self._of_question[kind].get(id(question), [])
+        if (thread, kind) not in self._quotes:
+            quotes = [entry for entry in self.others.get(thread, ()) if answers(entry.message, kind, thread)]
+            shared = kind in REUSED_IDS and quotes
+            self._quotes[thread, kind] = self._assigned(thread, quotes) if shared else {0: quotes}
+        return self._quotes[thread, kind].get(id(question) if kind in REUSED_IDS else 0, [])
 
-    def _assigned(self, quotes: Sequence[PlacedMessage]) -> dict[int, list[PlacedMessage]]:
+    def _assigned(self, thread: Thread, quotes: Sequence[PlacedMessage]) -> dict[int, list[PlacedMessage]]:
         """Each answer once: to the question it was given on, else to the latest that its reader had asked by then."""
-        several = len(self._questions) > 1
-        named = {digest_of(entry.message): entry for entry in reversed(self._questions)} if several and quotes else {}
-        asked = self._asked() if quotes else {}
+        questions, when = self.questions.get(thread, ()), self.when
+        several = len(questions) > 1
+        named = {digest_of(entry.message): entry for entry in reversed(questions)} if several else {}
+        asked: dict[str, list[PlacedMessage]] = {}
+        for entry in sorted(questions, key=when):
+            asked.setdefault(entry.message.sender, []).append(entry)
         assigned: dict[int, list[PlacedMessage]] = {}
         for answer in quotes:
             digest = given_on(answer.message) if several else ""
-            meant = named.get(digest) if digest else self._latest(answer, asked)
+            if digest:
+                meant = named.get(digest)
+            else:
+                readers = [own for sender, own in asked.items() if answer.message.is_addressed_to(sender)]
+                places = [(own, bisect_left(own, when(answer), key=when)) for own in readers]
+                before = [own[place - 1] for own, place in places if place]
+                meant = max(before or [own[-1] for own in readers], key=when, default=None)
             if meant is not None:
                 assigned.setdefault(id(meant), []).append(answer)
         return assigned
 
-    def _asked(self) -> dict[str, list[PlacedMessage]]:
-        """Who asked what, in the order in which it came."""
-        asked: dict[str, list[PlacedMessage]] = {}
-        for entry in sorted(self._questions, key=self._evidence.when):
-            asked.setdefault(entry.message.sender, []).append(entry)
-        return asked
+    def _pair(self, pool: Pool) -> None:
+        """Give each answer of a pool to the oldest question of it that still waits for one (002-c, 002-i).
 
-    def _latest(self, answer: PlacedMessage, asked: Mapping[str, Sequence[PlacedMessage]]) -> PlacedMessage | None:
-        when, moment = self._evidence.when, self._evidence.when(answer)
-        readers = [entries for sender, entries in asked.items() if answer.message.is_addressed_to(sender)]
-        places = [(entries, bisect_left(entries, moment, key=when)) for entries in readers]
-        before = [entries[place - 1] for entries, place in places if place]
-        return max(before or [entries[-1] for entries in readers], key=when, default=None)
+        Whoever may not answer never closes a question, and an answer that quotes its id closes it too.
+        """
+        given = self.others.get(pool, ())
+        asked = sorted(self.questions.get(pool, ()), key=self.when, reverse=True) if given else []
+        questions = {question.message.message_id: question for question in asked}
+        closed: dict[str, RecordOrder] = {}
+        for key, question in questions.items():
+            quoting = self._quoting(question)
+            moments = [self.when(entry) for entry in quoting if self.decides(entry, question)]
+            if moments:
+                closed[key] = min(moments)
+        waiting: list[PlacedMessage] = []
+        last: PlacedMessage | None = None
+        for event in sorted([*questions.values(), *given], key=self.when):
+            if event.read.opens is not None:
+                waiting.append(event)
+                continue
+            if closed:
+                now = self.when(event)
+                still = [question for question in waiting if closed.get(question.message.message_id, now) >= now]
+                last = waiting[0] if waiting and not still else last
+                waiting = still
+            target = waiting[0] if waiting else last
+            if target is None:
+                self.orphans.append(event)
+                continue
+            self._paired.setdefault((pool, target.message.message_id), []).append(event)
+            if waiting and self.decides(event, target):
+                last = waiting.pop(0)
 
+    def judged(self, thread: Thread, named: Iterable[tuple[str, PlacedMessage]]) -> Iterator[RequestRow]:
+        """Judge questions of one thread, each with its key, by what was said to it."""
+        asked, others, recorded = self.questions.get(thread, ()), self.others.get(thread, ()), self._on_record(thread)
+        pools = dict.fromkeys(filter(None, map(pool_of_question, sorted(asked, key=self.rank))))
+        several = {digest_of(entry.message) for entry in asked} if len(asked) > 1 else set[str]()
+        there = {entry.message.message_id for entry in others}
+        absent = [entry for entry in recorded if entry.message.message_id not in there]
+        taking_back: dict[str, list[PlacedMessage]] = {}
+        # guard: withdrawal-that-left-the-queue
+        for entry in filter(_is_withdrawal, (*others, *absent)):
+            taking_back.setdefault(entry.message.sender, []).append(entry)
+        talk = [entry for entry in others if entry.read.kind is not None and entry.read.kind.talks]
+        for key, question in named:
+            kind, message = question.read.opens, question.message
+            assert kind is not None
+            claims = list(self._quoting(question))
+            for pool in pools:
+                claims += self._paired.get((pool, message.message_id), ())
+            if kind not in REUSED_IDS:
+                claimed = {entry.message.message_id for entry in claims}
+                unclaimed = (entry for entry in recorded if entry.message.message_id not in claimed)
+                claims += (entry for entry in unclaimed if answers(entry.message, kind, thread))
+            own = taking_back.get(message.sender, ())
+            withdrawals = [entry for entry in own if not self.objection(entry.message, message)]
+            said = [entry for entry in talk if self._may_talk(entry, question)]
+            yield self._row(question, claims, withdrawals=withdrawals, key=key, several=several, talk=said)
 
-# Which question a message answers: by the id it quotes, else in order, by what both speak of (002-c, 002-i).
+    def _may_talk(self, entry: PlacedMessage, question: PlacedMessage) -> bool:
+        """Whether it is a question back by whoever may answer, or the asker's word to one; a forged one is neither."""
+        is_own = entry.message.sender == question.message.sender
+        return is_own if entry.read.name == ASKED_BACK else self.decides(entry, question)
 
+    def _row(
+        self,
+        question: PlacedMessage,
+        claiming: Iterable[PlacedMessage],
+        *,
+        withdrawals: Iterable[PlacedMessage],
+        key: str,
+        several: set[str],
+        talk: Iterable[PlacedMessage],
+    ) -> RequestRow:
+        """The request that `question` opens, with the first valid answer as its verdict (D10, D14, D17).
 
-class Groups:
-    """Messages that concern requests, by group."""
-
-    def __init__(self, entries: Iterable[PlacedMessage]) -> None:
-        self._questions: dict[Group, list[PlacedMessage]] = {}
-        self._others: dict[Group, list[PlacedMessage]] = {}
-        for entry in entries:
-            members = self._others if entry.read.opens is None else self._questions
-            for group in groups_of(entry):
-                members.setdefault(group, []).append(entry)
-
-    @property
-    def keys(self) -> Iterable[Group]:
-        """The groups that have members."""
-        return dict.fromkeys((*self._questions, *self._others))
-
-    def questions(self, group: Group) -> Sequence[PlacedMessage]:
-        """The questions of a group, in no order."""
-        return self._questions.get(group, ())
-
-    def others(self, group: Group) -> Sequence[PlacedMessage]:
-        """What is no question: answers, and messages that may be one."""
-        return self._others.get(group, ())
-
-
-def groups_of(entry: PlacedMessage) -> Iterator[Group]:
-    """The thread and the pool of a message. An answer that is paired in a pool quotes no id that is one question's."""
-    question, answer = pool_of_question(entry), pool_of_answer(entry)
-    if question is not None:
-        yield question
-    if answer is not None:
-        yield answer
-    elif entry.read.request_id is not None:
-        yield entry.read.request_id
-
-
-def thread_of(question: PlacedMessage) -> Thread:
-    """The id an answer must quote."""
-    return question.read.request_id or question.message.message_id
-
-
-class Pairing(Struct, frozen=True):
-    """Which answer belongs to which question of one pool.
-
-    Attributes:
-        answers: Message id of a question -> its answers.
-        orphans: Answers that had no question at all.
-    """
-
-    answers: Mapping[str, tuple[PlacedMessage, ...]] = field(default_factory=dict)
-    orphans: tuple[PlacedMessage, ...] = ()
-
-
-def pool_of_question(entry: PlacedMessage) -> Pool | None:
-    """Where a question waits for an answer in order, None for kinds whose answers always quote its id."""
-    kind = entry.read.opens
-    return _pool(entry, kind, entry.message.sender) if kind is not None else None
-
-
-def pool_of_answer(entry: PlacedMessage) -> Pool | None:
-    """Where an answer looks for its question, None when it quotes the question's own id."""
-    kind = entry.read.answers
-    if kind is None or (kind in _BY_SUBJECT and entry.read.request_id is not None):
-        return None
-    return _pool(entry, kind, entry.message.recipients[0])
-
-
-def _pool(entry: PlacedMessage, kind: RequestKind, asker: str) -> Pool | None:
-    if kind in REUSED_IDS:
-        shared = entry.read.request_id
-    elif kind in _BY_SUBJECT:
-        shared = entry.read.subject
-    else:
-        return None
-    return None if shared is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
-
-
-def _pairing_of(evidence: Basis, groups: Groups, pool: Pool) -> Pairing:
-    """Pair the answers of a pool with its questions, in order."""
-    given = groups.others(pool)
-    if not given:
-        return Pairing()
-    asked = sorted(groups.questions(pool), key=evidence.when, reverse=True)
-    questions = {question.message.message_id: question for question in asked}
-    threads = {thread_of(question) for question in asked}
-    quotes = {thread: Quotes(groups.questions(thread), groups.others(thread), evidence) for thread in threads}
-    closed: dict[str, RecordOrder] = {}
-    for key, question in questions.items():
-        quoting = quotes[thread_of(question)].of(question)
-        moments = [evidence.when(entry) for entry in quoting if evidence.decides(entry, question)]
-        if moments:
-            closed[key] = min(moments)
-    return _pair(questions.values(), given, closed=closed, fits=evidence.decides, when=evidence.when)
-
-
-def _pair(
-    questions: Iterable[PlacedMessage],
-    answers: Iterable[PlacedMessage],
-    *,
-    closed: Mapping[str, RecordOrder],
-    fits: Callable[[PlacedMessage, PlacedMessage], bool],
-    when: Callable[[PlacedMessage], RecordOrder],
-) -> Pairing:
-    """Give each answer to the oldest question that still waits for one.
-
-    Args:
-        closed: Message id of a question -> when an answer quoted it.
-        fits: Whether the writer of an answer may answer the question; who may not never closes one.
-        when: The place of a message in the order of events.
-    """
-    waiting: list[PlacedMessage] = []
-    last: PlacedMessage | None = None
-    answered: dict[str, tuple[PlacedMessage, ...]] = {}
-    orphans: list[PlacedMessage] = []
-    for event in sorted([*questions, *answers], key=when):
-        if event.read.opens is not None:
-            waiting.append(event)
-            continue
-        if closed:
-            now = when(event)
-            still = [question for question in waiting if closed.get(question.message.message_id, now) >= now]
-            last = waiting[0] if waiting and not still else last
-            waiting = still
-        target = waiting[0] if waiting else last
-        if target is None:
-            orphans.append(event)
-            continue
-        message_id = target.message.message_id
-        answered[message_id] = (*answered.get(message_id, ()), event)
-        if waiting and fits(event, target):
-            last = waiting.pop(0)
-    return Pairing(answered, tuple(orphans))
-
-
-# What stands of one request by its own answers and withdrawals.
-
-
-_MOST_TWINS = 64
-"""Twins of one id that are judged: nobody asks that often, and each costs a look at the whole thread."""
-
-
-def _judge_thread(
-    evidence: Basis, groups: Groups, thread: Thread, pairings: Mapping[Pool, Pairing], *, twins: bool
-) -> tuple[list[Case], list[PlacedMessage]]:
-    """Judge the requests of one thread: the first question of its kind opens one, one we wrote before any other.
-
-    Returns:
-        A case for each kind of question, several for kinds whose ids are used again; and the questions that come too
-        late under the id of another, which open nothing.
-
-    Args:
-        twins: Judge those that come too late under the id too: who looked at one may answer just that one.
-    """
-    others = groups.others(thread)
-    asked = sorted(groups.questions(thread), key=evidence.rank)
-    pools = dict.fromkeys(filter(None, map(pool_of_question, asked)))
-    opening, late = _first_of_each(asked)
-    several = frozenset(digest_of(entry.message) for entry in asked) if len(asked) > 1 else frozenset()
-    cases, quotes = [], Quotes(asked, others, evidence)
-    recorded = evidence.on_record(thread)
-    there = {entry.message.message_id for entry in others} if recorded else set()
-    absent = [entry for entry in recorded if entry.message.message_id not in there]
-    taking_back: dict[str, list[PlacedMessage]] = {}
-    # guard: withdrawal-that-left-the-queue
-    for entry in filter(_is_withdrawal, (*others, *absent)):
-        taking_back.setdefault(entry.message.sender, []).append(entry)
-    named = [(f"{entry.read.opens}:{thread}:{entry.message.message_id}", entry) for entry in late[:_MOST_TWINS]]
-    for key, question in (*opening, *(named if twins else ())):
-        kind, message_id = question.read.opens, question.message.message_id
+        Args:
+            several: `digest_of` each question under its id, where there are several.
+        """
+        kind, message, order = question.read.opens, question.message, self.when(question)
         assert kind is not None
-        claims = list(quotes.of(question))
-        claims += (answer for pool in pools for answer in pairings[pool].answers.get(message_id, ()))
-        if kind not in REUSED_IDS:
-            claimed = {entry.message.message_id for entry in claims} if recorded else set()
-            unclaimed = (entry for entry in recorded if entry.message.message_id not in claimed)
-            claims += (entry for entry in unclaimed if answers(entry.message, kind, thread))
-        own = taking_back.get(question.message.sender, ())
-        gone = (entry for entry in own if withdraws(entry.message, question.message, thread))
-        withdrawals = [entry for entry in gone if not evidence.objection(entry, question)]
-        case = _judged(evidence, question, claims, withdrawals=withdrawals, key=key, several=several)
-        cases.append(replace(case, talk=_talk(evidence, question, others)))
-    return cases, late
+        every = [self._claim(entry, message) for entry in claiming]
+        if several:
+            own = digest_of(message)
+            given = [(claim, given_on(claim.entry.message)) for claim in every]
+            every = [claim for claim, digest in given if digest == own or digest not in several]
+        every.sort(key=lambda claim: claim.when)
+        distinct: dict[str, _Claim] = {}
+        for claim in every:  # copies of one answer are one answer, the oldest; what was edited into one is none
+            if not claim.altered or _belonged(claim.entry, kind, thread_of(message)):
+                distinct.setdefault(claim.message_id, claim)
+        claims = list(distinct.values())
+        forged = {claim.message_id: claim.objection for claim in claims if claim.objection}
+        if is_verdict(self.config, message) and (why := self.objection(message, message)):
+            forged[message.message_id] = why
+        sound = [claim for claim in claims if not claim.objection]
+        valid = [claim for claim in sound if self.may_answer(claim.entry.message, message)]
+        if kind in IN_WORDS:
+            sound = [claim for claim in sound if claim in valid or claim.entry.read.approve is not None]
+            claims = [claim for claim in claims if claim in sound or claim.objection]
+        end = expiry_of(kind, question.read.body)
+        # guard: verdict-in-time
+        in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]
+        # The first decides: what is verified before what is not, whatever its date says.
+        standing = min(in_time, key=lambda claim: (not claim.verified, claim.when), default=None)
+        gone = min(withdrawals, key=self.when, default=None)
+        if gone is not None and standing is not None and self.when(gone) < standing.when:
+            standing = None
+        taken_back = gone if standing is None else None
+        unverified = () if kind in RESULTS else tuple(claim.message_id for claim in valid if not claim.verified)
+        altered = tuple(dict.fromkeys(claim.message_id for claim in every if claim.altered))
+        words = {claim.entry.read.approve for claim in valid} - {None}
+        odd = (
+            (Flag.UNAUTHORISED, len(valid) < len(sound)),
+            (Flag.CONTRADICTORY, len(words) > 1),
+            (Flag.ANSWERED_TWICE, len(valid) > 1 and kind not in IN_WORDS),
+            (Flag.ALTERED, altered),
+            (Flag.UNVERIFIED, unverified),
+            (Flag.FORGED, forged),
+        )
+        patience = self.config.overdue_seconds.get(kind, self.config.overdue_seconds.get("default", 900.0))
+        return RequestRow(
+            key,
+            kind,
+            message,
+            _state(message, kind, standing, taken_back),
+            order,
+            standing.when if standing is not None else self.when(taken_back) if taken_back is not None else order,
+            message_title(message),
+            # Patience runs from when the question came, whatever date it bears.
+            due_at=min(question.moment, order[0]) + timedelta(seconds=patience) if question.moment else None,
+            expires_at=end,
+            answers=tuple(claim.entry.message for claim in claims),
+            verdict=standing.entry.message if standing is not None else None,
+            taken_back=taken_back.message if taken_back is not None else None,
+            withdrawn_at=None if standing is not None else _withdrawn_at(message, taken_back),
+            flags=tuple(flag for flag, holds in odd if holds),
+            altered=altered,
+            unverified=unverified,
+            forged=forged,
+            talk=tuple(entry.message for entry in sorted(talk, key=self.when)),
+        )
+
+    # What later requests and messages of its chain make of a request.
+
+    def stopped(self, rows: Sequence[RequestRow], heard: Heard) -> list[RequestRow]:
+        """Stops of one agent: whoever asks again replaces an open question; each yes is held against later words."""
+        agreed = [row for row in rows if row.state is RequestState.APPROVED]
+        ends = {id(row): _answered(row) for row in agreed}
+        latest = max(ends.values(), default=None)
+        found = {row.key: self.approved(row, rows) for row in rows}
+        for kind, asker in {(row.kind, row.asker) for row in rows}:
+            same = [row for row in found.values() if (row.kind, row.asker) == (kind, asker)]
+            # What was refused is history, and the next one a new matter; a rejected plan is revised.
+            found |= {row.key: row for row in _succession(same, RequestState.REJECTED)}
+        for before in rows:
+            row, end = found[before.key], ends.get(id(before))
+            if end is not None:
+                # After a yes: silent, or alive all the same; a later creation is another agent.
+                back = heard.arrived is not None and heard.arrived > end
+                alive = heard.spoke is not None and heard.spoke > end and not back
+                flags = (*row.flags, Flag.STILL_ALIVE) if alive and end == latest else row.flags
+                row = replace(row, ended=not alive, flags=flags)
+            # A slave that reported its batch asks for its own end: nobody waits for that once it has ended.
+            is_stop, own = row.kind is RequestKind.SHUTDOWN, row.asker == row.ends
+            over = (each for each in agreed if is_stop or (own and each.kind is not RequestKind.SHUTDOWN))
+            after = next((each.verdict for each in over if each.decided > row.order), None)
+            if row.state is RequestState.OPEN and after is not None:
+                row = _over(row, after, f"{row.stops} has ended")
+            found[row.key] = row
+        return list(found.values())
+
+    def dispatched(self, rows: Iterable[RequestRow], agent: str) -> Iterator[RequestRow]:
+        """An agent that was asked for with its task, and reports it done, was created: nobody announces it (r3)."""
+        told = sorted(self.reports.get(agent, ()), key=self.when)
+        for row in rows:
+            place = bisect_right(told, row.order, key=self.when)
+            is_over = place < len(told) and row.state is RequestState.OPEN
+            yield _over(row, told[place].message, f"{told[place].message.sender} did its work") if is_over else row
+
+    def approved(self, row: RequestRow, rows: Iterable[RequestRow]) -> RequestRow:
+        """An end is approved from the moment at which its agent was asked to stop, until the agent refuses."""
+        orders = [stop for stop in rows if row.kind is RequestKind.DESTROY and self._is_order(stop, row)]
+        given = [stop for stop in orders if not self.objection(stop.question, row.question)]
+        if not given or (row.state is RequestState.WITHDRAWN and row.decided < given[0].order):
+            return row
+        flags, ending = row.flags, None
+        if row.verdict is None:
+            ending = next((stop for stop in orders if stop.is_approved), orders[-1])
+            if ending.state is RequestState.REJECTED:
+                return replace(row, flags=(*flags, Flag.REFUSED), refusal=ending.verdict)
+            order = next((stop for stop in given if stop.state is not RequestState.REJECTED), given[0])
+            flags = (*flags, Flag.STOPPING) if ending.verdict is None else flags
+        else:
+            is_no = parse_message(row.verdict).approve is False
+            before = [stop for stop in given if stop.order < row.decided]
+            if is_no:
+                before = [
+                    stop for stop in before if stop.state is not RequestState.REJECTED or stop.decided >= row.decided
+                ]
+            if not before:
+                return row
+            order = before[0]
+            if is_no:
+                kept = (flag for flag in flags if flag is not Flag.CONTRADICTORY)
+                flags = (*kept, Flag.CONTRADICTORY, Flag.ANSWERED_TWICE)
+        return replace(
+            row,
+            state=RequestState.APPROVED,
+            decided=order.order,
+            answers=(order.question, *row.answers),
+            verdict=order.question,
+            flags=flags,
+            ending=ending,
+        )
+
+    def _is_order(self, stop: RequestRow, row: RequestRow) -> bool:
+        """Whether a stop was asked for because of the request for an end, by whoever may decide that."""
+        if stop.kind is not RequestKind.SHUTDOWN or stop.state is RequestState.WITHDRAWN:
+            return False
+        quotes = text_of(stop.question.payload.get("in_reply_to")) == row.request_id
+        return quotes and not self.objection(stop.question, None) and self.may_answer(stop.question, row.question)
 
 
-def _talk(evidence: Basis, question: PlacedMessage, others: Sequence[PlacedMessage]) -> tuple[PlacedMessage, ...]:
-    """Questions back by whoever may answer, and the asker's words to them; a forged one is none."""
-    said = [entry for entry in others if entry.read.kind is not None and entry.read.kind.talks]
-    asker = question.message.sender
-    sound = [
-        entry
-        for entry in said
-        if (entry.message.sender == asker if entry.read.name == ASKED_BACK else evidence.decides(entry, question))
-    ]
-    return tuple(sorted(sound, key=evidence.when))
-
-
-def _judged(
-    evidence: Basis,
-    question: PlacedMessage,
-    claiming: Sequence[PlacedMessage],
-    *,
-    withdrawals: Sequence[PlacedMessage],
-    key: str,
-    several: Set[str],
-) -> Case:
-    """The request that `question` opens, with the first valid answer as its verdict (D10, D14, D17).
-
-    Args:
-        several: `digest_of` each question under its id, where there are several.
-    """
-    kind, message, order = question.read.opens, question.message, evidence.when(question)
-    assert kind is not None
-    every = [evidence.claim(entry, question) for entry in claiming]
-    if several:
-        own = digest_of(message)
-        every = [claim for claim in every if (digest := given_on(claim.entry.message)) == own or digest not in several]
-    every.sort(key=lambda claim: claim.when)
-    claims = _distinct(question, every)
-    forged = {claim.message_id: claim.objection for claim in claims if claim.objection}
-    if is_verdict(evidence.config, message) and (why := evidence.objection(question, question)):
-        forged[message.message_id] = why
-    sound = [claim for claim in claims if not claim.objection]
-    valid = [claim for claim in sound if evidence.may_answer(claim.entry, question)]
-    if kind in IN_WORDS:
-        sound = [claim for claim in sound if claim in valid or claim.entry.read.approve is not None]
-        claims = [claim for claim in claims if claim in sound or claim.objection]
-    end = expiry_of(kind, question.read.body)
-    # guard: verdict-in-time
-    in_time = valid if end is None else [claim for claim in valid if claim.when[0] < end]
-    standing = min(in_time, key=lambda claim: claim.rank, default=None)
-    gone = min(withdrawals, key=evidence.when, default=None)
-    if gone is not None and standing is not None and evidence.when(gone) < standing.when:
-        standing = None
-    verdict = standing.entry if standing is not None else None
-    taken_back = gone if standing is None else None
-    unverified = () if kind in RESULTS else tuple(claim.message_id for claim in valid if not claim.verified)
-    altered = tuple(dict.fromkeys(claim.message_id for claim in every if claim.altered))
-    patience = timedelta(seconds=_patience(evidence.config, kind))
-    decided = standing.when if standing is not None else evidence.when(taken_back) if taken_back is not None else order
-    return Case(
-        question,
-        kind,
-        key,
-        _state(message, kind, verdict, taken_back),
-        order,
-        decided,
-        # Patience runs from when the question came, whatever date it bears.
-        due_at=min(question.moment, order[0]) + patience if question.moment else None,
-        expires_at=end,
-        claims=tuple(claims),
-        verdict=verdict,
-        taken_back=taken_back,
-        withdrawn_at=None if verdict else _withdrawn_at(message, taken_back),
-        flags=tuple(_flags(kind, sound, valid, altered, unverified, forged)),
-        altered=altered,
-        unverified=unverified,
-        forged=forged,
-    )
-
-
-def _first_of_each(asked: Iterable[PlacedMessage]) -> tuple[list[tuple[str, PlacedMessage]], list[PlacedMessage]]:
-    """The questions that open a request, each with its key, and those that come too late under their id."""
-    opening: list[tuple[str, PlacedMessage]] = []
-    twins: list[PlacedMessage] = []
-    seen: dict[RequestKind | None, list[str]] = {}
-    for question in asked:
-        kind, message_id = question.read.opens, question.message.message_id
-        same = seen.setdefault(kind, [])
-        if same and (kind not in REUSED_IDS or message_id in same):
-            twins.append(question)
-            continue
-        opening.append((f"{kind}:{thread_of(question)}" + (f":{message_id}" if same else ""), question))
-        same.append(message_id)
-    return opening, twins
-
-
-def _orphans(others: Iterable[PlacedMessage], kinds: set[RequestKind]) -> Iterable[PlacedMessage]:
-    for entry in others:
-        if entry.read.answers is None and (entry.read.approve is None or _is_withdrawal(entry)):
-            continue
-        if not any(entry.read.answers in (None, kind) for kind in kinds):
-            yield entry
-
-
-def _is_withdrawal(entry: PlacedMessage) -> bool:
-    return entry.read.kind is not None and entry.read.kind.withdraws
-
-
-def _distinct(question: PlacedMessage, claims: Iterable[Claim]) -> list[Claim]:
-    """Each message id once, its oldest copy: copies of one answer are one answer. What was edited into one is none."""
-    kind, thread = question.read.opens, thread_of(question)
-    distinct: dict[str, Claim] = {}
-    for claim in claims:
-        if not claim.altered or (kind is not None and _fits(claim.entry, kind, thread)):
-            distinct.setdefault(claim.message_id, claim)
-    return list(distinct.values())
-
-
-def _fits(entry: PlacedMessage, kind: RequestKind, thread: str) -> bool:
+def _belonged(entry: PlacedMessage, kind: RequestKind, thread: Thread) -> bool:
     """Whether an answer that was edited belonged to this request when it was written."""
-    if entry.read.request_id is None:
-        return entry.read.answers is kind
-    return answers(entry.message, kind, thread)
-
-
-def _patience(config: TeamConfig, kind: RequestKind) -> float:
-    seconds = config.overdue_seconds
-    return seconds.get(kind, seconds.get("default", 900.0))
+    quotes = entry.read.request_id is not None
+    return answers(entry.message, kind, thread) if quotes else entry.read.answers is kind
 
 
 def _state(
-    question: Message, kind: RequestKind, verdict: PlacedMessage | None, taken_back: PlacedMessage | None
+    question: Message, kind: RequestKind, standing: _Claim | None, taken_back: PlacedMessage | None
 ) -> RequestState:
-    if verdict is None:
+    if standing is None:
         gone = taken_back is not None or question.status == Status.RECALLED
         # guard: withdrawn-not-open
         return RequestState.WITHDRAWN if gone else RequestState.OPEN
-    approve = verdict.read.approve
+    approve = standing.entry.read.approve
     if approve is None or (approve and kind is RequestKind.QUESTION):
         return RequestState.ANSWERED
     return RequestState.APPROVED if approve else RequestState.REJECTED
@@ -797,218 +813,47 @@ def _withdrawn_at(question: Message, taken_back: PlacedMessage | None) -> dateti
     return from_text(value) if isinstance(value, str) else None
 
 
-def _flags(
-    kind: RequestKind,
-    sound: Sequence[Claim],
-    valid: Sequence[Claim],
-    altered: Sequence[str],
-    unverified: Sequence[str],
-    forged: Mapping[str, str],
-) -> Iterator[Flag]:
-    if len(valid) < len(sound):
-        yield Flag.UNAUTHORISED
-    words = {claim.entry.read.approve for claim in valid if claim.entry.read.approve is not None}
-    if len(words) > 1:
-        yield Flag.CONTRADICTORY
-    if len(valid) > 1 and kind not in IN_WORDS:
-        yield Flag.ANSWERED_TWICE
-    if altered:
-        yield Flag.ALTERED
-    if unverified:
-        yield Flag.UNVERIFIED
-    if forged:
-        yield Flag.FORGED
+def _answered(row: RequestRow) -> Order:
+    """When the verdict was given by its own date, then its place in the store."""
+    return row.answered_at or EARLIEST, row.decided[3]
 
 
-# What other requests of its chain make of a request: later ones replace it, a stop carries out an approved end.
+def _over(row: RequestRow, by: Message, why: str) -> RequestRow:
+    """A request that needs no answer any more because of another message."""
+    return replace(row, state=RequestState.WITHDRAWN, withdrawn_at=by.created_at, lapse=why)
 
 
-class Link(Struct, frozen=True):
-    """What other requests and messages make of a request.
-
-    Attributes:
-        superseded_by: The later question.
-        ended, alive: For a stop that was agreed to: whether the agent is silent since, or writes all the same.
-        over: The message by which the agent ended, so that this needs no answer any more.
-        approval: For an end: the order to stop that approved it.
-        ending: For an end: the latest order, while its agent has not answered and nobody confirmed the end.
-        refusal: For an end: what the agent said when it refused to stop.
-    """
-
-    supersedes: str | None = None
-    superseded_by: PlacedMessage | None = None
-    ended: bool = False
-    alive: bool = False
-    over: PlacedMessage | None = None
-    approval: Case | None = None
-    ending: Case | None = None
-    refusal: PlacedMessage | None = None
-
-
-class Heard(Struct, frozen=True):
-    """When an agent last said that it is alive, when its creation was announced, and its reports of finished work."""
-
-    spoke: Order | None = None
-    arrived: Order | None = None
-    reports: Sequence[PlacedMessage] = ()
-
-
-def _chain(kind: RequestKind, question: PlacedMessage) -> Chain | None:
-    """The chain a request belongs to, None when it stands alone."""
-    if kind is RequestKind.PLAN:
-        return str(kind), question.message.sender
-    if kind is RequestKind.SHUTDOWN:
-        return _STOP, question.message.recipients[0]
-    if question.read.name == DISPATCH:
-        return _DISPATCH, dispatched_name(question.read)
-    subject = question.read.subject if kind is RequestKind.DESTROY else None
-    return (_STOP, subject) if subject is not None else None
-
-
-def succession_of(message: Message) -> tuple[Chain, RequestKind, str] | None:
-    """What a question shares with those that replace it, or that it replaces; None for any other message."""
-    entry = PlacedMessage.of(message, 0)
-    kind = entry.read.opens
-    chain = _chain(kind, entry) if kind is not None else None
-    return (chain, kind, message.sender) if chain is not None and kind is not None else None
-
-
-def _linked(case: Case, link: Link) -> Case:
-    """The case with its link; an open request that was superseded or needs no answer any more is open no more."""
-    case = _with_approval(case, link)
-    case = replace(case, supersedes=link.supersedes, superseded_by=link.superseded_by, ended=link.ended)
-    if link.alive:
-        case = replace(case, flags=(*case.flags, Flag.STILL_ALIVE))
-    if case.state is RequestState.OPEN and link.superseded_by is not None:
-        return replace(case, state=RequestState.SUPERSEDED, flags=(*case.flags, Flag.SUPERSEDED))
-    if case.state is RequestState.OPEN and link.over is not None:
-        who, is_dispatch = link.over.message.sender, case.kind is RequestKind.CREATE
-        gone, reason = link.over.moment, f"{who} did its work" if is_dispatch else f"{case.stops} has ended"
-        return replace(case, state=RequestState.WITHDRAWN, withdrawn_at=gone, reason=reason)
-    return case
-
-
-def _with_approval(case: Case, link: Link) -> Case:
-    """An end is approved from the moment at which its agent was asked to stop, until the agent refuses."""
-    if link.refusal is not None:
-        return replace(case, flags=(*case.flags, Flag.REFUSED), refusal=link.refusal)
-    if link.approval is None:
-        return case
-    order, flags = link.approval, case.flags
-    if case.verdict is not None and case.verdict.read.approve is False:
-        flags = (*(flag for flag in flags if flag is not Flag.CONTRADICTORY), Flag.CONTRADICTORY, Flag.ANSWERED_TWICE)
-    waits = link.ending is not None and link.ending.verdict is None
-    return replace(
-        case,
-        state=RequestState.APPROVED,
-        decided=order.order,
-        claims=(Claim(order.question, order.order), *case.claims),
-        verdict=order.question,
-        flags=(*flags, Flag.STOPPING) if waits else flags,
-        ending=link.ending,
-    )
-
-
-def _stops(evidence: Basis, cases: Sequence[Case], heard: Heard) -> list[Link]:
-    """Stops of one agent: whoever asks again replaces an open question; each yes is held against what came after."""
-    stops = [case for case in cases if case.kind is RequestKind.SHUTDOWN]
-    made = {case.key: _approved_by(evidence, case, stops) for case in cases}
-    judged = [_with_approval(case, made[case.key]) for case in cases]
-    for kind, asker in {(case.kind, case.asker) for case in cases}:
-        same = [case for case in judged if (case.kind, case.asker) == (kind, asker)]
-        # What was refused is history, and the next one a new matter; a rejected plan is revised.
-        for case, link in zip(same, _succession(same, RequestState.REJECTED), strict=True):
-            newer = link.supersedes, link.superseded_by
-            made[case.key] = replace(made[case.key], supersedes=newer[0], superseded_by=newer[1])
-    agreed = [case for case in cases if case.state is RequestState.APPROVED]
-    for case, ending in zip(agreed, _endings(agreed, heard), strict=True):
-        made[case.key] = replace(made[case.key], ended=ending.ended, alive=ending.alive)
-    for case in cases:
-        # A slave that reported its batch asks for its own end: nobody waits for that once it has ended.
-        ends = agreed if case in stops else [end for end in agreed if end not in stops and case.asker == case.ends]
-        over = next((end.verdict for end in ends if end.decided > case.order), None)
-        if case.state is RequestState.OPEN and over is not None:
-            made[case.key] = replace(made[case.key], over=over)
-    return [made[case.key] for case in cases]
-
-
-def _dispatched(evidence: Basis, cases: Iterable[Case], reports: Iterable[PlacedMessage]) -> list[Link]:
-    """An agent that was asked for with its task, and reports it done, was created: nobody announces it (r3)."""
-    told = sorted(reports, key=evidence.when)
-    places = [bisect_right(told, case.order, key=evidence.when) for case in cases]
-    return [Link(over=told[place] if place < len(told) else None) for place in places]
-
-
-def _approved_by(evidence: Basis, case: Case, stops: Iterable[Case]) -> Link:
-    """An end with the orders to stop that were given for it, which approve it."""
-    orders = [stop for stop in stops if case.kind is RequestKind.DESTROY and _is_order(evidence, stop, case)]
-    given = [stop for stop in orders if not evidence.objection(stop.question, case.question)]
-    verdict = case.verdict
-    if not given or (case.state is RequestState.WITHDRAWN and case.decided < given[0].order):
-        return Link()
-    if verdict is not None:
-        is_no = verdict.read.approve is False
-        before = (stop for stop in given if stop.order < case.decided)
-        return Link(approval=next((stop for stop in before if not (is_no and _was_refused(stop, case.decided))), None))
-    latest = next((stop for stop in orders if stop.state is RequestState.APPROVED), orders[-1])
-    if latest.state is RequestState.REJECTED:
-        return Link(refusal=latest.verdict)
-    return Link(
-        approval=next((stop for stop in given if stop.state is not RequestState.REJECTED), given[0]), ending=latest
-    )
-
-
-def _is_order(evidence: Basis, stop: Case, case: Case) -> bool:
-    """Whether a stop was asked for because of the request for an end, by whoever may decide that."""
-    quoted = text_of(stop.question.message.payload.get("in_reply_to"))
-    if quoted != case.request_id or stop.state is RequestState.WITHDRAWN:
-        return False
-    is_sound = not objection(evidence.config, stop.question.message, recorded=evidence.recorded)
-    return is_sound and evidence.may_answer(stop.question, case.question)
-
-
-def _was_refused(stop: Case, moment: RecordOrder) -> bool:
-    return stop.state is RequestState.REJECTED and stop.decided < moment
-
-
-def _succession(cases: Sequence[Case], *final: RequestState) -> list[Link]:
+def _succession(rows: Sequence[RequestRow], *final: RequestState) -> list[RequestRow]:
     """Each replaces the one before unless that was approved or taken back; what was taken back replaces nothing.
 
     Args:
         final: Further states in which a request is neither replaced nor points to a later one.
     """
-    found: list[Link] = []
-    newer: PlacedMessage | None = None
-    for place in range(len(cases) - 1, -1, -1):
-        case, older = cases[place], cases[place - 1] if place else None
-        replaced = older is not None and older.state not in (RequestState.APPROVED, RequestState.WITHDRAWN, *final)
-        replaceable = case.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final)
-        found.append(Link(older.request_id if older and replaced else None, newer if replaceable else None))
-        if case.state is not RequestState.WITHDRAWN:
+    found: list[RequestRow] = []
+    newer: str | None = None
+    for place in range(len(rows) - 1, -1, -1):
+        row, older = rows[place], rows[place - 1] if place else None
+        kept = (RequestState.APPROVED, RequestState.WITHDRAWN, *final)
+        replaced = older.request_id if older is not None and older.state not in kept else None
+        later = newer if row.state in {RequestState.OPEN, RequestState.REJECTED}.difference(final) else None
+        is_over = later is not None and row.state is RequestState.OPEN
+        state, flags = (RequestState.SUPERSEDED, (*row.flags, Flag.SUPERSEDED)) if is_over else (row.state, row.flags)
+        found.append(replace(row, supersedes=replaced, superseded_by=later, state=state, flags=flags))
+        if row.state is not RequestState.WITHDRAWN:
             # guard: superseding-request-kept
-            newer = case.question
+            newer = row.request_id
     return found[::-1]
 
 
-def _endings(cases: Iterable[Case], heard: Heard) -> Iterable[Link]:
-    """After a yes to a stop: silent, or alive all the same; a later creation is another agent."""
-    ends = [case.verdict.order for case in cases if case.verdict is not None]
-    latest, spoke, arrived = max(ends, default=None), heard.spoke, heard.arrived
-    for end in ends:
-        alive = spoke is not None and spoke > end and not (arrived is not None and arrived > end)
-        yield Link(ended=not alive, alive=alive and end == latest)
-
-
-# The clock.
-
-
-def at(case: Case, now: datetime) -> Case:
-    """A case as it stands `now`: open, overdue when it has waited longer than its kind should, or timed out."""
-    if not case.is_open:
-        return case
+def at(row: RequestRow, now: datetime) -> RequestRow:
+    """A request as it stands `now`: open, overdue when it has waited longer than its kind should, or timed out."""
+    if not row.is_open:
+        return row
     # guard: expired-request-closed
-    if case.expires_at is not None and now >= case.expires_at:
-        return replace(case, state=RequestState.WITHDRAWN, reason=TIMED_OUT, withdrawn_at=case.expires_at)
-    if case.due_at is not None and now >= case.due_at:
-        return replace(case, state=RequestState.OVERDUE, flags=(*case.flags, Flag.OVERDUE))
-    return case
+    if row.expires_at is not None and now >= row.expires_at:
+        end = row.expires_at
+        decided = end, *row.order[1:]
+        return replace(row, state=RequestState.WITHDRAWN, lapse=TIMED_OUT, withdrawn_at=end, decided=decided)
+    if row.due_at is not None and now >= row.due_at:
+        return replace(row, state=RequestState.OVERDUE, flags=(*row.flags, Flag.OVERDUE))
+    return row

@@ -57,7 +57,7 @@ RESULTS = REUSED_IDS | {RequestKind.RESEARCH}
 """Requests whose answers are results of agents' work, not decisions that somebody could forge."""
 
 
-class Field(StrEnum):
+class FieldForm(StrEnum):
     """What a field of a payload must hold; the text is what an error says."""
 
     TEXT = "a text"
@@ -77,12 +77,12 @@ class Field(StrEnum):
 
 
 Form = Any
-"""A `Field`; `[form]` for a list of such; a mapping of field to form, where `field?` need not be there, or `EACH` to
-form for an object whose values all have it."""
+"""A `FieldForm`; `[form]` for a list of such; a mapping of field to form, where `field?` need not be there, or `EACH`
+to form for an object whose values all have it."""
 EACH = "*"
 
 
-class Kind(Struct, frozen=True):
+class MessageKind(Struct, frozen=True):
     """One kind of message.
 
     Attributes:
@@ -148,13 +148,13 @@ READ_ONLY = ""
 
 _HIGH, _LOW, _CRITICAL = Priority.HIGH, Priority.LOW, Priority.CRITICAL
 _ASK = RequestKind
-_TEXT, _ANY, _NULL, _TEXTS = Field.TEXT, Field.ANY_TEXT, Field.TEXT_OR_NULL, Field.TEXTS
+_TEXT, _ANY, _NULL, _TEXTS = FieldForm.TEXT, FieldForm.ANY_TEXT, FieldForm.TEXT_OR_NULL, FieldForm.TEXTS
 
-_sendmessage = partial(Kind, Family.SENDMESSAGE)
-_messenger = partial(Kind, Family.MESSENGER, entry_point=SEND, source="000, B.1")
-_sprint = partial(Kind, Family.SPRINT, entry_point=SEND, source="002")
-_client = partial(Kind, Family.CLIENTS, priority=_HIGH, source="D20")
-_router = partial(Kind, Family.ROUTER, entry_point="route, send", source="003 Message Types")
+_sendmessage = partial(MessageKind, Family.SENDMESSAGE)
+_messenger = partial(MessageKind, Family.MESSENGER, entry_point=SEND, source="000, B.1")
+_sprint = partial(MessageKind, Family.SPRINT, entry_point=SEND, source="002")
+_client = partial(MessageKind, Family.CLIENTS, priority=_HIGH, source="D20")
+_router = partial(MessageKind, Family.ROUTER, entry_point="route, send", source="003 Message Types")
 
 _ALL = (
     _sendmessage(
@@ -198,7 +198,7 @@ _ALL = (
     _messenger(
         *("handoff", "Passes an artifact on with its context and next actions.", "Any -> Any"),
         priority=_HIGH,
-        needs={"artifact_path": _TEXT, "context_summary": _TEXT, "next_actions": Field.LIST},
+        needs={"artifact_path": _TEXT, "context_summary": _TEXT, "next_actions": FieldForm.LIST},
     ),
     _messenger(
         *("review", "Asks for a review of an artifact.", "Any -> Any"),
@@ -219,7 +219,7 @@ _ALL = (
     _messenger("notify", "Tells a group what happened.", "Any -> Group", priority=_LOW, needs={"message": _TEXT}),
     _messenger(
         *("collaborate", "Invites a group to work on a topic until a deadline.", "Any -> Group"),
-        needs={"topic": _TEXT, "deadline": Field.MOMENT},
+        needs={"topic": _TEXT, "deadline": FieldForm.MOMENT},
     ),
     _sprint(
         *("AGENT_CREATE_REQUEST", "Asks for a temporary agent, without business context.", "Slave -> Master"),
@@ -258,14 +258,14 @@ _ALL = (
         needs={
             **dict.fromkeys(("story_key", "story_path", "mode", "session_id", "report_to"), _TEXT),
             "resident_contacts": {EACH: _ANY},
-            "config_overrides": Field.OBJECT,
+            "config_overrides": FieldForm.OBJECT,
         },
     ),
     _sprint(
         *("SLAVE_BATCH_COMPLETE", "Reports a batch and asks for the slave's own end.", "Slave -> Master"),
         opens=_ASK.DESTROY,
         needs={
-            "batch_id": Field.KEY,
+            "batch_id": FieldForm.KEY,
             "session_id": _TEXT,
             "stories_completed": _TEXTS,
             "stories_failed": _TEXTS,
@@ -278,8 +278,8 @@ _ALL = (
         "SM -> Master",
         needs={
             "session_id": _TEXT,
-            "total_stories": Field.NUMBER,
-            "batches": [{"batch_id": Field.KEY, "stories": _TEXTS}],
+            "total_stories": FieldForm.NUMBER,
+            "batches": [{"batch_id": FieldForm.KEY, "stories": _TEXTS}],
             "dependency_graph": {EACH: {"depends_on": _TEXTS}},
         },
     ),
@@ -294,7 +294,7 @@ _ALL = (
         "The user asks for a course correction.",
         "Master -> SM",
         priority=_HIGH,
-        needs={"reason?": _TEXT, "user_input?": Field.WISH, "current_batch_id?": Field.KEY},
+        needs={"reason?": _TEXT, "user_input?": FieldForm.WISH, "current_batch_id?": FieldForm.KEY},
     ),
     _sprint(
         "DEBUG_REQUEST",
@@ -348,16 +348,16 @@ _ALL = (
         needs={
             "request_id": _TEXT,
             "status": _TEXT,
-            "result_data": Field.OBJECT_OR_NULL,
+            "result_data": FieldForm.OBJECT_OR_NULL,
             "screenshot_path": _NULL,
-            "error": Field.LOOSE_OR_NULL,
+            "error": FieldForm.LOOSE_OR_NULL,
         },
     ),
     _sprint(
         "AGENT_COMPLETE",
         "Reports the end of a temporary agent's task.",
         "Temp -> Slave",
-        needs={"status": _TEXT, "results": Field.LOOSE},
+        needs={"status": _TEXT, "results": FieldForm.LOOSE},
     ),
     _sprint(
         "RESEARCH_REQUEST",
@@ -407,7 +407,7 @@ _ALL = (
     _client(
         *("permission_request", "Asks whether a tool may be used: a command, an edit, a page.", "Agent -> Lead", HOOK),
         opens=_ASK.PERMISSION,
-        needs={"tool": _TEXT, "input": Field.OBJECT},
+        needs={"tool": _TEXT, "input": FieldForm.OBJECT},
     ),
     _client(
         *("permission_response", "Allows it once or always, or refuses it.", "Lead -> Agent", "approve, reject"),
@@ -416,7 +416,7 @@ _ALL = (
     _client(
         *("question_request", "Asks the human one or more questions with options.", "Agent -> Lead", ASK),
         opens=_ASK.QUESTION,
-        needs={"questions": Field.QUESTIONS},
+        needs={"questions": FieldForm.QUESTIONS},
     ),
     _client(
         *("question_response", "Chooses options, or says it in own words.", "Lead -> Agent", ANSWER),
@@ -445,7 +445,7 @@ _ALL = (
     ),
 )
 
-KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _ALL})
+KINDS: Mapping[str, MessageKind] = MappingProxyType({kind.name: kind for kind in _ALL})
 """Kind by name, in the order of the sources; names are compared exactly (`task_assignment`, `TASK_ASSIGNMENT`)."""
 
 RESPONSES: Mapping[RequestKind, str] = {

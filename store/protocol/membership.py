@@ -239,8 +239,8 @@ def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str
     """
     found = membership_of(config, messages)
     if not config.declared:
-        for name in _in_traffic(messages):
-            if name not in found.gone:
+        for name in _heard(messages):
+            if name not in found.gone and name not in (ALL, USER) and is_name(name):
                 found.roles.setdefault(name, "member")
     return found.roles
 
@@ -287,10 +287,6 @@ def _is_membership(message: Message) -> bool:
         return message.type in MEMBERSHIP
     content = message.payload.get("content")
     return isinstance(content, str) and content.lstrip()[:6] == "AGENT_"
-
-
-def _in_traffic(messages: Iterable[Message]) -> Iterable[str]:
-    return [name for name in _heard(messages) if name not in (ALL, USER) and is_name(name)]
 
 
 def _heard(messages: Iterable[Message]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.json_text import json_trouble, named
 from team_console.store.model.message import Message, per_message
 from team_console.store.model.names import canonical
-from team_console.store.protocol.kinds import KINDS, PREFIX, Family, Kind, RequestKind, carried_name
+from team_console.store.protocol.kinds import KINDS, PREFIX, Family, MessageKind, RequestKind, carried_name
 from team_console.store.settings.team_config import Route, TeamConfig
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
@@ -44,7 +44,7 @@ class ParsedMessage(Struct, frozen=True, eq=False, gc=False):
         message: The message read.
     """
 
-    kind: Kind | None
+    kind: MessageKind | None
     name: str
     carried: Mapping[str, Any] | None
     request_id: str | None
@@ -134,7 +134,7 @@ def parse_carried(content: str) -> tuple[str, Mapping[str, Any]]:
     return match.group(1), body
 
 
-_Parsed = tuple[Kind | None, str, Mapping[str, Any] | None, str | None, tuple[Problem, ...]]
+_Parsed = tuple[MessageKind | None, str, Mapping[str, Any] | None, str | None, tuple[Problem, ...]]
 """The fields of a reading but its message."""
 
 
@@ -156,7 +156,7 @@ def _parsed(message: Message) -> _Parsed:
     return _carried(message, name, body, place)
 
 
-def _typed(message: Message, kind: Kind | None) -> _Parsed:
+def _typed(message: Message, kind: MessageKind | None) -> _Parsed:
     """A record whose type is unknown, or a sprint name that should have travelled in a plain message."""
     text = f"{message.type} does not travel as a plain message"
     hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
@@ -178,13 +178,13 @@ def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -
     return None, name, body, None, (problem,)
 
 
-def _own_id(message: Message, kind: Kind, payload: Mapping[str, Any]) -> str | None:
+def _own_id(message: Message, kind: MessageKind, payload: Mapping[str, Any]) -> str | None:
     if kind.opens is not None or kind.answers is not None:
         return _id_of(message, kind, payload)
     return text_of(payload.get("request_id")) or text_of(payload.get("in_reply_to"))
 
 
-def _id_of(message: Message, kind: Kind | None, body: Mapping[str, Any]) -> str | None:
+def _id_of(message: Message, kind: MessageKind | None, body: Mapping[str, Any]) -> str | None:
     own = _ID_KEYS.get(kind.matter) if kind and kind.matter else None
     keys = own or (("request_id", "requestId") if kind and kind.family in _WITH_REQUEST_ID else ())
     quoted = next((found for key in keys if (found := text_of(body.get(key)))), None)

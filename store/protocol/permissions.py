@@ -10,7 +10,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds import DECIDED_BY_LEAD, KINDS, Family, Kind, RequestKind
+from team_console.store.protocol.kinds import DECIDED_BY_LEAD, KINDS, Family, MessageKind, RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.in_force import HINT
 from team_console.store.settings.team_config import TeamConfig
@@ -62,7 +62,7 @@ def router_types_of(name: str, *, roles: Mapping[str, str], lead: str) -> frozen
     return frozenset({"orchestrator"}) if name == lead or roles.get(name) == "master" else _ROUTER_TYPES
 
 
-def departure(kind: Kind, *, sender: str, recipient: str, roles: Mapping[str, str], lead: str) -> str | None:
+def departure(kind: MessageKind, *, sender: str, recipient: str, roles: Mapping[str, str], lead: str) -> str | None:
     """What is wrong with the ends of a message of `kind`, as a sentence; None when nothing is, or nothing is known."""
     if kind.family not in DIRECTED:
         return None

@@ -11,7 +11,7 @@ from team_console.store.model.message import Message, Status, from_record
 from team_console.store.model.names import USER
 from team_console.store.model.recorded import RecordedFact, RecordedFacts
 from team_console.store.protocol.judgement import succession_of
-from team_console.store.protocol.kinds import CARRIERS, KINDS, Kind, carried_name
+from team_console.store.protocol.kinds import KINDS, carried_name
 from team_console.store.protocol.membership import (
     CREATED,
     DESTROYED,
@@ -72,22 +72,13 @@ def fact_of(
 
 def _may_belong(record: Mapping[str, Any]) -> bool:
     """A quick look that lets every question and answer through, and few others."""
-    payload = record.get("payload")
-    if not isinstance(payload, dict):
+    payload, name = record.get("payload"), record.get("type")
+    if not isinstance(payload, dict) or not isinstance(name, str):
         return True
-    name = record.get("type")
-    if not isinstance(name, str):
-        return True
-    if name in CARRIERS:
-        name = carried_name(name, payload) or name
-    kind = KINDS.get(name)
-    if kind is not None and _concerns_requests(kind):
+    kind = KINDS.get(carried_name(name, payload) or name)
+    if kind is not None and (kind.matter is not None or kind.withdraws):
         return True
     return any(key in payload or key in record for key in _QUOTING)
-
-
-def _concerns_requests(kind: Kind) -> bool:
-    return kind.opens is not None or kind.answers is not None or kind.withdraws
 
 
 # Reliance: which read messages the meaning of others still rests on, so that they may not leave the queue alone.
@@ -178,14 +169,6 @@ class Stop(Struct, frozen=True):
         return Stop(False, self.asked_again, _ASKED)
 
 
-class _Asked(Struct):
-    """What one agent was asked and said, while the facts are read in order."""
-
-    open: Order | None = None
-    """Of the latest request, which supersedes all before it; None once that is answered."""
-    agreed: Order | None = None
-
-
 def shutdowns(
     config: TeamConfig, team: Membership, facts: Iterable[PlacedMessage], recorded: RecordedFacts | None = None
 ) -> dict[str, Stop]:
@@ -200,26 +183,31 @@ def shutdowns(
         recorded: The audit trail, for what was said before the team began to sign.
     """
     facts = [entry for entry in facts if not objection(config, entry.message, recorded=recorded)]
-    answers = _first_answers(facts)
-    agents: dict[str, _Asked] = {}
-    allowed: dict[tuple[str, str | None], bool] = {}
+    answers: dict[tuple[str, str | None], PlacedMessage] = {}
+    asked: dict[tuple[str, str | None], bool] = {}
     for entry in facts:
-        for name in entry.message.recipients if entry.read.name == REQUEST else ():
-            key = name, entry.read.request_id
-            allowed[key] = allowed.get(key, False) or is_master(config, entry.message.sender)
+        read, sender = entry.read, entry.message.sender
+        if read.name == RESPONSE and read.request_id is not None and read.approve is not None:
+            answers.setdefault((sender, read.request_id), entry)
+        for name in entry.message.recipients if read.name == REQUEST else ():
+            key = name, read.request_id
+            asked[key] = asked.get(key, False) or is_master(config, sender)
+    agreed: dict[str, Order] = {}
+    waiting: dict[str, Order] = {}
     for entry in facts:
-        request_id = entry.read.request_id
-        if entry.read.name == REQUEST and request_id is not None and is_master(config, entry.message.sender):
-            for name in entry.message.recipients:
-                if name not in (config.lead, USER):
-                    answered = (name, request_id) in answers
-                    agents.setdefault(name, _Asked()).open = None if answered else entry.order
-        elif answers.get((entry.message.sender, request_id or "")) is entry and entry.read.approve:
-            if not allowed.get((entry.message.sender, request_id), True):
+        sender, request_id = entry.message.sender, entry.read.request_id
+        if entry.read.name == REQUEST and request_id is not None and is_master(config, sender):
+            for name in (name for name in entry.message.recipients if name not in (config.lead, USER)):
+                waiting[name] = entry.order
+                if (name, request_id) in answers:
+                    del waiting[name]
+        elif answers.get((sender, request_id)) is entry and entry.read.approve:
+            if not asked.get((sender, request_id), True):
                 continue
-            agent = agents.setdefault(entry.message.sender, _Asked())
-            agent.open, agent.agreed = None, entry.order
-    standing = {name: stop for name, agent in agents.items() if (stop := _standing(agent)) is not None}
+            agreed[sender] = entry.order
+            waiting.pop(sender, None)
+    standing = {name: Stop(False, order, _ASKED) for name, order in waiting.items()}
+    standing |= {name: Stop(True, order, _AGREED, waiting.get(name)) for name, order in agreed.items()}
     for name, order in team.left.items():
         stop = standing.get(name)
         if stop is None or not stop.ended or stop.since <= order:
@@ -228,7 +216,8 @@ def shutdowns(
         stop = standing.get(name)
         if name not in (config.lead, USER) and (stop is None or (stop.ended and stop.since < order)):
             standing[name] = Stop(True, order, _SESSION_OVER)
-    return {name: stop for name, stop in standing.items() if not _returned(team, name, stop)}
+    back = {name for name, order in team.arrived.items() if name in standing and order > standing[name].since}
+    return {name: stop for name, stop in standing.items() if name not in back or name in team.gone}
 
 
 def silent(config: TeamConfig, messages: Iterable[Message]) -> frozenset[str]:
@@ -271,24 +260,3 @@ def is_speech(entry: PlacedMessage) -> bool:
 
 def _is_shutdown(message: Message) -> bool:
     return message.type in SHUTDOWN
-
-
-def _first_answers(facts: Iterable[PlacedMessage]) -> dict[tuple[str, str], PlacedMessage]:
-    """(Agent, request id) -> its first answer with a clear yes or no."""
-    answers: dict[tuple[str, str], PlacedMessage] = {}
-    for entry in facts:
-        read = entry.read
-        if read.name == RESPONSE and read.request_id is not None and read.approve is not None:
-            answers.setdefault((entry.message.sender, read.request_id), entry)
-    return answers
-
-
-def _standing(agent: _Asked) -> Stop | None:
-    if agent.agreed is not None:
-        return Stop(True, agent.agreed, _AGREED, agent.open)
-    return Stop(False, agent.open, _ASKED) if agent.open is not None else None
-
-
-def _returned(team: Membership, name: str, stop: Stop) -> bool:
-    arrived = team.arrived.get(name)
-    return arrived is not None and arrived > stop.since and name not in team.gone

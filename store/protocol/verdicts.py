@@ -13,7 +13,6 @@ from typing import Any
 
 from msgspec import Struct
 from team_console.store.model.message import Message, from_record, per_message
-from team_console.store.model.names import USER
 from team_console.store.model.recorded import Acceptance, Confirmation, RecordedFacts
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.grants import GRANT, grant_of, grant_trouble
@@ -120,7 +119,7 @@ def seen_title(question: Message, title: str) -> Seen:
     return Seen(digest_of(question), (), (f"title: {title}",), digest, Face.TITLE)
 
 
-class Shown(Struct, frozen=True):
+class ShownRecord(Struct, frozen=True):
     """What a verdict, or its line in the audit trail, keeps of what was shown; empty where it keeps nothing.
 
     Attributes:
@@ -134,9 +133,9 @@ class Shown(Struct, frozen=True):
     by: str = ""
 
 
-def shown_in(fields: Mapping[str, Any]) -> Shown:
+def shown_in(fields: Mapping[str, Any]) -> ShownRecord:
     """What these fields of a verdict, or of its line in the audit trail, say of what was shown."""
-    return Shown(text_in(fields, SHOWN), texts_in(fields, EVIDENCE), text_in(fields, SHOWN_BY))
+    return ShownRecord(text_in(fields, SHOWN), texts_in(fields, EVIDENCE), text_in(fields, SHOWN_BY))
 
 
 # Signatures: HMAC-SHA256 with the team's key over what a message says, not over where it is on its way.
@@ -207,11 +206,6 @@ ORDER, CONFIRMATION = "shutdown_request", "AGENT_DESTROYED"
 """Kinds by which a human has an agent stopped, and by which its end is confirmed."""
 
 
-def is_human(config: TeamConfig, name: str) -> bool:
-    """Whether `name` is a seat of a human: the lead, the human at the console, and those the settings name."""
-    return name in (config.lead, USER) or name in config.humans
-
-
 def is_verdict(config: TeamConfig, message: Message) -> bool:
     """Whether a message claims to be what a human decided, whoever wrote it.
 
@@ -229,7 +223,7 @@ def may_be_verdict(config: TeamConfig, message: Message) -> bool:
     read = parse_message(message)
     if read.answers in DECIDED_BY_LEAD:
         return True
-    if read.kind is None or read.kind.withdraws or not is_human(config, message.sender):
+    if read.kind is None or read.kind.withdraws or not config.is_human(message.sender):
         return False
     return read.name == ORDER or (read.opens is None and read.request_id is not None)
 
@@ -341,9 +335,8 @@ def _is_good(parts: SshSignature, text: str, signature: str) -> bool:
     return is_signed(parts, text.encode("utf-8", "replace"))
 
 
-# Trust in messages that decide: the one rule by which desk, ledger, hooks and every other face judge them.
+# Trust in messages that decide: the one rule of write actions, views and hooks.
 
-NOBODY = Human("")
 ORDERED = "ordered"
 """The field of a confirmation of an agent's end that holds the order which the human signed."""
 
@@ -382,19 +375,6 @@ MEANINGS: Mapping[TrustMark, str] = {
     TrustMark.REPLAYED: "this order was answered before and somebody put it back; do not act on it again",
 }
 """What each mark says to whoever is handed the message."""
-
-
-def human_of(config: TeamConfig, name: str) -> Human:
-    """The human in this seat: the lead's keys are the console's, whose seat the lead has."""
-    own = config.humans.get(name)
-    if own is None and name in (config.lead, USER):
-        own = config.humans.get(config.lead) or config.humans.get(USER)
-    return own or NOBODY
-
-
-def must_be_signed(config: TeamConfig, signer: str) -> bool:
-    """Whether a verdict of `signer` decides only when it is signed."""
-    return config.verdicts == "signed" and is_human(config, signer)
 
 
 def objection(
@@ -437,7 +417,7 @@ def mark_of(
     if objection(config, message, question, recorded=recorded):
         return TrustMark.FORGED
     is_ours = recorded is None or recorded.is_by_desk(message.message_id)
-    return None if is_ours or must_be_signed(config, message.sender) else TrustMark.UNVERIFIED
+    return None if is_ours or config.must_be_signed(message.sender) else TrustMark.UNVERIFIED
 
 
 def _team_key_trouble(config: TeamConfig, message: Message) -> str:
@@ -457,13 +437,13 @@ def _other_request_trouble(message: Message, question: Message | None) -> str:
 def _own_key_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
     kind = parse_message(message).kind
     # guard: verdict-signed
-    if not must_be_signed(config, message.sender) or (kind is not None and kind.withdraws):
+    if not config.must_be_signed(message.sender) or (kind is not None and kind.withdraws):
         return ""
     return _signature_trouble(config, message, question)
 
 
 def _signature_trouble(config: TeamConfig, message: Message, question: Message | None) -> str:
-    keys = human_of(config, message.sender).keys
+    keys = config.human(message.sender).keys
     if not keys:
         return f"{message.sender} has no key in the settings"
     if not config.team_id:

@@ -49,14 +49,9 @@ def why_in(payload: Mapping[str, Any]) -> Why | None:
     given = payload.get(WHY)
     if not isinstance(given, Mapping):
         return None
-    calls = [
-        ToolCall(text_in(item, "tool"), text_in(item, "subject"), text_in(item, "state")) for item in _calls(given)
-    ]
+    listed = mappings(given, "calls")
+    calls = [ToolCall(*(text_in(item, key) for key in ("tool", "subject", "state"))) for item in listed]
     return Why(text_in(given, "user"), text_in(given, "agent"), tuple(calls), text_in(given, "missing"))
-
-
-def _calls(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    return mappings(given, "calls")
 
 
 def why_lines(why: Why | None) -> Iterator[str]:

@@ -23,9 +23,8 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.bodies import compose
-from team_console.store.protocol.checks import ending_problem
-from team_console.store.protocol.judgement import Case, judge, with_bearing
+from team_console.store.protocol.checks import compose, ending_problem
+from team_console.store.protocol.judgement import RequestRow, judge, with_bearing
 from team_console.store.protocol.kinds import CARRIERS, phrase
 from team_console.store.protocol.membership import known, members
 from team_console.store.protocol.parsing import EARLIEST, parse_message
@@ -166,7 +165,10 @@ def tell_residents(
     residents = lists["residents"]
     if not residents:
         return []
-    body = {"session_id": _session(tx), "roster": lists}
+    # The sprint session that the newest message speaks of, else the team's name: an empty one tells nobody which.
+    bodies = (parse_message(each).body for each in reversed(tx.everything()) if each.type in CARRIERS)
+    sessions = (session for body in bodies if isinstance(session := body.get("session_id"), str) and session)
+    body = {"session_id": next(sessions, tx.config.name), "roster": lists}
     say = partial(phrase, tx.config.language)
     change = say("{} is in the team now", arrived) if arrived else say("{} left the team", left) if left else ""
     change = change or say("who is in the team now")
@@ -220,16 +222,6 @@ def residents_of(config: TeamConfig, messages: Sequence[Message], *, without: st
     """Who is told the roster: every resident but the one that is leaving."""
     roles = members(config, messages)
     return tuple(name for name, role in roles.items() if role == "resident" and name != without)
-
-
-def _session(tx: Transaction) -> str:
-    """The sprint session that the newest message speaks of, else the team's name: an empty one tells nobody which."""
-    for message in reversed(tx.everything()):
-        if message.type in CARRIERS:
-            session = parse_message(message).body.get("session_id")
-            if isinstance(session, str) and session:
-                return session
-    return tx.config.name
 
 
 def scrum_master(tx: Transaction) -> str:
@@ -321,15 +313,24 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
         raise TeamError(Code.SPAWN_FAILED, f"the spawn command is not run: {config.distrust}", hint)
     limit = config.overdue_seconds.get("create", 60.0)
     with caller.transaction("spawn") as tx:
-        question = open_question(tx, request_id, actor=caller.actor, seen=seen).question.message
+        question = open_question(tx, request_id, actor=caller.actor, seen=seen).question
         refuse_held(question, tx)
         name = free_name(tx.config, tx.everything(), agent_name, agent_type=parse_message(question).subject)
-        facts = _facts(caller, question, name)
+        body = parse_message(question).body
+        facts = {
+            "agent_name": name,
+            "agent_type": check_name(body.get("agent_type"), field="agent_type"),
+            "role_hint": str(body.get("role_hint", "")).replace("\0", ""),
+            "requested_by": question.sender.replace("\0", ""),
+            "team": caller.team.location.replace("\0", ""),
+        }
         hold(tx, question, actor=caller.actor, seconds=limit)
         tx.record("spawn", request_id=request_id, agent=name)
     try:
-        words = [_filled(word, facts) for word in config.spawn]
-        variables = {f"TEAM_CONSOLE_{key.upper()}": value.replace("\0", "") for key, value in facts.items()}
+        words = list(config.spawn)
+        for key, value in facts.items():
+            words = [word.replace("{" + key + "}", value) for word in words]
+        variables = {f"TEAM_CONSOLE_{key.upper()}": value for key, value in facts.items()}
         failure = run_command(words, limit=limit, variables=variables)
         if failure is not None:
             text = f"the spawn command {words[0]} failed: {safe_line(failure)}"
@@ -343,7 +344,9 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
     return name
 
 
-def told(config: TeamConfig, messages: Sequence[Message], question: Message, agent_name: str | None) -> tuple[str, ...]:
+def creation_forecast(
+    config: TeamConfig, messages: Sequence[Message], question: Message, agent_name: str | None
+) -> tuple[str, ...]:
     """What an approval of this creation will do, as sentences.
 
     Raises:
@@ -391,23 +394,6 @@ def trigger_course_correction(
     return Receipt("course_correction", tuple(messages), tuple(warnings), notices=tuple(tx.notices))
 
 
-def _filled(word: str, facts: Mapping[str, str]) -> str:
-    for key, value in facts.items():
-        word = word.replace("{" + key + "}", value.replace("\0", ""))
-    return word
-
-
-def _facts(caller: Caller, question: Message, name: str) -> Mapping[str, str]:
-    body = parse_message(question).body
-    return {
-        "agent_name": name,
-        "agent_type": check_name(body.get("agent_type"), field="agent_type"),
-        "role_hint": str(body.get("role_hint", "")),
-        "requested_by": question.sender,
-        "team": caller.team.location,
-    }
-
-
 # Endings: an agent whose end was approved is asked to stop, and whoever must know hears of it once it has stopped.
 
 
@@ -434,7 +420,16 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
     check_known(tx, [agent])
     if agent in has_stopped(tx.config, tx.everything(), tx.recorded):
         return confirm(tx, actor, question, agent, note)
-    return [_order(tx, actor, question, agent, note)]
+    say = partial(phrase, tx.config.language)
+    asker, done = question.sender, "Your work is done, as you reported."
+    because = say(done) if asker == agent else say("Your work is done; {} asked for your end.", asker)
+    payload = {
+        "request_id": new_request_id(tx, "shutdown", agent),
+        "in_reply_to": question.message_id,
+        "content": note or because,
+        **({"note": note} if note else {}),
+    }
+    return write(tx, Draft(REQUEST, actor, (agent,), payload), [agent])[0]
 
 
 def finish_endings(tx: Transaction) -> list[Message]:
@@ -447,7 +442,7 @@ def finish_endings(tx: Transaction) -> list[Message]:
     written: list[Message] = []
     for case, order, due in _unconfirmed(tx.everything(), tx.config, tx.recorded, tx.now):
         if due <= tx.now:
-            question, agent = case.question.message, agent_to_end(tx.config, case.question.message)
+            question, agent = case.question, agent_to_end(tx.config, case.question)
             messages = confirm(tx, order.sender, question, agent, None, order=order)
             ids = [message.message_id for message in messages]
             tx.record("confirm_end", request_id=question.message_id, agent=agent, by=order.sender, ids=ids)
@@ -475,7 +470,7 @@ def next_ending(snapshot: Snapshot) -> datetime | None:
     return min((due for _, _, due in waiting), default=None)
 
 
-def endings_told(
+def ending_forecast(
     config: TeamConfig, messages: Sequence[Message], question: Message, recorded: RecordedFacts | None
 ) -> tuple[str, ...]:
     """What an approval of this ending will do, as sentences: whose end, who hears of it and when."""
@@ -500,38 +495,17 @@ def confirm(
     Args:
         order: What a human signed to have the agent stopped; whoever comes by after it writes the confirmation.
     """
-    more, outcome = _ordered(order) if order is not None else {}, "{} has left the team"
-    body = {"agent_name": agent}
+    more: dict[str, Any] = {}
+    if order is not None and SIGNATURE in order.payload:
+        more[ORDERED] = {key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")}
+    body, outcome = {"agent_name": agent}, "{} has left the team"
     told = conclude(tx, actor, question, "AGENT_DESTROYED", outcome, agent, body, note=note, more=more)
     return [*told, *tell_residents(tx, actor, left=agent)]
 
 
-def _ordered(order: Message) -> dict[str, Any]:
-    """The signed order, as it says what was decided; nothing of one that is not signed."""
-    said = {key: order.record[key] for key in ("message_id", "type", "from", "to", "created", "payload")}
-    return {ORDERED: said} if SIGNATURE in order.payload else {}
-
-
-def _order(tx: Transaction, actor: str, question: Message, agent: str, note: str | None) -> Message:
-    payload = {
-        "request_id": new_request_id(tx, "shutdown", agent),
-        "in_reply_to": question.message_id,
-        "content": note or _because(tx.config.language, question, agent),
-        **({"note": note} if note else {}),
-    }
-    messages, _ = write(tx, Draft("shutdown_request", actor, (agent,), payload), [agent])
-    return messages[0]
-
-
-def _because(language: str, question: Message, agent: str) -> str:
-    if question.sender == agent:
-        return phrase(language, "Your work is done, as you reported.")
-    return phrase(language, "Your work is done; {} asked for your end.", question.sender)
-
-
 def _unconfirmed(
     messages: Sequence[Message], config: TeamConfig, recorded: RecordedFacts | None, now: datetime
-) -> Iterator[tuple[Case, Message, datetime]]:
+) -> Iterator[tuple[RequestRow, Message, datetime]]:
     """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
     ended = {
         parse_message(message).request_id
@@ -546,7 +520,7 @@ def _unconfirmed(
     for case in judge(about, config, recorded, now).values():
         if case.ending is not None and case.ends in agents:
             has_agreed = case.ending.verdict is not None
-            yield case, case.ending.question.message, EARLIEST if has_agreed else case.ending.due_at or EARLIEST
+            yield case, case.ending.question, EARLIEST if has_agreed else case.ending.due_at or EARLIEST
 
 
 def _is_for_end(order: Message) -> bool:

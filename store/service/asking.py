@@ -17,7 +17,7 @@ from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.protocol.checks import check_asked
-from team_console.store.protocol.client_requests import Excerpt, headline_of, permission_of, questions_of
+from team_console.store.protocol.client_requests import FileExcerpt, headline_of, permission_of, questions_of
 from team_console.store.protocol.judgement import WITHDRAWN
 from team_console.store.protocol.kinds import phrase
 from team_console.store.protocol.verdicts import ORDER
@@ -26,17 +26,8 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import confirm_ends, tidy
 from team_console.store.service.grants import answer_by_grant
 from team_console.store.service.questions import find_question, refuse_decided
-from team_console.store.service.writing import (
-    Draft,
-    Made,
-    advise,
-    check_known,
-    new_request_id,
-    not_listening,
-    put_signed,
-    signed_record,
-    write,
-)
+from team_console.store.service.signing import Made, put_signed, signed_record
+from team_console.store.service.writing import Draft, advise, check_known, new_request_id, not_listening, write
 from team_console.store.settings.team_config import TeamConfig
 
 LARGEST_BEFORE = 262_144
@@ -55,7 +46,7 @@ def ask_permission(
     session: str | None = None,
     client: str | None = None,
     suggestions: Sequence[Any] = (),
-    before: str | Excerpt | UnsetType | None = UNSET,
+    before: str | FileExcerpt | UnsetType | None = UNSET,
     is_private: bool = False,
     expires: datetime | str | None = None,
     summary: str | None = None,
@@ -84,9 +75,9 @@ def ask_permission(
     """
     asked = {"tool": tool, "input": input, "suggestions": list(suggestions) or None, "denied": denied, WHY: why}
     body: dict[str, Any] = {**asked, **origin(client, session, directory, asker), **expiry(expires)}
-    text = before.text if isinstance(before, Excerpt) else before
+    text = before.text if isinstance(before, FileExcerpt) else before
     if text is not UNSET and len((text or "").encode("utf-8", "replace")) <= LARGEST_BEFORE:
-        body |= before.as_recorded if isinstance(before, Excerpt) else {"before": text}
+        body |= before.as_recorded if isinstance(before, FileExcerpt) else {"before": text}
     if is_private:
         body["before_private"] = True
     check_asked("permission_request", body)
@@ -158,13 +149,13 @@ def end_request(caller: Caller, *, request_id: str, asker: str, reason: str) -> 
     by = {"by": caller.actor} if caller.actor != asker else {}
     with caller.transaction("withdraw") as tx:
         case, _ = find_question(tx, request_id, asker=asker)
-        question = case.question.message
+        question = case.question
         if question.sender != asker:
             text = f"{request_id} was asked by {question.sender}, so {asker} cannot take it back"
             raise TeamError(Code.NOT_PERMITTED, text, "Only its asker can.", request_id=request_id)
         refuse_decided(case)
         if case.taken_back is not None:
-            return Receipt("withdraw", (case.taken_back.message,), (), request_id, repeated=True)
+            return Receipt("withdraw", (case.taken_back,), (), request_id, repeated=True)
         notice = _take_back(tx, question, request_id, reason)
         tx.record(
             "withdraw",

@@ -1,4 +1,4 @@
-"""Who acts on which team, and what comes back: the first argument and the result of every desk action."""
+"""Who acts on which team, and what comes back: the first argument and the result of every write action."""
 
 from __future__ import annotations
 

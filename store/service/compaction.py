@@ -9,7 +9,7 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.grants import USE, grant_of, grants_among
-from team_console.store.protocol.judgement import judge, thread_of
+from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.relations import DONE, REQUEST, newest_words, threads_of
 from team_console.store.settings.team_config import TeamConfig
 
@@ -74,19 +74,16 @@ def bound(
         leaving: Ids of messages that go unless they are bound.
     """
     threads = threads_of(messages)
-    cases = judge(messages, config, recorded() if config.signed_since is not None else None, now).values()
+    rows = judge(messages, config, recorded() if config.signed_since is not None else None, now).values()
     newer: dict[str, list[str]] = {}
-    for case in cases:
-        if case.superseded_by is not None:
-            newer.setdefault(case.request_id, []).append(thread_of(case.superseded_by))
-        if case.ending is not None:
-            newer.setdefault(case.request_id, []).append(case.ending.request_id)
+    for row in rows:
+        follows = row.superseded_by, row.ending.request_id if row.ending is not None else None
+        newer.setdefault(row.request_id, []).extend(key for key in follows if key is not None)
     gone = set(leaving)
     kept = {key for key, thread in threads.items() if any(message.status not in DONE for message in thread)}
-    kept |= {case.request_id for case in cases if not case.is_finished}
-    kept |= {
-        key for case in cases if (key := case.request_id) in newer and case.question.message.message_id not in gone
-    }
+    for row in rows:
+        if row.is_open or row.ending is not None or (newer[row.request_id] and row.question.message_id not in gone):
+            kept.add(row.request_id)
     waiting = list(kept)
     while waiting:
         for key in newer.get(waiting.pop(), ()):

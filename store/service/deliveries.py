@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -222,7 +222,7 @@ class Delivered(Struct):
         return {"messages_skipped": len(rows), "skipped": rows}
 
 
-class Choice(Struct, frozen=True):
+class PassScope(Struct, frozen=True):
     """Which messages a pass is about; None means all.
 
     Attributes:
@@ -258,7 +258,7 @@ def members_of(config: TeamConfig, messages: Sequence[Message]) -> Callable[[], 
     return names
 
 
-def due_jobs(config: TeamConfig, messages: Sequence[Message], choice: Choice, now: datetime) -> list[Job]:
+def due_jobs(config: TeamConfig, messages: Sequence[Message], choice: PassScope, now: datetime) -> list[Job]:
     """What is due for the chosen recipients, oldest first."""
     members = members_of(config, messages)
     jobs = [job for message in messages if (job := job_of(config, members, message, now)) is not None]
@@ -285,24 +285,19 @@ def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
 # Skipped messages: what a pass of the router left where it is although it is on its way, and why.
 
 
-def skipped(snapshot: Snapshot, choice: Choice, done: Delivered) -> tuple[Skipped, ...]:
+def skipped(snapshot: Snapshot, choice: PassScope, done: Delivered) -> tuple[Skipped, ...]:
     """What the pass that ended as `done` left; `snapshot` was taken after it."""
     tried = {(attempt.message.message_id, attempt.recipient) for attempt in done.attempts}
     return tuple(
-        Skipped(message, name, reason)
+        Skipped(message, name, _reason(snapshot, message, name))
         for message in snapshot.messages
         if message.status in ON_ITS_WAY or message.status == Status.CLAIMED
-        for name, reason in _reasons(snapshot, message)
+        for name in message.recipients
+        if name not in message.read_by and name not in message.delivered_to
         if (message.message_id, name) not in tried
         and (choice.recipients is None or name in choice.recipients)
         and (choice.ids is None or choice.most is not None or message.message_id in choice.ids)
     )
-
-
-def _reasons(snapshot: Snapshot, message: Message) -> Iterator[tuple[str, str]]:
-    for name in message.recipients:
-        if name not in message.read_by and name not in message.delivered_to:
-            yield name, _reason(snapshot, message, name)
 
 
 def _reason(snapshot: Snapshot, message: Message, name: str) -> str:
@@ -318,7 +313,7 @@ def _reason(snapshot: Snapshot, message: Message, name: str) -> str:
     return "not in this batch"
 
 
-# The failure desk: what could not be delivered is tried again, sent elsewhere, set aside or taken back by a human.
+# Failures: what could not be delivered is tried again, sent elsewhere, set aside or taken back by a human.
 
 
 class Remedy(StrEnum):

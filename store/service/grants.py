@@ -20,20 +20,21 @@ from team_console.store.protocol.grants import (
     MOST_USES,
     RECALLED,
     USE,
+    GrantScope,
     Running,
-    Scope,
     grants_among,
     scope_in,
     scope_of,
 )
-from team_console.store.protocol.judgement import Case, RequestState, judge
+from team_console.store.protocol.judgement import RequestRow, RequestState, judge
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN_BY, digest_of, objection
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.questions import close_question, find_question
-from team_console.store.service.writing import Draft, Made, put_signed, signed_record, write
+from team_console.store.service.signing import Made, put_signed, signed_record
+from team_console.store.service.writing import Draft, write
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -47,7 +48,7 @@ class Trial(Struct, frozen=True):
         rejected: Ids of the requests in its scope that were rejected.
     """
 
-    scope: Scope
+    scope: GrantScope
     of: tuple[str, ...]
     question: Message
     would: int
@@ -69,31 +70,27 @@ def trial_of(caller: Caller, request_ids: Sequence[str]) -> Trial:
     known = {case.request_id: case for case in own}
     scopes = [_scope_of(known.get(request_id), request_id) for request_id in request_ids]
     first = scopes[0]
-    if any(each != _apart(first) for each in map(_apart, scopes)):
+    if any(each.place != first.place for each in scopes):
         text = "these requests differ in more than their input: agent, tool, folder or client"
         raise TeamError(Code.INVALID_FIELD, text, "Make a grant of each.")
-    scope = Scope(*_apart(first), tuple(given for each in scopes for given in each.inputs))
-    question = known[request_ids[0]].question.message
+    scope = GrantScope(*first.place, tuple(given for each in scopes for given in each.inputs))
+    question = known[request_ids[0]].question
     return _among(own, Trial(scope, tuple(request_ids), question, 0, ()))
 
 
-def _among(own: Sequence[Case], trial: Trial) -> Trial:
+def _among(own: Sequence[RequestRow], trial: Trial) -> Trial:
     """The trial on these decisions."""
-    fits = [case for case in own if trial.scope.covers(case.question.message)]
+    fits = [case for case in own if trial.scope.covers(case.question)]
     no = tuple(case.request_id for case in fits if case.state is RequestState.REJECTED)
     return replace(trial, would=len(fits), rejected=no)
 
 
-def _apart(scope: Scope) -> tuple[str, str, str, str]:
-    return scope.agent, scope.tool, scope.directory, scope.client
-
-
-def _scope_of(case: Case | None, request_id: str) -> Scope:
+def _scope_of(case: RequestRow | None, request_id: str) -> GrantScope:
     if case is None:
         text = f"you decided on no permission {request_id}"
         raise TeamError(Code.INVALID_REQUEST_ID, text, "List them with: team-console decisions", request_id=request_id)
-    verdict, scope = case.verdict, scope_of(case.question.message)
-    if verdict is None or case.state is not RequestState.APPROVED or "updated_input" in verdict.message.payload:
+    verdict, scope = case.verdict, scope_of(case.question)
+    if verdict is None or case.state is not RequestState.APPROVED or "updated_input" in verdict.payload:
         text = f"{request_id} was not approved as it was asked, so no grant can be made of it"
         raise TeamError(
             Code.INVALID_FIELD, text, "Name a permission that you approved unchanged.", request_id=request_id
@@ -104,7 +101,7 @@ def _scope_of(case: Case | None, request_id: str) -> Scope:
     return scope
 
 
-def _decided(caller: Caller) -> list[Case]:
+def _decided(caller: Caller) -> list[RequestRow]:
     """Every permission that the actor decided without a grant, live and archived."""
     snapshot = caller.team.snapshot()
     archived = caller.team.archived("permission_request", "permission_response")
@@ -113,19 +110,14 @@ def _decided(caller: Caller) -> list[Case]:
     return _decisions(cases, caller.actor)
 
 
-def _live(tx: Transaction) -> Iterable[Case]:
-    """Every request that is live, judged under the lock."""
-    return judge(tx.everything(), tx.config, tx.recorded, tx.now).values()
-
-
-def _decisions(cases: Iterable[Case], actor: str) -> list[Case]:
+def _decisions(cases: Iterable[RequestRow], actor: str) -> list[RequestRow]:
     return [
         case
         for case in cases
         if case.kind is RequestKind.PERMISSION
         and case.verdict is not None
-        and case.verdict.message.sender == actor
-        and GRANTED not in case.verdict.message.payload
+        and case.verdict.sender == actor
+        and GRANTED not in case.verdict.payload
     ]
 
 
@@ -160,7 +152,8 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
     }
 
     def put(tx: Transaction) -> Made:
-        refuse_contradiction(_among(_decisions(_live(tx), caller.actor), trial))
+        cases = judge(tx.everything(), tx.config, tx.recorded, tx.now).values()
+        refuse_contradiction(_among(_decisions(cases, caller.actor), trial))
         draft = Draft(GRANT, caller.actor, (caller.actor,), payload)
         (message,), _ = write(tx, draft, draft.to, status=Status.READ.value, read_at=to_text(tx.now))
         return Made(message, trial.question)
@@ -244,7 +237,7 @@ def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
     request_id = parse_message(question).request_id or ""
     with team.transaction(actor=lead, action="approve", wait=wait) as tx:
         case, _ = find_question(tx, request_id, digest_of(question))
-        asked = case.question.message
+        asked = case.question
         running = in_force(tx.everything(), tx.config, tx.recorded, tx.now) if case.is_open else []
         one = next((one for one in running if scope_in(one.grant).covers(asked)), None)
         if one is None or digest_of(asked) != digest_of(question):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -16,18 +16,19 @@ from team_console.store.contract.transaction import Enough, Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message, Status
-from team_console.store.model.names import canonical, check_name
+from team_console.store.model.names import USER, canonical, check_name
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.model.safe import counted, first_of
+from team_console.store.model.safe import first_of
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held
 from team_console.store.protocol.judgement import answers
 from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.compaction import tidy
-from team_console.store.service.writing import mark_as_read, refuse_unknown_reader
+from team_console.store.service.writing import mark_as_read, refuse_not_among
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -73,16 +74,16 @@ class Trust(Struct, frozen=True):
         return message.with_changes(**{TRUST: str(mark) if mark is not None else None})
 
 
-def trust_in(team: Team, messages: Iterable[Message]) -> Trust:
+def trust_in(team: Team, messages: Iterable[Message], config: TeamConfig | None = None) -> Trust:
     """What these messages are judged by; the store is looked at only when there is a verdict among them.
+
+    Args:
+        config: The settings when they were taken; those there are now when left out.
 
     Raises:
         TeamError: `STORE_UNREADABLE`.
     """
-    return _trust(team, team.config(), messages)
-
-
-def _trust(team: Team, config: TeamConfig, messages: Iterable[Message]) -> Trust:
+    config = config or team.config()
     verdicts = [message for message in messages if may_be_verdict(config, message) or breach(config, message)]
     changed = team.reworded()
     if not verdicts:
@@ -90,8 +91,20 @@ def _trust(team: Team, config: TeamConfig, messages: Iterable[Message]) -> Trust
     snapshot = team.snapshot()
     if not snapshot.is_known:
         raise TeamError(Code.STORE_UNREADABLE, f"{team.location} cannot be read, so no verdict can be checked", "")
-    questions = _questions(team, verdicts, snapshot.messages)
-    return Trust(config, snapshot.recorded, questions, _answered(team, verdicts, snapshot.messages), changed)
+    threads: dict[str, list[Message]] = {}
+    for verdict in verdicts:
+        threads.setdefault(parse_message(verdict).request_id or "", [])
+    for message in (*snapshot.messages, *team.archived(*sorted(filter(None, threads)))):
+        threads.get(parse_message(message).request_id or "", []).append(message)
+    questions = {key: [item for item in said if parse_message(item).opens is not None] for key, said in threads.items()}
+    answered: dict[str, datetime] = {}
+    for order in (verdict for verdict in verdicts if parse_message(verdict).name == ORDER):
+        key = parse_message(order).request_id or ""
+        given = (said for said in threads[key] if said.sender in order.recipients)
+        moments = [said.created_at for said in given if answers(said, RequestKind.SHUTDOWN, key)]
+        if known_moments := [moment for moment in moments if moment is not None]:
+            answered[order.message_id] = min(known_moments)
+    return Trust(config, snapshot.recorded, questions, answered, changed)
 
 
 def marked(team: Team, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -110,26 +123,11 @@ def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig)
         config: The settings when they were taken.
     """
     try:
-        trust = _trust(team, config, messages)
+        trust = trust_in(team, messages, config)
     except TeamError:
         # guard: unchecked-after-outage
         trust = Trust(config, is_unchecked=True)
     return [trust.marked(message) for message in messages]
-
-
-def _questions(team: Team, verdicts: Sequence[Message], live: Sequence[Message]) -> Mapping[str, Sequence[Message]]:
-    """The questions of these verdicts: those that live, and those in the archives where none of them is meant."""
-    of = {verdict: request_id for verdict in verdicts if (request_id := parse_message(verdict).request_id) is not None}
-    asked = _asked(live, set(of.values()))
-    missing = {request_id for verdict, request_id in of.items() if not _is_there(verdict, asked.get(request_id, ()))}
-    for request_id, archived in _asked(team.archived(*sorted(missing)), missing).items() if missing else ():
-        asked.setdefault(request_id, []).extend(archived)
-    return asked
-
-
-def _is_there(verdict: Message, asked: Sequence[Message]) -> bool:
-    digest = given_on(verdict)
-    return any(not digest or digest_of(question) == digest for question in asked)
 
 
 def _asked_of(verdict: Message, asked: Sequence[Message]) -> Message | None:
@@ -139,49 +137,23 @@ def _asked_of(verdict: Message, asked: Sequence[Message]) -> Message | None:
     return next(meant, asked[0] if asked else None)
 
 
-def _answered(team: Team, verdicts: Iterable[Message], live: Sequence[Message]) -> dict[str, datetime]:
-    """When each of these that is an order was first answered by whoever it is for."""
-    orders: dict[str, list[Message]] = {}
-    for order in verdicts:
-        request_id = parse_message(order).request_id
-        if parse_message(order).name == ORDER and request_id is not None:
-            orders.setdefault(request_id, []).append(order)
-    answered: dict[str, datetime] = {}
-    for message in (*live, *team.archived(*sorted(orders))) if orders else ():
-        request_id = parse_message(message).request_id or ""
-        asked = orders.get(request_id, ())
-        moment = message.created_at if asked and answers(message, RequestKind.SHUTDOWN, request_id) else None
-        if moment is None:
-            continue
-        for order in asked:
-            if message.sender in order.recipients:
-                answered[order.message_id] = min(moment, answered.get(order.message_id, moment))
-    return answered
+# Who may receive, and what becomes of a message that was read; a slip of the keyboard takes nothing.
 
 
-def _asked(messages: Iterable[Message], wanted: set[str]) -> dict[str, list[Message]]:
-    asked: dict[str, list[Message]] = {}
-    for message in messages:
-        read = parse_message(message)
-        if read.opens is not None and read.request_id in wanted:
-            asked.setdefault(read.request_id or "", []).append(message)
-    return asked
+def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], Sequence[Message]]) -> None:
+    """Refuse a name that nobody has in a team that declares its members.
 
+    `messages` gives the live ones; it is only asked where the settings do not tell.
 
-# Slices of much work: each a transaction of its own, so that nobody waits long for the lock and all work is linear.
-
-LEAST, MOST = 500, 4000
-"""Messages of one transaction. Fewer cost more than they save; with more, others wait too long for the lock."""
-_PARTS = 8
-
-
-def slices(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
-    """The messages in order, in stretches to be written one after the other.
-
-    Each transaction writes the whole queue anew, so a fixed length would make the work grow with the square.
+    Raises:
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
     """
-    size = min(MOST, max(LEAST, -(-len(messages) // _PARTS)))
-    return (messages[start : start + size] for start in range(0, len(messages), size))
+    if not config.declared or name in config.agents or name in (USER, config.lead):
+        return
+    live = messages()
+    if any(name == message.sender or name in message.recipients for message in live):
+        return
+    refuse_not_among(known(config, live), config, live, name)
 
 
 def still(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
@@ -400,7 +372,7 @@ def _peek(team: Team, wanted: InboxQuery, limit: int | None) -> Received:
 def _look(team: Team, wanted: InboxQuery) -> Addressed | None:
     """What is for the agent, where that can be told without a lock."""
     look = team.addressed(wanted.agent)
-    if look is None or len(wanted.among(look.messages, team.clock(), {})) > MOST:
+    if look is None:
         team.read_ahead()
     return look
 
@@ -420,64 +392,29 @@ def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None
 def _receive(
     caller: Caller, wanted: InboxQuery, lease: float | None, limit: int | None, look: Addressed | None
 ) -> Received:
-    agent = wanted.agent
-    seen = look.messages if look is not None else None
+    agent, seen, action = wanted.agent, look.messages if look is not None else None, "claim" if lease else "receive"
     taken: list[Message] = []
-    fresh: list[Message] = []
-    waiting: Sequence[Message] = ()
-    part: Sequence[Message] = ()
     rest: Sequence[Message] = ()
-    claims = partial(caller.team.claims, actor=agent, action="claim" if lease else "receive", wait=caller.wait)
 
     def clean(tx: Transaction) -> None:
-        if part[-1:] == waiting[-1:]:  # once, behind the last slice
-            tidy(tx, keep=[message.message_id for message in (*taken, *fresh)])
+        tidy(tx, keep=[message.message_id for message in taken])
 
     try:
-        with claims(tidy=clean) as tx:
+        with caller.team.claims(actor=agent, action=action, wait=caller.wait, tidy=clean) as tx:
             refuse_unknown_reader(tx.config, agent, tx.everything)
             waiting = reserve_waiting(tx, wanted, limit, seen)
             rest = seen if waiting and seen is not None else tx.everything()
-            parts = slices(waiting)
-            part = next(parts, ())
-            taken += _hand_out(tx, agent, part, lease)
+            taken += (_claim(tx, item, agent, lease) if lease else mark_as_read(tx, item, agent) for item in waiting)
+            if taken:
+                tx.record(action, agent=agent, ids=[message.message_id for message in taken])
     except TeamError as error:
         # guard: unknown-commit-resolved
         if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
             raise
-        return resolve_outcome(
-            caller, UnresolvedTakeError(error, _received(wanted, taken, rest, is_empty=False), tx.config)
-        )
-    notices, damaged, config = list(tx.notices), tx.damaged, tx.config
-    for part in parts:
-        fresh = []
-        try:
-            with claims(tidy=clean) as tx:
-                fresh = _hand_out(tx, agent, wanted.among(still(tx, part), tx.now, tx.config.ranks), lease)
-            taken += fresh
-        except TeamError as error:
-            # Of a slice that was not written, everything would be handed out again. Where nobody can tell whether it
-            # was, twice is better than never.
-            taken += fresh if error.facts.get(OUTCOME_UNKNOWN) else []
-            notices.append(_cut_short(caller.team, taken, error))
-            break
-        notices += tx.notices
-    taken = marked_as_taken(caller.team, taken, config)
-    return _received(wanted, taken, rest, is_empty=not rest, notices=tuple(notices), damaged=damaged)
-
-
-def _cut_short(team: Team, taken: Sequence[Message], error: TeamError) -> Problem:
-    """What is read already must reach its reader, so the rest waits for the next receive."""
-    what = f"only {counted(len(taken), 'message')} handed out, more may wait: {error.message}"
-    return Problem(error.code, "warning", team.location, what, error.hint)
-
-
-def _hand_out(tx: Transaction, agent: str, waiting: Sequence[Message], lease: float | None) -> list[Message]:
-    """One slice of what waits, read or claimed."""
-    taken = [_claim(tx, message, agent, lease) if lease else mark_as_read(tx, message, agent) for message in waiting]
-    if taken:
-        tx.record("claim" if lease else "receive", agent=agent, ids=[message.message_id for message in taken])
-    return taken
+        unsure = _received(wanted, taken, rest, is_empty=False)
+        return resolve_outcome(caller, UnresolvedTakeError(error, unsure, tx.config))
+    messages, notices = marked_as_taken(caller.team, taken, tx.config), tuple(tx.notices)
+    return _received(wanted, messages, rest, is_empty=not rest, notices=notices, damaged=tx.damaged)
 
 
 def read_message(caller: Caller, *, agent: str, message_id: str) -> Receipt:

@@ -6,8 +6,10 @@ Every step can be repeated: what is there already is not copied again, so a run 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import asdict
 from team_console.store.attachments import attachment_of
 from team_console.store.backends.locations import absolute, redact
 from team_console.store.backends.open import DATABASE_SUFFIXES, is_team, open_team
@@ -20,6 +22,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER, is_name
 from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted
+from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import readable
 from team_console.store.settings.settings_file import settings_text
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
@@ -104,11 +107,8 @@ def migrate(
 
 class _Migration:
     def __init__(self, source: Team, target: Team, actor: str, wait: float, progress: Progress) -> None:
-        self._source = source
-        self._target = target
-        self._actor = actor
-        self._wait = wait
-        self._progress = progress
+        self._source, self._target, self._progress = source, target, progress
+        self._caller = Caller(target, actor, wait)
         self._done = Migrated()
         self._recorded: RecordedFacts | None = None
         self._trail = list(reversed(target.audit(limit=_EVERYTHING)))
@@ -144,8 +144,8 @@ class _Migration:
         lines = [line for line in reversed(self._source.audit(limit=_EVERYTHING)) if line.seq > known]
         for start in range(0, len(lines), _CHUNK):
             chunk = lines[start : start + _CHUNK]
-            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
-                tx.record("migrate", source=self._source.location, audit=[_told(line) for line in chunk])
+            with self._caller.transaction("migrate") as tx:
+                self._record(tx, audit=[_told(line) for line in chunk])
             self._done.audit += len(chunk)
             self._progress("audit lines", self._done.audit)
         self._compare(live, archives)
@@ -157,11 +157,11 @@ class _Migration:
         there = {(code, text) for _, code, text in recorded.carried} if recorded is not None else set()
         new = [pair for problem in found if (pair := (problem.code, problem.sentence)) not in there]
         if new:
-            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
-                tx.record("migrate", source=self._source.location, **{CARRIED: [list(pair) for pair in new]})
+            with self._caller.transaction("migrate") as tx:
+                self._record(tx, **{CARRIED: [list(pair) for pair in new]})
 
     def _copy_live(self, messages: Sequence[Message]) -> None:
-        with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+        with self._caller.transaction("migrate") as tx:
             for message in messages:
                 there = tx.known(message.message_id)
                 if there is None:
@@ -177,7 +177,7 @@ class _Migration:
                     self._done.differing.append(message.message_id)
             if self._done.live or self._done.updated:
                 facts = {"live": self._done.live, "updated": self._done.updated, **self._vouched(messages)}
-                tx.record("migrate", source=self._source.location, **facts)
+                self._record(tx, **facts)
         self._progress("messages", self._done.live)
 
     def _copy_archive(self, name: str, messages: Sequence[Message]) -> None:
@@ -187,15 +187,16 @@ class _Migration:
         self._done.already += len(messages) - len(missing)
         for start in range(0, len(missing), _CHUNK):
             chunk = missing[start : start + _CHUNK]
-            with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+            with self._caller.transaction("migrate") as tx:
                 for message in chunk:
                     self._copy_attachment(tx, message)
                     tx.archive(name, message)
-                tx.record(
-                    "migrate", source=self._source.location, archive=name, entries=len(chunk), **self._vouched(chunk)
-                )
+                self._record(tx, archive=name, entries=len(chunk), **self._vouched(chunk))
             self._done.archived += len(chunk)
             self._progress("archive entries", self._done.archived)
+
+    def _record(self, tx: Transaction, **facts: Any) -> None:
+        tx.record("migrate", source=self._source.location, **facts)
 
     def _vouched(self, messages: Iterable[Message]) -> dict[str, list[str]]:
         """Which requests and answers the source's audit trail has as written by team-console."""
@@ -222,14 +223,14 @@ class _Migration:
 
     def _drop_gone(self, live: set[str]) -> None:
         """What left the source's queue since an earlier run leaves the target's, once its archive is there."""
-        with self._target.transaction(actor=self._actor, action="migrate", wait=self._wait) as tx:
+        with self._caller.transaction("migrate") as tx:
             gone = [
                 message for message in tx.everything() if message.message_id not in live and tx.is_archived(message)
             ]
             for missing in gone:
                 tx.remove(missing)
             if gone:
-                tx.record("migrate", source=self._source.location, removed=len(gone))
+                self._record(tx, removed=len(gone))
 
     def _names(self, config: TeamConfig, live: Iterable[Message]) -> list[str]:
         """Everybody who can have an archive: members, and whoever a message was for or read by."""
@@ -272,15 +273,10 @@ def _history(team: Team, name: str | None) -> Iterator[Message]:
             return
 
 
-def _told(line: AuditLine) -> dict[str, object]:
-    return {
-        "seq": line.seq,
-        "at": line.at,
-        "actor": line.actor,
-        "action": line.action,
-        "facts": dict(line.facts),
-        "intact": line.intact,
-    }
+def _told(line: AuditLine) -> dict[str, Any]:
+    told = asdict(line) | {"facts": dict(line.facts)}
+    del told["seal"]
+    return told
 
 
 def _last_line(line: AuditLine, location: str) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,47 +14,116 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Priority
-from team_console.store.model.names import canonical, is_name
+from team_console.store.model.names import canonical, is_name, nearest
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import secret_warnings
-from team_console.store.protocol.client_requests import ONCE, denial_of, origin_of
-from team_console.store.protocol.judgement import ASKBACK, ASKED_BACK, judge, with_bearing
-from team_console.store.protocol.kinds import RequestKind, phrase
+from team_console.store.protocol.client_requests import (
+    ALWAYS,
+    ONCE,
+    answers_text,
+    denial_of,
+    editable_part,
+    edited_input,
+    edited_text,
+    modes_of,
+    origin_of,
+    permission_of,
+    questions_of,
+)
+from team_console.store.protocol.judgement import ASKBACK, ASKED_BACK, RequestRow, judge, with_bearing
+from team_console.store.protocol.kinds import IN_WORDS, RESPONSES, VERDICT_ONLY, RequestKind, phrase
 from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import carries, parse_message, text_of
 from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
-from team_console.store.protocol.remarks import REMARKS, Remark
+from team_console.store.protocol.remarks import REMARKS, Remark, remark_words
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Seen, digest_of
 from team_console.store.protocol.why import WHY
-from team_console.store.service.agents import agent_to_end, announce, approve_ending, finish_due, refuse_held, start
-from team_console.store.service.agents import endings_told as ending_told
-from team_console.store.service.agents import told as creation_told
+from team_console.store.service.agents import (
+    agent_to_end,
+    announce,
+    approve_ending,
+    creation_forecast,
+    ending_forecast,
+    finish_due,
+    refuse_held,
+    start,
+)
 from team_console.store.service.asking import expiry, origin, put_request, refuse_lead
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import tidy
 from team_console.store.service.questions import (
-    Terms,
-    Verdict,
-    answer_body,
-    answer_preview,
-    answer_type,
     close_question,
     find_question,
     live_question,
     open_question,
-    opened_kind,
     refuse_damaged,
     refuse_decided,
-    words_as_answer,
 )
 from team_console.store.service.sessions import refuse_orphaned
-from team_console.store.service.writing import Draft, Made, advise, mark_as_read, put_signed, signed_record, write
+from team_console.store.service.signing import Made, put_signed, signed_record
+from team_console.store.service.writing import Draft, advise, mark_as_read, write
 from team_console.store.settings.team_config import TeamConfig
 
 
+class Answer(Struct, frozen=True):
+    """An answer to a request, or a question back about it.
+
+    Attributes:
+        approve: None for an answer that is neither yes nor no.
+        text: Note of an approval, reason of a refusal, words of an answer.
+        suggestion: What would be accepted instead (requirement 94).
+        scope: `once` or `always`, for a permission.
+        number: Which of the client's own suggestions is allowed always, from 1.
+        mode: The mode in which the asker of a plan goes on.
+        updated: What is approved in place of what was asked for: an edited plan or part of a tool's input as text, or
+            the whole input.
+        answers: Question text -> label, labels or own words.
+        message_id: Id given by the answerer; None to make one.
+        remarks: What is said to single lines of the request.
+        asks_back: Whether it is a question about the request, which stays open.
+        seen: What was shown of the request, or the `digest_of` of the question alone.
+        agent_name: The name of the agent to be created.
+    """
+
+    request_id: str
+    approve: bool | None
+    text: str | None = None
+    suggestion: str | None = None
+    scope: str = ONCE
+    number: int | None = None
+    mode: str | None = None
+    updated: Mapping[str, Any] | str | None = None
+    answers: Mapping[str, str | Sequence[str]] | None = None
+    message_id: str | None = None
+    remarks: tuple[Remark, ...] = ()
+    asks_back: bool = False
+    seen: Seen | str | None = None
+    agent_name: str | None = None
+
+    @property
+    def action(self) -> str:
+        """The verb of the audit trail."""
+        if self.asks_back:
+            return "askback"
+        if self.approve is None or self.answers is not None:
+            return "answer"
+        return "approve" if self.approve else "reject"
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """What the verdict keeps of what was shown."""
+        return self.seen.as_recorded if isinstance(self.seen, Seen) else {}
+
+    def content(self, language: str) -> str:
+        """The words the asker reads, ours among them in the team's language."""
+        offered = phrase(language, "{}: {}", phrase(language, "Suggestion"), self.suggestion)
+        words = self.text, offered if self.suggestion else "", remark_words(self.remarks, language)
+        return "\n\n".join(filter(None, words))
+
+
 class _Answered(Struct, frozen=True):
-    """What an answer wrote, and what its writer should know."""
+    """What an answer wrote, the message that decides first, and what its writer should know."""
 
     messages: Sequence[Message]
     warnings: Sequence[str] = ()
@@ -63,82 +131,68 @@ class _Answered(Struct, frozen=True):
     facts: Mapping[str, Any] = {}
 
 
-class _Wish(Struct, frozen=True):
-    """What the actor wants to say, and the record of it once it is signed."""
-
-    request_id: str
-    verdict: Verdict
-    seen: Seen | str | None = None
-    agent_name: str | None = None
-    signed: Message | None = None
-
-    @property
-    def shown(self) -> Mapping[str, Any]:
-        """What the verdict keeps of what was shown."""
-        return self.seen.as_recorded if isinstance(self.seen, Seen) else {}
-
-
-def answer_request(
-    caller: Caller, request_id: str, verdict: Verdict, seen: Seen | str | None, agent_name: str | None
-) -> Receipt:
-    """Write the answer `verdict` to an open request.
-
-    Args:
-        seen, agent_name: As for `requests.approve`.
+def _decide(caller: Caller, verdict: Answer) -> Receipt:
+    """Write an answer to an open request.
 
     Raises:
-        TeamError: As for `requests.approve`.
+        TeamError: As for `approve`.
     """
-    wish = _Wish(request_id, verdict, seen, agent_name)
-    snapshot = caller.team.snapshot()
-    refuse_damaged(snapshot, request_id)
-    refuse_orphaned(caller, snapshot, request_id)
+    snapshot, action = caller.team.snapshot(), verdict.action
+    refuse_damaged(snapshot, verdict.request_id)
+    refuse_orphaned(caller, snapshot, verdict.request_id)
     finish_due(caller, snapshot)
-    signed = signed_record(caller, partial(_made, caller, wish), action=verdict.action, shown=wish.shown)
-    wish = replace(wish, signed=signed, agent_name=_name_in(signed) or agent_name)
-    answered, notices = _answer(caller, wish)
-    return Receipt(
-        verdict.action,
-        tuple(answered.messages),
-        tuple(answered.warnings),
-        request_id,
-        notices=notices,
-        notes=tuple(answered.notes),
-    )
+
+    def make(tx: Transaction) -> Made:
+        row = _asked(tx, caller, verdict)
+        return Made(_added(tx, caller, row, verdict).messages[0], row.question)
+
+    signed = signed_record(caller, make, action=action, shown=verdict.shown)
+    read = parse_message(signed) if signed is not None else None
+    if read is not None and read.answers is RequestKind.CREATE:
+        # The name that was free when it was signed, not the one that will be.
+        verdict = replace(verdict, agent_name=text_of(read.body.get("agent_name")) or verdict.agent_name)
+    answered = None
+    with caller.transaction(action) as tx:
+        row = _asked(tx, caller, verdict)
+        if not (row.kind is RequestKind.CREATE and verdict.approve and tx.config.spawn):
+            answered = _write_answer(tx, caller, row, verdict, signed)
+    if answered is None:
+        # The spawn command runs outside the lock, while the question is held; then the creation is announced.
+        name, seen = verdict.agent_name, verdict.seen
+        started = start(caller, request_id=verdict.request_id, agent_name=name, seen=seen)
+        try:
+            with caller.transaction(action) as tx:
+                answered = _write_answer(tx, caller, _asked(tx, caller, verdict), verdict, signed, started)
+        except TeamError as error:
+            error.hint = f"{error.hint} The spawn command has already started {started}.".strip()
+            error.facts["agent_started"] = started
+            raise
+    messages, warnings, notes = tuple(answered.messages), tuple(answered.warnings), tuple(answered.notes)
+    return Receipt(action, messages, warnings, verdict.request_id, notices=tuple(tx.notices), notes=notes)
 
 
-def _answer(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
-    """The answer written, and what was repaired on the way."""
-    verdict = wish.verdict
-    with caller.transaction(verdict.action) as tx:
-        question, kind = _asked(tx, caller, wish)
-        by_command = kind is RequestKind.CREATE and verdict.approve and bool(tx.config.spawn)
-        answered = None if by_command else _write_answer(tx, caller, question, kind, wish)
-    return (answered, tuple(tx.notices)) if answered is not None else _create_by_command(caller, wish)
+def _asked(tx: Transaction, caller: Caller, verdict: Answer) -> RequestRow:
+    """The request, when the actor may answer it so.
 
-
-def _asked(tx: Transaction, caller: Caller, wish: _Wish) -> tuple[Message, RequestKind]:
-    case = open_question(tx, wish.request_id, actor=caller.actor, seen=wish.seen)
-    question = case.question.message
+    Raises:
+        TeamError: As for `approve`.
+    """
+    row = open_question(tx, verdict.request_id, actor=caller.actor, seen=verdict.seen)
+    question = row.question
     if not is_name(question.sender):
         text = f"{question.message_id} comes from {named(question.sender)}, which is no name, so nobody can be answered"
         hint = f"Take it out of what waits: team-console recall {shlex.quote(question.message_id)}"
         raise TeamError(Code.INVALID_NAME, text, hint)
-    if wish.verdict.approve:
-        refuse_forbidden(tx.config, tx.everything, question, case.kind, recorded=tx.recorded)
-        if case.kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
+    if verdict.approve:
+        _refuse_forbidden(tx.config, tx.everything, question, tx.recorded)
+        if row.kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
             raise _forbidden(question, "it was changed after it was recorded")
-    check_name_fits(case.kind, wish.agent_name, wish.request_id)
-    return question, case.kind
+    _check_name_fits(row.kind, verdict.agent_name, verdict.request_id)
+    return row
 
 
-def refuse_forbidden(
-    config: TeamConfig,
-    live: Callable[[], Sequence[Message]],
-    question: Message,
-    kind: RequestKind,
-    *,
-    recorded: RecordedFacts | None,
+def _refuse_forbidden(
+    config: TeamConfig, live: Callable[[], Sequence[Message]], question: Message, recorded: RecordedFacts | None
 ) -> None:
     """Refuse a yes to what its sender may not ask for: it would stop or end somebody on the word of nobody.
 
@@ -148,7 +202,7 @@ def refuse_forbidden(
     broken = breach(config, question, recorded)
     if broken is not None:
         raise _forbidden(question, broken[0])
-    if kind in (RequestKind.CREATE, RequestKind.DESTROY):
+    if parse_message(question).opens in (RequestKind.CREATE, RequestKind.DESTROY):
         for problem in direction_problems(question, roles=known(config, live()), lead=config.lead):
             raise _forbidden(question, problem.message)
 
@@ -159,187 +213,265 @@ def _forbidden(question: Message, why: str) -> TeamError:
     return TeamError(Code.NOT_PERMITTED, text, "It needs no answer; reject it with a reason.", request_id=request_id)
 
 
-def check_name_fits(kind: RequestKind | None, agent_name: str | None, request_id: str) -> None:
+def _check_name_fits(kind: RequestKind | None, agent_name: str | None, request_id: str) -> None:
     """Refuse a name for anything but a new agent. Raises `TeamError` `INVALID_FIELD`."""
     if agent_name is not None and kind is not RequestKind.CREATE:
         text = f"{request_id} is a request of kind {kind}; only a new agent gets a name"
         raise TeamError(Code.INVALID_FIELD, text, "Leave out the agent's name.", request_id=request_id)
 
 
-def _made(caller: Caller, wish: _Wish, tx: Transaction) -> Made:
-    """The answer as it would be written, for its signature."""
-    question, kind = _asked(tx, caller, wish)
-    return Made(_written(tx, caller, question, kind, wish, None).messages[0], question)
-
-
-def _name_in(signed: Message | None) -> str | None:
-    """The name of the agent whose creation was signed: the one that is free now, not the one that will be."""
-    read = parse_message(signed) if signed is not None else None
-    return text_of(read.body.get("agent_name")) if read is not None and read.answers is RequestKind.CREATE else None
-
-
-def _create_by_command(caller: Caller, wish: _Wish) -> tuple[_Answered, tuple[Any, ...]]:
-    """The spawn command runs outside the lock, while the question is held; then the creation is announced."""
-    started = start(caller, request_id=wish.request_id, agent_name=wish.agent_name, seen=wish.seen)
-    try:
-        with caller.transaction(wish.verdict.action) as tx:
-            question, kind = _asked(tx, caller, wish)
-            answered = _write_answer(tx, caller, question, kind, wish, started=started)
-    except TeamError as error:
-        error.hint = f"{error.hint} The spawn command has already started {started}.".strip()
-        error.facts["agent_started"] = started
-        raise
-    return answered, tuple(tx.notices)
-
-
 def _write_answer(
     tx: Transaction,
     caller: Caller,
-    question: Message,
-    kind: RequestKind,
-    wish: _Wish,
-    *,
+    row: RequestRow,
+    verdict: Answer,
+    signed: Message | None,
     started: str | None = None,
 ) -> _Answered:
-    answered = _written(tx, caller, question, kind, wish, started)
-    if _is_said(kind, wish.verdict):
+    """Write the answer, signed where it has to be, and put it on record."""
+    question = row.question
+    answered = _added(tx, caller, row, verdict, started)
+    if not _is_by_master(row.kind, verdict):
         answered = replace(answered, warnings=[*answered.warnings, *advise(tx, answered.messages)])
-    if wish.signed is not None:
+    if signed is not None:
         first, *others = answered.messages
-        answered = replace(answered, messages=[put_signed(tx, Made(first, question), wish.signed), *others])
+        answered = replace(answered, messages=[put_signed(tx, Made(first, question), signed), *others])
     tx.record(
-        wish.verdict.action,
-        request_id=parse_message(question).request_id,
-        kind=str(kind),
+        verdict.action,
+        request_id=row.request_id,
+        kind=str(row.kind),
         asker=question.sender,
         question=question.message_id,
         ids=[message.message_id for message in answered.messages],
         **{REQUEST_DIGEST: digest_of(question)},
-        **wish.shown,
+        **verdict.shown,
         **answered.facts,
     )
     tidy(tx)
     return answered
 
 
-def _written(
-    tx: Transaction, caller: Caller, question: Message, kind: RequestKind, wish: _Wish, started: str | None
-) -> _Answered:
+def _is_by_master(kind: RequestKind, verdict: Answer) -> bool:
+    """Whether agents are created or ended by the answer; else it is one message to the asker."""
+    return verdict.approve is True and kind in (RequestKind.CREATE, RequestKind.DESTROY)
+
+
+def _added(tx: Transaction, caller: Caller, row: RequestRow, verdict: Answer, started: str | None = None) -> _Answered:
     """What the answer adds; its first message is the one that decides."""
-    verdict = wish.verdict
-    if not verdict.asks_back and kind in (RequestKind.CREATE, RequestKind.DESTROY):
-        answer_body(question, kind, verdict, tx.config.language)
+    question, kind, language = row.question, row.kind, tx.config.language
     if verdict.asks_back:
-        return _ask_back(tx, caller, question, verdict, wish.shown)
-    if _is_said(kind, verdict):
-        return _say(tx, caller, question, kind, verdict, wish.shown)
-    if kind is RequestKind.CREATE:
-        return _create(tx, caller, question, verdict, wish.agent_name, started)
-    return _end(tx, caller, question, verdict)
-
-
-def _is_said(kind: RequestKind, verdict: Verdict) -> bool:
-    """Whether the answer is one message to the asker; else agents are created or ended."""
-    return not (verdict.approve and kind in (RequestKind.CREATE, RequestKind.DESTROY))
-
-
-def _create(
-    tx: Transaction,
-    caller: Caller,
-    question: Message,
-    verdict: Verdict,
-    agent_name: str | None,
-    started: str | None,
-) -> _Answered:
-    note = _words(tx, verdict)
-    name, messages = announce(tx, caller.actor, question, agent_name=agent_name, started=started, note=note)
-    warnings = secret_warnings(verdict.text) if verdict.text else []
-    if len(messages) == 1:
-        warnings.append("the team has no residents, so nobody was sent the roster")
-    told = _named([question.sender, *(message.recipients[0] for message in messages[1:])])
-    return _Answered(messages, warnings, (f"{name} is created; told: {told}",), {"agent": name})
-
-
-def _end(tx: Transaction, caller: Caller, question: Message, verdict: Verdict) -> _Answered:
-    agent = agent_to_end(tx.config, question)
-    foreseen = ending_told(tx.config, tx.everything(), question, tx.recorded)
-    messages = approve_ending(tx, caller.actor, question, _words(tx, verdict))
-    warnings = [*foreseen[:-1], *(secret_warnings(verdict.text) if verdict.text else [])]
-    if messages[0].type == REQUEST:
-        return _Answered(messages, warnings, foreseen[-1:], {"agent": agent})
-    if len(messages) == 1:
-        warnings.append("the team has no residents, so nobody was sent the roster")
-    told = _named([message.recipients[0] for message in messages])
-    return _Answered(messages, warnings, (f"{agent} has ended; told: {told}",), {"agent": agent})
-
-
-def _say(
-    tx: Transaction, caller: Caller, question: Message, kind: RequestKind, verdict: Verdict, shown: Mapping[str, Any]
-) -> _Answered:
-    """The answer is a message to the asker that quotes the request, and says what was shown to whoever decided."""
+        return _ask_back(tx, caller, question, verdict)
+    verdict = _words_as_answer(question, kind, verdict)
+    body = _answer_body(question, kind, verdict, language)
+    if _is_by_master(kind, verdict):
+        return _by_master(tx, caller, row, verdict, started)
     refuse_held(question, tx)
-    verdict = words_as_answer(question, kind, verdict)
-    head = answer_type(kind), caller.actor, (question.sender,)
-    body = {**answer_body(question, kind, verdict, tx.config.language), **shown, REQUEST_DIGEST: digest_of(question)}
+    body |= {**verdict.shown, REQUEST_DIGEST: digest_of(question)}
+    head = RESPONSES.get(kind, "message"), caller.actor, (question.sender,)
     warnings = Draft(*head, payload=body, message_id=verdict.message_id).check(tx.config)
-    summary = answer_preview(question, kind, verdict, tx.config.language)
-    draft = Draft(*head, payload={**body, "summary": summary}, message_id=verdict.message_id)
-    messages, _ = write(tx, draft, draft.to)
+    summary = _answer_preview(question, kind, verdict, language)
+    messages, _ = write(tx, Draft(*head, {**body, "summary": summary}, message_id=verdict.message_id), head[2])
     close_question(tx, question, actor=caller.actor)
     return _Answered(messages, warnings)
 
 
-def _words(tx: Transaction, verdict: Verdict) -> str | None:
-    return verdict.content(tx.config.language) or None
+def _by_master(tx: Transaction, caller: Caller, row: RequestRow, verdict: Answer, started: str | None) -> _Answered:
+    """Create the agent that was asked for, or have it stopped and confirm its end."""
+    question, note = row.question, verdict.content(tx.config.language) or None
+    warnings = secret_warnings(verdict.text) if verdict.text else []
+    if row.kind is RequestKind.CREATE:
+        agent, messages = announce(
+            tx, caller.actor, question, agent_name=verdict.agent_name, started=started, note=note
+        )
+        told, done = [question.sender, *(message.recipients[0] for message in messages[1:])], "is created"
+    else:
+        agent = agent_to_end(tx.config, question)
+        *odd, last = ending_forecast(tx.config, tx.everything(), question, tx.recorded)
+        messages, warnings = approve_ending(tx, caller.actor, question, note), [*odd, *warnings]
+        if messages[0].type == REQUEST:
+            return _Answered(messages, warnings, (last,), {"agent": agent})
+        told, done = [message.recipients[0] for message in messages], "has ended"
+    if len(messages) == 1:
+        warnings.append("the team has no residents, so nobody was sent the roster")
+    notes = (f"{agent} {done}; told: {', '.join(dict.fromkeys(told))}",)
+    return _Answered(messages, warnings, notes, {"agent": agent})
 
 
 _IN_ITS_HOOK = frozenset({"claude-code", "codex"})
 """Clients whose model stands still while its hook waits."""
 
 
-def _ask_back(
-    tx: Transaction, caller: Caller, question: Message, verdict: Verdict, shown: Mapping[str, Any]
-) -> _Answered:
+def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Answer) -> _Answered:
     """A question about the request goes to its asker; the request stays as open as it was."""
     request_id, language = parse_message(question).request_id, tx.config.language
     remarks = {REMARKS: [remark.as_recorded for remark in verdict.remarks]} if verdict.remarks else {}
     words = verdict.content(language)
     title = phrase(language, "{}: {}", phrase(language, "Asked back about {}", request_id), words.partition("\n")[0])
-    payload = {"request_id": request_id, "content": words, **remarks, **shown, REQUEST_DIGEST: digest_of(question)}
+    shown = {**verdict.shown, REQUEST_DIGEST: digest_of(question)}
+    payload = {"request_id": request_id, "content": words, **remarks, **shown}
     head = ASKBACK, caller.actor, (question.sender,)
     warnings = Draft(*head, payload, message_id=verdict.message_id).check(tx.config)
     draft = Draft(*head, {**payload, "summary": title[:120]}, priority=Priority.HIGH, message_id=verdict.message_id)
     messages, _ = write(tx, draft, draft.to)
-    return _Answered(messages, warnings, (_way_to(question),))
-
-
-def _way_to(question: Message) -> str:
-    """How a question back reaches the asker, as a sentence for whoever asks."""
     who, client = question.sender, origin_of(question.payload).client
+    way = f"{who} reads this with its mail, and where it waits for the verdict"
     if client in _IN_ITS_HOOK and not denial_of(question.payload):
-        return f"{who} waits in its hook and cannot answer before your verdict: it reads this with its next mail"
-    if client == "mcp":
-        return f"{who} reads this when it looks at the verdict or takes its mail"
-    return f"{who} reads this with its mail, and where it waits for the verdict"
+        way = f"{who} waits in its hook and cannot answer before your verdict: it reads this with its next mail"
+    elif client == "mcp":
+        way = f"{who} reads this when it looks at the verdict or takes its mail"
+    return _Answered(messages, warnings, (way,))
 
 
-def _named(names: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(names))
+# The body of the message that answers a request, checked against what the request lets its answerer say.
 
 
-# Requests: plans and stops asked for, every open request answered, one answer each (decisions D8, D10, D14, D17).
+def _words_as_answer(question: Message, kind: RequestKind, verdict: Answer) -> Answer:
+    """Words said to the only question of a request are its answer.
 
-__all__ = [
-    "Verdict",
-    "answer",
-    "approve",
-    "ask_back",
-    "foresee",
-    "live_question",
-    "reject",
-    "request_shutdown",
-    "submit_plan",
-]
+    Raises:
+        TeamError: `INVALID_FIELD` where there are several questions and the words name none.
+    """
+    if kind is not RequestKind.QUESTION or verdict.approve is not None or not verdict.text:
+        return verdict
+    asked = questions_of(question.payload)
+    if len(asked) != 1:
+        text = f"{verdict.request_id} asks {len(asked)} questions, and the words name none of them"
+        _refuse(text, "Answer each: --option HEADER=LABEL or --text HEADER=WORDS.")
+    return replace(verdict, approve=True, text=None, answers={asked[0].text: verdict.text})
+
+
+def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language: str) -> dict[str, Any]:
+    """The payload that answers `question`, without its summary.
+
+    Raises:
+        TeamError: `INVALID_FIELD` for an answer that does not fit the request, with what would.
+    """
+    request_id, is_kind = verdict.request_id, f"{verdict.request_id} is a request of kind {kind}"
+    if kind is RequestKind.QUESTION and verdict.approve and verdict.answers is None:
+        item = next(iter(questions_of(question.payload)), None)
+        options = " or ".join(option.label for option in item.options) if item is not None else ""
+        hint = f"Choose with: team-console answer REQUEST --option LABEL{f' ({options:.120})' if options else ''}"
+        _refuse(f"{request_id} is a question, which a yes does not answer", hint)
+    if verdict.approve is None and kind not in IN_WORDS:
+        _refuse(f"{is_kind}, which wants a yes or no", "Use approve or reject.")
+    if verdict.answers is not None and kind is not RequestKind.QUESTION:
+        _refuse(f"{is_kind}; only questions have options", "Use approve or reject.")
+    if verdict.updated is not None and editable_part(question) is None:
+        text = f"{request_id} cannot be edited: whoever asked takes only a yes or no"
+        _refuse(text, "Refuse it, and say what to change.")
+    if (verdict.scope != ONCE or verdict.number is not None) and kind is not RequestKind.PERMISSION:
+        _refuse(f"{is_kind}; only a permission holds for longer", "Leave it out.")
+    if verdict.mode is not None and kind is not RequestKind.PLAN:
+        _refuse(f"{is_kind}; only a plan has a mode to go on in", "Leave it out.")
+    body: dict[str, Any] = {
+        "request_id": request_id,
+        "approve": verdict.approve,
+        "content": verdict.content(language) or None,
+        REMARKS: [remark.as_recorded for remark in verdict.remarks] or None,
+        "suggestion": verdict.suggestion or None,
+    }
+    if verdict.approve and kind is RequestKind.PERMISSION:
+        body |= {**_scope(question, verdict), **_updated(question, verdict, "updated_input")}
+    elif verdict.approve and kind is RequestKind.PLAN:
+        body |= {"mode": _mode(question, verdict), **_updated(question, verdict, "updated_plan")}
+    elif verdict.approve and kind is RequestKind.QUESTION:
+        body["answers"] = _chosen(question, verdict.answers or {})
+    if kind not in VERDICT_ONLY:
+        body["in_reply_to"] = question.message_id
+        body["content"] = body["content"] or phrase(language, "Approved." if verdict.approve else "Rejected.")
+    return {key: value for key, value in body.items() if value is not None}
+
+
+_DONE = {RequestKind.SHUTDOWN: ("agreed to", "refused"), RequestKind.QUESTION: ("answered", "not answered")}
+_REFUSED = {
+    RequestKind.CREATE: "The creation of {} was refused",
+    RequestKind.DESTROY: "The end of {} was refused",
+}
+
+
+def _answer_preview(question: Message, kind: RequestKind, verdict: Answer, language: str) -> str:
+    """The line an inbox shows: the decision, then the reason, else what was decided."""
+    if (refused := _REFUSED.get(kind)) is not None:
+        return phrase(language, refused, parse_message(question).subject or "?")[:120]
+    done = "answered" if verdict.approve is None else _DONE.get(kind, ("approved", "rejected"))[not verdict.approve]
+    chosen = answers_text({"answers": verdict.answers}) if verdict.answers else ""
+    what = (chosen or verdict.content(language)).strip().partition("\n")[0] or question.summary
+    line = phrase(language, "{} {}: {}", phrase(language, kind.capitalize()), phrase(language, done), what)
+    return line.rstrip(":： ")[:120]
+
+
+def _scope(question: Message, verdict: Answer) -> dict[str, Any]:
+    """Once, or always: the client's own suggestion, untouched."""
+    if verdict.scope not in (ONCE, ALWAYS):
+        _refuse(f"scope: {named(verdict.scope)} is neither once nor always", "Use one of them.")
+    if verdict.scope == ONCE and verdict.number is None:
+        return {"scope": ONCE}
+    suggestions = permission_of(question.payload).suggestions
+    if not suggestions:
+        text = "the client suggests nothing that could be allowed always"
+        _refuse(text, "Approve it once; the client asks again next time.")
+    number = verdict.number if verdict.number is not None or len(suggestions) > 1 else 1
+    if number is None or not 1 <= number <= len(suggestions):
+        which = "name which one" if number is None else f"there is no suggestion {number}"
+        text = f"always: {which}; the client suggests {len(suggestions)}"
+        _refuse(text, f"Give a number from 1 to {len(suggestions)}.")
+    return {"scope": ALWAYS, "suggestion": suggestions[number - 1]}
+
+
+def _mode(question: Message, verdict: Answer) -> str | None:
+    modes = modes_of(question.payload)
+    if verdict.mode is not None and verdict.mode not in modes:
+        hint = f"It can go on in {', '.join(modes)}." if modes else "Leave it out."
+        _refuse(f"mode: {named(verdict.mode)} is not among what this plan offers", hint)
+    return verdict.mode
+
+
+def _updated(question: Message, verdict: Answer, key: str) -> dict[str, Any]:
+    """The edited version; nothing when what was approved is what was asked for."""
+    part, updated = editable_part(question), verdict.updated
+    if updated is None or part is None:
+        return {}
+    if isinstance(updated, Mapping):
+        if key == "updated_plan":
+            _refuse("the edited plan is not a text", "Give the plan as text.")
+        same = dict(updated) == dict(permission_of(question.payload).input)
+        return {} if same else {key: dict(updated)}
+    text = edited_text(part, updated)
+    if text is None:
+        return {}
+    if not text.strip():
+        _refuse("nothing is left of what was to be approved", "Refuse it instead, and say why.")
+    try:
+        return {key: text if key == "updated_plan" else edited_input(question, part, text)}
+    except (ValueError, RecursionError) as error:
+        _refuse(f"the edited input cannot be read: {error}", "It must be one JSON object, as it was.")
+
+
+def _chosen(question: Message, given: Mapping[str, str | Sequence[str]]) -> dict[str, Any]:
+    """One answer to each question: a label or own words, a list of them where several may be chosen."""
+    asked = {item.text: item for item in questions_of(question.payload)}
+    for text in (text for text in given if text not in asked):
+        meant = nearest(text, asked) or next(iter(asked))
+        _refuse(f"answers: nobody asked {named(text)}", f"Did you mean {named(meant)}?")
+    chosen: dict[str, Any] = {}
+    for item in asked.values():
+        value = given.get(item.text)
+        words = [value] if isinstance(value, str) else list(value or ())
+        if not words or not all(isinstance(word, str) and word.strip() for word in words):
+            labels = ", ".join(option.label for option in item.options)
+            hint = f"Choose {labels}, or use own words." if labels else ""
+            _refuse(f"answers: {named(item.text)} has no answer", hint)
+        if len(words) > 1 and not item.several:
+            _refuse(f"answers: {named(item.text)} takes one answer, not {len(words)}", "Choose one of them.")
+        chosen[item.text] = words if item.several else words[0]
+    return chosen
+
+
+def _refuse(message: str, hint: str) -> NoReturn:
+    raise TeamError(Code.INVALID_FIELD, message, hint)
+
+
+# What people and agents do: hand in, ask to stop, answer.
 
 
 def submit_plan(
@@ -435,9 +567,20 @@ def approve(
             when the record of the request is damaged; for a creation `INVALID_NAME`, `STORE_LOCKED` while another
             console starts the agent, `SPAWN_FAILED`; `INVALID_FIELD` for what does not fit the request.
     """
-    terms = Terms(scope, suggestion, mode, updated)
-    verdict = Verdict(True, note, terms=terms, message_id=message_id, remarks=tuple(remarks))
-    return answer_request(caller, request_id, verdict, seen, agent_name)
+    verdict = Answer(
+        request_id,
+        True,
+        note,
+        scope=scope,
+        number=suggestion,
+        mode=mode,
+        updated=updated,
+        message_id=message_id,
+        remarks=tuple(remarks),
+        seen=seen,
+        agent_name=agent_name,
+    )
+    return _decide(caller, verdict)
 
 
 def reject(
@@ -457,8 +600,8 @@ def reject(
     """
     if not reason.strip() and not remarks:
         raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Give it with --reason TEXT.")
-    verdict = Verdict(False, reason or None, suggest, message_id=message_id, remarks=tuple(remarks))
-    return answer_request(caller, request_id, verdict, seen, None)
+    said = reason or None, suggest
+    return _decide(caller, Answer(request_id, False, *said, message_id=message_id, remarks=tuple(remarks), seen=seen))
 
 
 def answer(
@@ -481,10 +624,9 @@ def answer(
     if not answers and not (content and content.strip()):
         hint = "Choose with --option LABEL, or say it with --content TEXT."
         raise TeamError(Code.MISSING_CONTENT, "the answer is empty", hint, request_id=request_id)
-    if content and (receipt := answer_back(caller, request_id=request_id, content=content)) is not None:
+    if content and (receipt := _answer_back(caller, request_id=request_id, content=content)) is not None:
         return receipt
-    verdict = Verdict(True if answers else None, content, answers=answers or None)
-    return answer_request(caller, request_id, verdict, seen, None)
+    return _decide(caller, Answer(request_id, True if answers else None, content, answers=answers or None, seen=seen))
 
 
 def ask_back(
@@ -504,11 +646,11 @@ def ask_back(
     if not content.strip() and not remarks:
         text, hint = "the question back is empty", 'For example: team-console askback REQUEST "How do we roll back?"'
         raise TeamError(Code.MISSING_CONTENT, text, hint, request_id=request_id)
-    verdict = Verdict(None, content or None, message_id=message_id, remarks=tuple(remarks), asks_back=True)
-    return answer_request(caller, request_id, verdict, seen, None)
+    said = Answer(request_id, None, content or None, message_id=message_id, remarks=tuple(remarks), seen=seen)
+    return _decide(caller, replace(said, asks_back=True))
 
 
-def answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:
+def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | None:
     """Answer what was asked back about the actor's own request; None where nothing was.
 
     Raises:
@@ -516,7 +658,7 @@ def answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | N
     """
     with caller.team.transaction(actor=caller.actor, action="answer_back", wait=caller.wait) as tx:
         case, _ = find_question(tx, request_id, asker=caller.actor)
-        asked = next((entry.message for entry in reversed(case.talk) if entry.read.name == ASKBACK), None)
+        asked = next((item for item in reversed(case.talk) if parse_message(item).name == ASKBACK), None)
         if case.asker != caller.actor or asked is None:
             return None
         summary = phrase(tx.config.language, "Answer to what you asked back")
@@ -551,14 +693,13 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
     case = judge(messages, snapshot.config, snapshot.recorded, snapshot.taken_at).get(question)
     if case is not None:
         refuse_decided(case)
-    kind = opened_kind(question)
-    check_name_fits(kind, agent_name, request_id)
-    if kind is not None:
-        refuse_forbidden(snapshot.config, lambda: snapshot.messages, question, kind, recorded=snapshot.recorded)
+    kind = parse_message(question).opens
+    _check_name_fits(kind, agent_name, request_id)
+    _refuse_forbidden(snapshot.config, lambda: snapshot.messages, question, snapshot.recorded)
     if kind is RequestKind.CREATE:
-        return creation_told(snapshot.config, snapshot.messages, question, agent_name)
+        return creation_forecast(snapshot.config, snapshot.messages, question, agent_name)
     if kind is RequestKind.DESTROY:
-        return ending_told(snapshot.config, snapshot.messages, question, snapshot.recorded)
+        return ending_forecast(snapshot.config, snapshot.messages, question, snapshot.recorded)
     return (f"the answer goes to {question.sender}",)
 
 

@@ -19,9 +19,9 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import (
     ROUTER,
     Attempt,
-    Choice,
     Delivered,
     Job,
+    PassScope,
     claimed,
     commands,
     due_jobs,
@@ -35,7 +35,7 @@ from team_console.store.service.deliveries import (
     skipped,
     with_outcome,
 )
-from team_console.store.service.inbox import Trust, readable, slices, still, trust_in
+from team_console.store.service.inbox import Trust, readable, still, trust_in
 from team_console.store.service.maintenance import take_in_drops
 from team_console.store.service.waiting import may_pass, until
 from team_console.store.service.writing import refuse_unknown
@@ -49,7 +49,9 @@ _HEARD_WITHIN = 0.2
 _LOCK_TRIES = 3
 
 
-def run_commands(caller: Caller, choice: Choice, agents: Sequence[str], done: Delivered, stop: threading.Event) -> None:
+def run_commands(
+    caller: Caller, choice: PassScope, agents: Sequence[str], done: Delivered, stop: threading.Event
+) -> None:
     """Serve every agent's command, several agents at a time; outcomes are added to `done`.
 
     An interruption, such as Ctrl-C, lets running commands end and their outcomes be noted, and begins no others.
@@ -78,7 +80,7 @@ def run_commands(caller: Caller, choice: Choice, agents: Sequence[str], done: De
 class AgentDelivery:
     """Hands one agent its due messages by its command, one after the other, each at most once a pass."""
 
-    def __init__(self, caller: Caller, choice: Choice, agent: str, stop: threading.Event) -> None:
+    def __init__(self, caller: Caller, choice: PassScope, agent: str, stop: threading.Event) -> None:
         self._caller = caller
         self._choice = choice
         self._agent = agent
@@ -202,7 +204,7 @@ def deliver(
     """
     if caller.team.read_only:
         raise TeamError(Code.READ_ONLY, f"{caller.team.location} is open read-only", "Open it without --read-only.")
-    choice = Choice(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
+    choice = PassScope(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
     refuse_unknown(snapshot.config, lambda: snapshot.messages, only or ())
     done = Delivered()
@@ -212,8 +214,7 @@ def deliver(
     if most is not None:
         jobs = jobs[:most]
         choice = replace(choice, ids=frozenset(job.message.message_id for job in jobs))
-    for part in slices([job.message for job in jobs if not commands(snapshot.config, job)]):
-        _push(caller, choice, part, done)
+    _push(caller, choice, [job.message for job in jobs if not commands(snapshot.config, job)], done)
     agents = dict.fromkeys(names[0] for job in jobs if (names := commands(snapshot.config, job)))
     run_commands(caller, choice, list(agents), done, stop or threading.Event())
     after = caller.team.snapshot()
@@ -225,7 +226,7 @@ def deliver(
 def next_due(snapshot: Snapshot) -> datetime | None:
     """When the router should look again, None while nothing is on its way; now when something is due."""
     now, config = snapshot.taken_at, snapshot.config
-    if due_jobs(config, snapshot.messages, Choice(), now):
+    if due_jobs(config, snapshot.messages, PassScope(), now):
         return now
     held = [lease_end(message) for message in snapshot.messages if is_held(message, now)]
     put_off = [
@@ -235,38 +236,36 @@ def next_due(snapshot: Snapshot) -> datetime | None:
     return min((moment for moment in moments if moment is not None and moment > now), default=None)
 
 
-def _expire(caller: Caller, snapshot: Snapshot, choice: Choice, done: Delivered) -> None:
+def _expire(caller: Caller, snapshot: Snapshot, choice: PassScope, done: Delivered) -> None:
     """Give up what waited too long; what waits for the human or the lead never runs out."""
     stale = [message for message in snapshot.messages if _is_stale(snapshot.config, message, choice, snapshot.taken_at)]
-    for part in slices(stale):
-        with caller.transaction("expire") as tx:
-            expired = [
-                _expired(tx, message) for message in still(tx, part) if _is_stale(tx.config, message, choice, tx.now)
-            ]
-            if expired:
-                tx.record("expire", ids=[message.message_id for message in expired])
-        done.expired += expired
+    if not stale:
+        return
+    with caller.transaction("expire") as tx:
+        for message in still(tx, stale):
+            if _is_stale(tx.config, message, choice, tx.now):
+                ended = {"status": Status.EXPIRED.value, "next_attempt_at": None, "ended_at": to_text(tx.now)}
+                done.expired.append(message.with_changes(**ended))
+                tx.replace(message, done.expired[-1])
+        if done.expired:
+            tx.record("expire", ids=[message.message_id for message in done.expired])
 
 
-def _expired(tx: Transaction, message: Message) -> Message:
-    expired = message.with_changes(status=Status.EXPIRED.value, next_attempt_at=None, ended_at=to_text(tx.now))
-    tx.replace(message, expired)
-    return expired
-
-
-def _is_stale(config: TeamConfig, message: Message, choice: Choice, now: datetime) -> bool:
+def _is_stale(config: TeamConfig, message: Message, choice: PassScope, now: datetime) -> bool:
     served = any(serves(config, name) for name in message.recipients)
     return served and is_expired(message, now) and choice.takes(message, message.recipients)
 
 
 def _push(
-    caller: Caller, choice: Choice, due: Sequence[Message], done: Delivered, *, trouble: str | None = None
+    caller: Caller, choice: PassScope, due: Sequence[Message], done: Delivered, *, trouble: str | None = None
 ) -> None:
     """Push those that are still due in one transaction; when an inbox cannot be written, message by message.
 
     Args:
         trouble: Why that failed for the only message, which is put on record.
     """
+    if not due:
+        return
     attempts: list[Attempt] = []
     trust = trust_in(caller.team, due)
     try:

@@ -12,11 +12,18 @@ from team_console.store.model.json_text import named
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, canonical, did_you_mean
 from team_console.store.model.safe import counted, first_of
-from team_console.store.protocol.checks import as_written, check_outgoing, default_recipients
+from team_console.store.protocol.checks import (
+    as_written,
+    check_outgoing,
+    default_recipients,
+)
 from team_console.store.protocol.membership import left_out, members
 from team_console.store.protocol.parsing import check_configured, parse_message
 from team_console.store.protocol.relations import silent
-from team_console.store.protocol.verdicts import is_verdict, may_be_verdict, must_be_signed
+from team_console.store.protocol.verdicts import (
+    is_verdict,
+    may_be_verdict,
+)
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.compaction import confirm_ends
 from team_console.store.service.writing import (
@@ -99,7 +106,7 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
         messages, repeated = write(tx, draft, recipients)
         # Refuse a verdict that would decide nothing because it is not signed.
         signed = [
-            item for item in messages if must_be_signed(tx.config, item.sender) and may_be_verdict(tx.config, item)
+            item for item in messages if tx.config.must_be_signed(item.sender) and may_be_verdict(tx.config, item)
         ]
         if any(is_verdict(tx.config, item) or _is_words_about_request(tx, item) for item in signed):
             text = "this is a verdict, and verdicts of this team are signed"

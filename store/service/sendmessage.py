@@ -155,7 +155,22 @@ def submit(caller: Caller, document: object) -> dict[str, Any]:
     """
     form = read_form(document)
     receipt = _sent(caller, form)
-    return _reply(caller, form, receipt)
+    reached = [name for message in receipt.messages for name in message.recipients]
+    target = TEAM_TARGET if form.type == "broadcast" else reached[0]
+    routing = {"sender": caller.actor, "target": target, "summary": form.summary, "content": form.content}
+    reply = {
+        **receipt.as_json(),
+        "action": "sendmessage",
+        "message": _sentence(form, receipt, reached),
+        "routing": {key: value for key, value in routing.items() if value is not None},
+    }
+    if form.type == "broadcast":
+        reply["recipients"] = reached
+        reply.pop("recipient", None)
+    if receipt.request_id is not None:
+        reply["target"] = target
+    reply["warnings"] += [f"{name} is not a field of SendMessage and was left out" for name in form.ignored]
+    return reply
 
 
 def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
@@ -181,10 +196,11 @@ def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
     recipient = check_name(form.recipient, field="recipient") if wanted is RequestKind.PLAN else ""
     with caller.transaction(form.type) as tx:
         check_known(tx, filter(None, [recipient]))
-        question = next((message for message in tx.thread(form.request_id) if _asks(message, form.request_id)), None)
-    if question is None:
+        thread = map(parse_message, tx.thread(form.request_id))
+        asked = next((read for read in thread if read.opens is not None and read.request_id == form.request_id), None)
+    if asked is None:
         raise _invalid_id(form, "there is no such request")
-    kind = parse_message(question).opens
+    kind, question = asked.opens, asked.message
     if kind is not wanted:
         raise _invalid_id(form, f"it is a request of kind {kind}, {form.type} answers {wanted}")
     if wanted is RequestKind.PLAN and question.sender != recipient:
@@ -217,35 +233,10 @@ def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
     raise duplicate_id(earlier)
 
 
-def _asks(message: Message, request_id: str) -> bool:
-    seen = parse_message(message)
-    return seen.opens is not None and seen.request_id == request_id
-
-
 def _invalid_id(form: SendMessageForm, why: str) -> TeamError:
     hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
     text = f"{form.type}: request_id {named(form.request_id)}: {why}"
     return TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
-
-
-def _reply(caller: Caller, form: SendMessageForm, receipt: Receipt) -> dict[str, Any]:
-    reached = [name for message in receipt.messages for name in message.recipients]
-    target = TEAM_TARGET if form.type == "broadcast" else reached[0]
-    ignored = [f"{name} is not a field of SendMessage and was left out" for name in form.ignored]
-    reply = {
-        **receipt.as_json(),
-        "action": "sendmessage",
-        "message": _sentence(form, receipt, reached),
-        "routing": {"sender": caller.actor, "target": target, "summary": form.summary, "content": form.content},
-    }
-    if form.type == "broadcast":
-        reply["recipients"] = reached
-        reply.pop("recipient", None)
-    if receipt.request_id is not None:
-        reply["target"] = target
-    reply["routing"] = {key: value for key, value in reply["routing"].items() if value is not None}
-    reply["warnings"] = [*reply["warnings"], *ignored]
-    return reply
 
 
 def _sentence(form: SendMessageForm, receipt: Receipt, reached: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from team_console.store.contract.team import OUTCOME_UNKNOWN, Presence, Snapshot, Team, is_presence_name
@@ -11,7 +11,7 @@ from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Priority, Status, new_message_id, new_record
 from team_console.store.protocol.client_requests import asker_of, origin_of
-from team_console.store.protocol.judgement import Case, RequestState, judge
+from team_console.store.protocol.judgement import RequestState, judge
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.membership import SESSION, Doing, SessionNote, session_note
 from team_console.store.protocol.parsing import parse_message
@@ -90,30 +90,20 @@ def open_requests(snapshot: Snapshot, *, session: str | None = None) -> Mapping[
 
     A look at the live messages alone: an answer that left the queue took its question along.
     """
-    questions = {
-        request_id: message
-        for request_id, message in _questions(snapshot.messages)
-        if session is None or origin_of(message.payload).session == session
-    }
+    questions: dict[str, Message] = {}
+    for message in snapshot.messages:
+        kind, origin = KINDS.get(message.type), origin_of(message.payload)
+        if kind is not None and kind.opens is not None and origin.client and session in (None, origin.session):
+            read = parse_message(message)
+            if read.opens is not None and read.request_id is not None:
+                questions[read.request_id] = message
     if not questions:
         return {}
     about = [item for item in snapshot.messages if parse_message(item).request_id in questions]
-    cases = judge(about, snapshot.config, snapshot.recorded, snapshot.taken_at)
-    return {key: question for key, question in questions.items() if _is_waited_for(cases.get(question))}
-
-
-def _questions(messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
-    for message in messages:
-        kind = KINDS.get(message.type)
-        if kind is not None and kind.opens is not None and origin_of(message.payload).client:
-            read = parse_message(message)
-            if read.opens is not None and read.request_id is not None:
-                yield read.request_id, message
-
-
-def _is_waited_for(case: Case | None) -> bool:
-    """Whether nothing ended it; a superseded plan would be open again once the later one is withdrawn."""
-    return case is not None and (case.is_open or case.state is RequestState.SUPERSEDED)
+    rows = judge(about, snapshot.config, snapshot.recorded, snapshot.taken_at)
+    # A superseded plan would be open again once the later one is withdrawn.
+    waiting = {row.question for row in rows.values() if row.is_open or row.state is RequestState.SUPERSEDED}
+    return {key: question for key, question in questions.items() if question in waiting}
 
 
 # Mail for agents that do not ask: handed to their client's session, once, and read when that session goes on.

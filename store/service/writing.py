@@ -1,15 +1,12 @@
-"""The way of every message that is written: drafted, checked, addressed, signed, put."""
+"""The way of every message that is written: drafted, checked, addressed, sealed, put."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +17,6 @@ from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Priority, Status, from_record, new_message_id, new_record
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, nearest
 from team_console.store.model.safe import counted
-from team_console.store.protocol import ssh
 from team_console.store.protocol.checks import (
     TeamFacts,
     expected_on_roster,
@@ -39,195 +35,12 @@ from team_console.store.protocol.parsing import BATCH_REPORT, ParsedMessage, par
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import silent
 from team_console.store.protocol.verdicts import (
-    EVIDENCE,
-    NAMESPACE,
-    ORDER,
-    REQUEST_DIGEST,
-    SHOWN,
-    SHOWN_BY,
-    SIGNATURE,
-    digest_of,
-    human_of,
-    must_be_signed,
     sign,
-    statement,
 )
-from team_console.store.service.caller import Caller
-from team_console.store.settings.settings_file import parse
-from team_console.store.settings.team_config import TeamConfig, key_bytes
+from team_console.store.settings.team_config import TeamConfig
 
 _OFTEN, _MANY = timedelta(minutes=1), 4
 """From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""
-
-
-def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
-    """What is odd about messages that were just put into `tx`, as sentences, each once.
-
-    Raises:
-        TeamError: `ALREADY_ANSWERED` for a second result, the same or another (decision D14), `NOT_PERMITTED`
-            for a result by anybody but the one who was asked (D17).
-    """
-    reads = [parse_message(message) for message in messages]
-    facts = _facts(tx, reads) if any(map(is_judged_by_team, reads)) else TeamFacts(tx.config)
-    told: dict[str, None] = {}
-    for read in reads:
-        problems = (*problems_of(read), *self_addressed(read.message), *team_problems(read, facts))
-        told.update(dict.fromkeys(problem.message for problem in problems))
-        told.update(dict.fromkeys(_of_name(tx, read)))
-        told.update(dict.fromkeys(_of_answers(tx, read, reads)))
-    return list(told)
-
-
-def broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iterable[str]) -> Iterator[str]:
-    """What is odd about a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
-    first = messages[0]
-    reached = {name for message in messages for name in message.recipients}
-    left_out = [name for name in members if name not in reached and name != first.sender]
-    if left_out and ALL not in reached:
-        some = counted(len(reached), "agent")
-        yield f"a broadcast goes to every member, this one reaches {some}; use type message for some"
-    ours = {message.message_id for message in messages}
-    earlier = {
-        message.broadcast_id or message.message_id: message
-        for message in tx.select(types=("broadcast",))
-        if message.sender == first.sender
-        and message.message_id not in ours
-        and (message.created_at is not None and tx.now - message.created_at <= _OFTEN)
-    }
-    same = sum(dict(message.payload) == dict(first.payload) for message in earlier.values())
-    if same:
-        times = "once" if same == 1 else f"{same} times"
-        yield f"the same broadcast went out {times} in the last minute; each is a delivery to every member"
-    elif len(earlier) + 1 >= _MANY:
-        number = len(earlier) + 1
-        yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
-
-
-def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
-    """The facts these messages are judged by; what only some kinds need is looked for only for them."""
-    names, live = {read.name for read in reads}, tx.everything()
-    carried = map(parse_message, (message for message in live if message.type in CARRIERS))
-    return TeamFacts(
-        tx.config,
-        known(tx.config, live),
-        report_targets(carried) if "AGENT_COMPLETE" in names else {},
-        plans_of(map(parse_message, live)) if BATCH_REPORT in names else {},
-        expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},
-    )
-
-
-def _of_name(tx: Transaction, read: ParsedMessage) -> Iterator[str]:
-    """A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever."""
-    if read.kind is None and read.name != read.message.type and read.name not in tx.config.kinds:
-        yield f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"
-
-
-def _of_answers(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
-    """An answer to nothing, and a quoted message that nobody has."""
-    if read.answers in RESULTS:
-        yield from _of_results(tx, read, reads)
-        return
-    quoted = read.message.payload.get("in_reply_to") or read.message.payload.get("request_id")
-    if read.opens is None and isinstance(quoted, str) and quoted and not _is_there(tx, quoted, reads):
-        field = "in_reply_to" if read.message.payload.get("in_reply_to") else "request_id"
-        yield f"{field}: no message or request {quoted:.120} is known, so this answers nothing"
-
-
-def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> bool:
-    ours = {read.message.message_id for read in reads}
-    return tx.known(quoted) is not None or any(message.message_id not in ours for message in tx.thread(quoted))
-
-
-def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
-    kind, message = read.answers, read.message
-    ours = {read.message.message_id for read in reads}
-    shared = read.request_id or read.subject or ""
-    asker = message.recipients[0]
-    about = [item for item in _same_matter(tx, read) if item.message_id not in ours]
-    cases = judge(about, tx.config, tx.recorded, tx.now).values()
-    mine = sorted((case for case in cases if case.kind is kind and case.asker == asker), key=lambda case: case.order)
-    waiting = next((case for case in mine if case.is_open), None)
-    if waiting is not None:
-        recipients = waiting.question.message.recipients
-        if message.sender not in recipients:
-            text = f"{message.sender} may not answer {shared}; it is for {', '.join(recipients)}"
-            raise TeamError(Code.NOT_PERMITTED, text, "Only the addressee of a request answers it.", request_id=shared)
-        return
-    answered = next((case.verdict.message for case in reversed(mine) if case.verdict is not None), None)
-    if answered is None:
-        yield f"{read.name} answers {shared or 'nothing'}, which {asker} has not asked as far as is known"
-    else:
-        raise already_answered(shared, answered)
-
-
-def _same_matter(tx: Transaction, read: ParsedMessage) -> Iterable[Message]:
-    """Questions and answers that share the id, or where no id is quoted the story, oldest first."""
-    if read.request_id is not None:
-        return tx.thread(read.request_id)
-    carried = (message for message in tx.everything() if message.type in CARRIERS)
-    return [message for message in carried if parse_message(message).subject == read.subject]
-
-
-# Who may receive, and what becomes of a message that was read; a slip of the keyboard takes nothing.
-
-
-def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], Sequence[Message]]) -> None:
-    """Refuse a name that nobody has in a team that declares its members.
-
-    `messages` gives the live ones; it is only asked where the settings do not tell.
-
-    Raises:
-        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
-    """
-    if not config.declared or name in config.agents or name in (USER, config.lead):
-        return
-    live = messages()
-    if any(name == message.sender or name in message.recipients for message in live):
-        return
-    refuse_not_among(known(config, live), config, live, name)
-
-
-def refuse_not_among(met: Collection[str], config: TeamConfig, live: Sequence[Message], name: str) -> None:
-    """Refuse a name that is not among those the team has `met`.
-
-    Raises:
-        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
-    """
-    if name in met:
-        return
-    meant = nearest(name, met)
-    hint = f"Did you mean {meant}? " if meant else ""
-    raise TeamError(
-        Code.AGENT_NOT_FOUND,
-        f"no agent {name!r} in team {config.name}",
-        f"{hint}Members: {', '.join(members(config, live))}.",
-    )
-
-
-_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
-
-
-def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
-    """Read for `agent`: archived in its history, then changed in the queue (archive first, decision D7).
-
-    A message to several is archived as its reader sees it, read, whatever the others have yet to do.
-    """
-    at = to_text(tx.now)
-    own = message.with_changes(status=Status.READ.value, read_at=at, **_NO_CLAIM)
-    changed = own
-    if message.is_group:
-        read_by = {**message.read_by, agent: at}
-        others = [name for name in _addressees(tx, message) if name not in read_by]
-        changed = message.with_changes(read_by=read_by, status=message.status if others else Status.READ.value)
-        own = own.with_changes(read_by=read_by)
-    tx.archive(agent, own)
-    tx.replace(message, changed)
-    return changed
-
-
-def _addressees(tx: Transaction, message: Message) -> list[str]:
-    names = members(tx.config, tx.everything()) if ALL in message.recipients else message.recipients
-    return [name for name in names if name != message.sender]
 
 
 # A message on its way to being written: checked, addressed, sized, signed.
@@ -549,121 +362,157 @@ def new_request_id(tx: Transaction, prefix: str, *names: str) -> str:
     return request_id
 
 
-# Signing: a human's verdict is made without being written, signed outside the lock, and written as it was signed.
-
-_NOWHERE = Path("/nonexistent/messenger-config.yaml")
-"""No key and no place of the queue is looked for while a text is tried."""
-
-
-class Made(Struct, frozen=True):
-    """A verdict as a transaction would write it.
-
-    Attributes:
-        message: The record that says what was decided.
-        question: The request it answers; None for an order that no request asked for.
-    """
-
-    message: Message
-    question: Message | None = None
-
-
-Make = Callable[[Transaction], Made]
-
-
-class _NotWrittenError(Exception):
-    """Ends the transaction in which a verdict was made only to be signed."""
-
-    def __init__(self, made: Made) -> None:
-        super().__init__()
-        self.made = made
-
-
-def signed_record(
-    caller: Caller, make: Make, *, action: str, shown: Mapping[str, Any] = MappingProxyType({})
-) -> Message | None:
-    """Make a verdict without writing it and sign its record; None where the actor's word counts without a signature.
-
-    Args:
-        shown: What the verdict keeps of all that the human was shown, its digest among it.
+def refuse_not_among(met: Collection[str], config: TeamConfig, live: Sequence[Message], name: str) -> None:
+    """Refuse a name that is not among those the team has `met`.
 
     Raises:
-        TeamError: `NOT_PERMITTED` for a human without a key, `SIGNATURE_FAILED`, or what `make` raises.
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
     """
-    config = caller.team.config()
-    if not must_be_signed(config, caller.actor):
-        return None
-    human = human_of(config, caller.actor)
-    if not human.keys:
-        text = f"verdicts of this team are signed, and {caller.actor} has no key in its settings"
-        hint = f"Add the line of a file such as ~/.ssh/id_ed25519.pub under humans.{caller.actor}.keys, or set"
-        raise TeamError(Code.NOT_PERMITTED, text, f"{hint} verdicts: open.")
-    config = config if config.team_id else _with_identity(caller)
-    try:
-        with caller.transaction(action) as tx:
-            raise _NotWrittenError(make(tx))
-    except _NotWrittenError as dry_run:
-        made = dry_run.made
-    digest = {} if made.question is None else {REQUEST_DIGEST: digest_of(made.question)}
-    unsigned = _with_payload(made.message, **shown, **digest)
-    caller.tell(f"waiting for your key ({human.name})", ssh.give_up)
-    text = statement(config.team_id, unsigned)
-    signature = ssh.sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)
-    # guard: signing-key-is-the-humans
-    if ssh.read_signature(signature).key not in {key_bytes(key) for key in human.keys}:
-        # It would count as forged: `sign_with` may name the file of any key.
-        text = f"nothing was written: the key that signed is none of humans.{human.name}.keys in the settings"
-        raise TeamError(Code.SIGNATURE_FAILED, text, f"Name the file of one of them in humans.{human.name}.sign_with.")
-    return _with_payload(unsigned, **{SIGNATURE: signature})
+    if name in met:
+        return
+    meant = nearest(name, met)
+    hint = f"Did you mean {meant}? " if meant else ""
+    raise TeamError(
+        Code.AGENT_NOT_FOUND,
+        f"no agent {name!r} in team {config.name}",
+        f"{hint}Members: {', '.join(members(config, live))}.",
+    )
 
 
-def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
-    """Write the signed record in place of the one that was made again; returns it.
+# What is odd about what was just written, for whoever wrote it.
+
+
+def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
+    """What is odd about messages that were just put into `tx`, as sentences, each once.
 
     Raises:
-        TeamError: `INVALID_REQUEST_ID` when they do not say the same, because something changed meanwhile.
+        TeamError: `ALREADY_ANSWERED` for a second result, the same or another (decision D14), `NOT_PERMITTED`
+            for a result by anybody but the one who was asked (D17).
     """
-    digest = digest_of(made.question) if made.question is not None else None
-    # guard: changed-while-signed
-    if signed.payload.get(REQUEST_DIGEST) != digest or _said(made.message) != _said(signed):
-        text = "what you decided on changed while it was being signed; nothing was written"
-        raise TeamError(Code.INVALID_REQUEST_ID, text, "Read it again before you answer.")
-    whole = sealed(signed, tx.config.key)
-    tx.replace(made.message, whole)
-    return whole
+    reads = [parse_message(message) for message in messages]
+    facts = _facts(tx, reads) if any(map(is_judged_by_team, reads)) else TeamFacts(tx.config)
+    told: dict[str, None] = {}
+    for read in reads:
+        problems = (*problems_of(read), *self_addressed(read.message), *team_problems(read, facts))
+        told.update(dict.fromkeys(problem.message for problem in problems))
+        told.update(dict.fromkeys(_of_name(tx, read)))
+        told.update(dict.fromkeys(_of_answers(tx, read, reads)))
+    return list(told)
 
 
-def _with_payload(message: Message, **more: Any) -> Message:
-    return from_record({**message.record, "payload": {**message.payload, **more}})
-
-
-def _said(message: Message) -> tuple[Any, ...]:
-    """What a record says, without what differs each time it is made and what signing adds."""
-    made_anew = {
-        SIGNATURE,
-        REQUEST_DIGEST,
-        SHOWN,
-        EVIDENCE,
-        SHOWN_BY,
-        *(("request_id",) if message.type == ORDER else ()),
+def broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iterable[str]) -> Iterator[str]:
+    """What is odd about a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
+    first = messages[0]
+    reached = {name for message in messages for name in message.recipients}
+    left_out = [name for name in members if name not in reached and name != first.sender]
+    if left_out and ALL not in reached:
+        some = counted(len(reached), "agent")
+        yield f"a broadcast goes to every member, this one reaches {some}; use type message for some"
+    ours = {message.message_id for message in messages}
+    earlier = {
+        message.broadcast_id or message.message_id: message
+        for message in tx.select(types=("broadcast",))
+        if message.sender == first.sender
+        and message.message_id not in ours
+        and (message.created_at is not None and tx.now - message.created_at <= _OFTEN)
     }
-    payload = {key: value for key, value in message.payload.items() if key not in made_anew}
-    return message.type, message.sender, message.recipients, message.priority, payload
+    same = sum(dict(message.payload) == dict(first.payload) for message in earlier.values())
+    if same:
+        times = "once" if same == 1 else f"{same} times"
+        yield f"the same broadcast went out {times} in the last minute; each is a delivery to every member"
+    elif len(earlier) + 1 >= _MANY:
+        number = len(earlier) + 1
+        yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
 
 
-def _with_identity(caller: Caller) -> TeamConfig:
-    """The settings with an identity for the team, made now where they have none.
+def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
+    """The facts these messages are judged by; what only some kinds need is looked for only for them."""
+    names, live = {read.name for read in reads}, tx.everything()
+    carried = map(parse_message, (message for message in live if message.type in CARRIERS))
+    return TeamFacts(
+        tx.config,
+        known(tx.config, live),
+        report_targets(carried) if "AGENT_COMPLETE" in names else {},
+        plans_of(map(parse_message, live)) if BATCH_REPORT in names else {},
+        expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},
+    )
 
-    Raises:
-        TeamError: `NOT_PERMITTED` when it has to be put there by hand.
+
+def _of_name(tx: Transaction, read: ParsedMessage) -> Iterator[str]:
+    """A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever."""
+    if read.kind is None and read.name != read.message.type and read.name not in tx.config.kinds:
+        yield f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"
+
+
+def _of_answers(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
+    """An answer to nothing, and a quoted message that nobody has."""
+    if read.answers in RESULTS:
+        yield from _of_results(tx, read, reads)
+        return
+    quoted = read.message.payload.get("in_reply_to") or read.message.payload.get("request_id")
+    if read.opens is None and isinstance(quoted, str) and quoted and not _is_there(tx, quoted, reads):
+        field = "in_reply_to" if read.message.payload.get("in_reply_to") else "request_id"
+        yield f"{field}: no message or request {quoted:.120} is known, so this answers nothing"
+
+
+def _is_there(tx: Transaction, quoted: str, reads: Sequence[ParsedMessage]) -> bool:
+    ours = {read.message.message_id for read in reads}
+    return tx.known(quoted) is not None or any(message.message_id not in ours for message in tx.thread(quoted))
+
+
+def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
+    kind, message = read.answers, read.message
+    ours = {read.message.message_id for read in reads}
+    shared = read.request_id or read.subject or ""
+    asker = message.recipients[0]
+    about = [item for item in _same_matter(tx, read) if item.message_id not in ours]
+    cases = judge(about, tx.config, tx.recorded, tx.now).values()
+    mine = sorted((case for case in cases if case.kind is kind and case.asker == asker), key=lambda case: case.order)
+    waiting = next((case for case in mine if case.is_open), None)
+    if waiting is not None:
+        recipients = waiting.question.recipients
+        if message.sender not in recipients:
+            text = f"{message.sender} may not answer {shared}; it is for {', '.join(recipients)}"
+            raise TeamError(Code.NOT_PERMITTED, text, "Only the addressee of a request answers it.", request_id=shared)
+        return
+    answered = next((case.verdict for case in reversed(mine) if case.verdict is not None), None)
+    if answered is None:
+        yield f"{read.name} answers {shared or 'nothing'}, which {asker} has not asked as far as is known"
+    else:
+        raise already_answered(shared, answered)
+
+
+def _same_matter(tx: Transaction, read: ParsedMessage) -> Iterable[Message]:
+    """Questions and answers that share the id, or where no id is quoted the story, oldest first."""
+    if read.request_id is not None:
+        return tx.thread(read.request_id)
+    carried = (message for message in tx.everything() if message.type in CARRIERS)
+    return [message for message in carried if parse_message(message).subject == read.subject]
+
+
+# What becomes of a message that was read.
+
+_NO_CLAIM: Mapping[str, None] = dict.fromkeys(("claimed_by", "claimed_at", "lease_until", "token"))
+
+
+def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
+    """Read for `agent`: archived in its history, then changed in the queue (archive first, decision D7).
+
+    A message to several is archived as its reader sees it, read, whatever the others have yet to do.
     """
-    with caller.transaction("identify") as tx:
-        before = tx.settings()
-        if not tx.config.team_id:
-            team_id = secrets.token_hex(16)
-            after = f"{before.rstrip()}\nteam_id: {team_id}\n".lstrip()
-            if parse(after.encode(), _NOWHERE).team_id != team_id:
-                hint = f"Add this line to the settings: team_id: {team_id}"
-                raise TeamError(Code.NOT_PERMITTED, "the settings give the team no team_id for its verdicts", hint)
-            tx.configure(after)
-            tx.record("identify", team_id=team_id)
-    return caller.team.config()
+    at = to_text(tx.now)
+    own = message.with_changes(status=Status.READ.value, read_at=at, **_NO_CLAIM)
+    changed = own
+    if message.is_group:
+        read_by = {**message.read_by, agent: at}
+        others = [name for name in _addressees(tx, message) if name not in read_by]
+        changed = message.with_changes(read_by=read_by, status=message.status if others else Status.READ.value)
+        own = own.with_changes(read_by=read_by)
+    tx.archive(agent, own)
+    tx.replace(message, changed)
+    return changed
+
+
+def _addressees(tx: Transaction, message: Message) -> list[str]:
+    names = members(tx.config, tx.everything()) if ALL in message.recipients else message.recipients
+    return [name for name in names if name != message.sender]

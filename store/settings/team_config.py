@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct, field
+from team_console.store.model.names import USER
 
 CONFIG_NAME = "messenger-config.yaml"
 """The settings' file name (seed 000, requirement 1)."""
@@ -206,6 +207,21 @@ class TeamConfig(Struct, frozen=True):
     def agent(self, name: str) -> Agent:
         """The member's settings, or defaults for a name that is not configured."""
         return self.agents.get(name) or Agent(name)
+
+    def is_human(self, name: str) -> bool:
+        """Whether `name` is a seat of a human: the lead, the human at the console, and those the settings name."""
+        return name in (self.lead, USER) or name in self.humans
+
+    def human(self, name: str) -> Human:
+        """The human in this seat: the lead's keys are the console's, whose seat the lead has."""
+        own = self.humans.get(name)
+        if own is None and name in (self.lead, USER):
+            own = self.humans.get(self.lead) or self.humans.get(USER)
+        return own or Human("")
+
+    def must_be_signed(self, signer: str) -> bool:
+        """Whether a verdict of `signer` decides only when it is signed."""
+        return self.verdicts == "signed" and self.is_human(signer)
 
     def asked_for(self, name: str) -> tuple[str, ...]:
         """The actions of the member `name` that come to the human's desk."""

@@ -30,16 +30,15 @@ from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.kinds import RESULTS
 from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in
 from team_console.store.protocol.ssh import armoured
+from team_console.store.protocol.titles import reason_of
 from team_console.store.protocol.verdicts import (
     NAMESPACE,
     REQUEST_DIGEST,
     SIGNATURE,
     Face,
-    Shown,
+    ShownRecord,
     digest_of,
     given_on,
-    human_of,
-    is_human,
     is_signed,
     objection,
     order_of,
@@ -52,7 +51,6 @@ from team_console.store.views.findings import trail_findings
 from team_console.store.views.history import past, plain_cell
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow
-from team_console.store.views.titles import reason_of
 
 
 class VerdictProof(Struct, frozen=True):
@@ -108,14 +106,12 @@ class VerdictProof(Struct, frozen=True):
 
 def proofs(row: RequestRow, config: TeamConfig, recorded: RecordedFacts | None = None) -> tuple[VerdictProof, ...]:
     """The proofs of what humans said to a request, or of the order that it is; the oldest first."""
-    return tuple(_verdict_proof(message, row, config, recorded) for message in _of_humans(row, config))
-
-
-def _of_humans(row: RequestRow, config: TeamConfig) -> Iterator[Message]:
-    for message in (row.question, *row.answers):
-        is_order = parse_message(message).opens is None or message.type == "shutdown_request"
-        if is_human(config, message.sender) and is_order:
-            yield message
+    return tuple(
+        _verdict_proof(message, row, config, recorded)
+        for message in (row.question, *row.answers)
+        if config.is_human(message.sender)
+        and (parse_message(message).opens is None or message.type == "shutdown_request")
+    )
 
 
 def _verdict_proof(
@@ -123,7 +119,7 @@ def _verdict_proof(
 ) -> VerdictProof:
     """Of the confirmation of an end the order that it rests on, which is what was signed."""
     signed = order_of(message) or message
-    keys = human_of(config, message.sender).keys
+    keys = config.human(message.sender).keys
     return VerdictProof(
         message.message_id,
         message.sender,
@@ -148,7 +144,7 @@ class Proof(StrEnum):
     RECORDED = "recorded"
     """The audit trail, whose chain holds up to and including its line: team-console wrote it."""
     UNVERIFIED = "unverified"
-    """Nothing: it stands among the messages, and no desk wrote it."""
+    """Nothing: it stands among the messages, and team-console did not write it."""
     NOT_KNOWN = "not known"
     """What could tell is missing or does not hold."""
 
@@ -279,7 +275,11 @@ class _Trail:
         if fact is None or not fact.by_desk:
             if self.is_lost:
                 return Proof.NOT_KNOWN, None, "the audit trail was lost, so it cannot tell who wrote it"
-            return Proof.UNVERIFIED, None, "no desk wrote it: the audit trail does not have it as one of ours"
+            return (
+                Proof.UNVERIFIED,
+                None,
+                "team-console did not write it: the audit trail does not have it as one of ours",
+            )
         if self.broken_at is not None and fact.line >= self.broken_at:
             where = f"from line {self.broken_at} on" if self.broken_at else "somewhere"
             return Proof.NOT_KNOWN, fact.line, f"the chain of the audit trail does not hold {where}"
@@ -378,13 +378,13 @@ _UNSHOWN: Mapping[str, str] = {
 """What showed a request -> what that leaves unproved."""
 
 
-def _not_shown(shown: Shown) -> str:
+def _not_shown(shown: ShownRecord) -> str:
     """What cannot be proved of what was shown; empty when it was all on the screen."""
     nothing = "" if shown.sha256 and not shown.by else "what was shown to whoever decided is not known"
     return _UNSHOWN.get(shown.by, nothing)
 
 
-def _gaps(row: RequestRow, digest: str, shown: Shown) -> Iterator[str]:
+def _gaps(row: RequestRow, digest: str, shown: ShownRecord) -> Iterator[str]:
     """What of a decision is not known or does not fit."""
     if digest and digest != digest_of(row.question):
         yield "the question is not any more what it was when it was decided: its digest is another"
@@ -395,13 +395,9 @@ def _gaps(row: RequestRow, digest: str, shown: Shown) -> Iterator[str]:
         yield "a message says something else than the audit trail; what the trail says counts here"
     ignored = [answer for answer in row.answers if answer is not row.verdict]
     if ignored:
-        yield f"further answers decide nothing: {', '.join(_claimed(ignored))}"
-
-
-def _claimed(answers: Iterable[Message]) -> Iterator[str]:
-    for answer in answers:
-        word = {True: "yes", False: "no", None: "words"}[parse_message(answer).approve]
-        yield f"{word} by {answer.sender} at {answer.created}"
+        word = {True: "yes", False: "no", None: "words"}
+        said = (f"{word[parse_message(item).approve]} by {item.sender} at {item.created}" for item in ignored)
+        yield f"further answers decide nothing: {', '.join(said)}"
 
 
 # Reads what the ledger of decisions is made from: archives, audit trail, and the queue where there is one.
@@ -483,7 +479,8 @@ DECISION_FIELDS = (
     *("request_sha256", "shown_sha256", "evidence", "message_id", "audit_line", "gaps"),
     "shown_by",
 )
-"""Columns of `decision_row`."""
+"""Columns of `decision_row`, and keys of `decision_json`."""
+_ALWAYS = frozenset({"request_id", "kind", "verdict", "by"})
 _MARKED = frozenset("\\`*_{}[]()#+-.!|<>~")
 
 
@@ -501,32 +498,25 @@ def ledger_json(ledger: DecisionLedger) -> dict[str, Any]:
 
 def decision_json(decision: Decision) -> dict[str, Any]:
     """One decision; what is not known is null."""
-    after = decision.after_seconds
-    return {
-        "request_id": decision.request_id,
-        "kind": decision.kind,
-        "verdict": decision.verdict,
-        "by": decision.by,
-        "asked_by": decision.asked_by or None,
-        "asked_at": to_text(decision.asked_at) if decision.asked_at else None,
-        "at": to_text(decision.at) if decision.at else None,
-        "after_seconds": None if after is None else round(after, 3),
-        "title": decision.title or None,
-        "words": decision.words or None,
-        "request_sha256": decision.request_sha256 or None,
-        "shown_sha256": decision.shown_sha256 or None,
-        "evidence": list(decision.evidence),
-        "shown_by": decision.shown_by or None,
-        "proof": str(decision.proof),
-        "message_id": decision.message_id or None,
-        "audit_line": decision.audit_line,
-        "gaps": list(decision.gaps),
-    }
+    return {name: _json_value(name, getattr(decision, name)) for name in DECISION_FIELDS}
+
+
+def _json_value(name: str, value: Any) -> Any:
+    """A value as JSON; an empty text is one that is not known, but for those that every decision has."""
+    if isinstance(value, datetime):
+        return to_text(value)
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, tuple):
+        return list(value)
+    return None if value == "" and name not in _ALWAYS else value
 
 
 def decision_row(decision: Decision) -> dict[str, str]:
     """One row under `DECISION_FIELDS`; lists are JSON, what is not known is empty."""
-    return {name: plain_cell(_flat(value)) for name, value in decision_json(decision).items()}
+    values = decision_json(decision).items()
+    flat = ((name, json.dumps(item, ensure_ascii=False) if isinstance(item, list) else item) for name, item in values)
+    return {name: plain_cell(value) for name, value in flat}
 
 
 def markdown(ledger: DecisionLedger, team: str) -> Iterator[str]:
@@ -570,10 +560,6 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
 
 def _time(moment: Any) -> str:
     return _plain(to_text(moment)) if moment is not None else "not known"
-
-
-def _flat(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
 
 
 def _plain(text: str) -> str:

@@ -15,12 +15,12 @@ from team_console.store.model.safe import counted
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import BATCH_REPORT, EARLIEST, parse_message
+from team_console.store.protocol.titles import message_title
 from team_console.store.views.history import history
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import RequestRow, RequestState, StoryState, View
 from team_console.store.views.search import Query, Term
 from team_console.store.views.sprint import REPORT, report_state
-from team_console.store.views.titles import message_title
 
 _IN_THE_SESSION = "answered in the session"
 """How the hooks of a client begin the reason of a request that its own dialog answered."""
@@ -31,7 +31,7 @@ UNKNOWN = (
 """What records cannot tell."""
 
 
-class Group(StrEnum):
+class DigestGroup(StrEnum):
     """What kind of thing happened, in the order in which it is shown."""
 
     ASKED = "asked"
@@ -56,7 +56,7 @@ class Happening(Struct, frozen=True):
         ref: Id of the request or message.
     """
 
-    group: Group
+    group: DigestGroup
     at: datetime | None
     who: str
     what: str
@@ -79,7 +79,7 @@ class Digest(Struct, frozen=True):
     waiting: int = 0
     unknown: tuple[str, ...] = UNKNOWN
 
-    def of(self, group: Group) -> tuple[Happening, ...]:
+    def of(self, group: DigestGroup) -> tuple[Happening, ...]:
         """The happenings of one group."""
         return tuple(item for item in self.happenings if item.group is group)
 
@@ -97,7 +97,7 @@ def digest(view: View, messages: Iterable[Message], since: datetime, *, problems
         *(item for message in messages for item in _of_message(view, message) if _is_since(item, since)),
         *(item for item in _undelivered(view) if _is_since(item, since)),
     ]
-    order = tuple(Group)
+    order = tuple(DigestGroup)
     found.sort(key=lambda item: (order.index(item.group), item.at or EARLIEST))
     return Digest(since, view.now, tuple(found), to_do(view.attention), (*problems, *UNKNOWN))
 
@@ -117,18 +117,20 @@ def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
     is_stop, what = row.kind is RequestKind.SHUTDOWN, f"{row.kind}: {row.title}"
     if row.asker != view.me and not is_stop and row.is_open:
         version = f"{row.kind}, new version: {row.title}" if row.supersedes else what
-        yield Happening(Group.ASKED, row.asked_at, row.asker, version, ref=row.request_id)
+        yield Happening(DigestGroup.ASKED, row.asked_at, row.asker, version, ref=row.request_id)
     if is_stop and row.state is RequestState.REJECTED:
-        yield Happening(Group.REFUSED, row.answered_at, row.addressee, row.reason or "no reason", ref=row.request_id)
+        yield Happening(
+            DigestGroup.REFUSED, row.answered_at, row.addressee, row.reason or "no reason", ref=row.request_id
+        )
     elif is_stop and row.answered_at is not None:
         words = "has stopped" if row.ended else "agreed to stop"
-        yield Happening(Group.STOPPED, row.answered_at, row.addressee, words, ref=row.request_id)
+        yield Happening(DigestGroup.STOPPED, row.answered_at, row.addressee, words, ref=row.request_id)
     elif row.answered_at is not None:
         words = f"{row.state} {what}"
-        yield Happening(Group.DECIDED, row.answered_at, row.asker, words, row.answered_by or "", row.request_id)
+        yield Happening(DigestGroup.DECIDED, row.answered_at, row.asker, words, row.answered_by or "", row.request_id)
     elif row.state is RequestState.WITHDRAWN:
-        group = Group.ELSEWHERE if row.reason.startswith(_IN_THE_SESSION) else Group.WITHDRAWN
-        why = f"{what} ({row.reason})" if row.reason and group is Group.WITHDRAWN else what
+        group = DigestGroup.ELSEWHERE if row.reason.startswith(_IN_THE_SESSION) else DigestGroup.WITHDRAWN
+        why = f"{what} ({row.reason})" if row.reason and group is DigestGroup.WITHDRAWN else what
         yield Happening(group, row.withdrawn_at, row.asker, why, ref=row.request_id)
 
 
@@ -137,14 +139,16 @@ def _of_message(view: View, message: Message) -> Iterator[Happening]:
     read = parse_message(message)
     if read.name == REPORT:
         state, story = report_state(read.body), message_title(message)
-        group = {StoryState.DONE: Group.DONE, StoryState.FAILED: Group.FAILED}.get(state or StoryState.OPEN)
+        group = {StoryState.DONE: DigestGroup.DONE, StoryState.FAILED: DigestGroup.FAILED}.get(state or StoryState.OPEN)
         if group is not None:
             yield Happening(group, message.created_at, message.sender, story, ref=message.message_id)
     elif read.name == BATCH_REPORT:
-        yield Happening(Group.DONE, message.created_at, message.sender, message_title(message), ref=message.message_id)
+        yield Happening(
+            DigestGroup.DONE, message.created_at, message.sender, message_title(message), ref=message.message_id
+        )
     elif message.sender != view.me and message.is_addressed_to(view.me) and _is_plain(message):
         title = message_title(message)
-        yield Happening(Group.WRITTEN, message.created_at, message.sender, title, ref=message.message_id)
+        yield Happening(DigestGroup.WRITTEN, message.created_at, message.sender, title, ref=message.message_id)
 
 
 def _is_plain(message: Message) -> bool:
@@ -159,7 +163,7 @@ def _undelivered(view: View) -> Iterator[Happening]:
         ended: Any = row.message.envelope("ended_at")
         at = from_text(ended) if isinstance(ended, str) else row.message.created_at
         what = f"not delivered: {message_title(row.message)}" + (f" ({row.error})" if row.error else "")
-        yield Happening(Group.FAILED, at, row.recipient, what, ref=row.message.message_id)
+        yield Happening(DigestGroup.FAILED, at, row.recipient, what, ref=row.message.message_id)
 
 
 def digest_json(digest: Digest) -> dict[str, Any]:
@@ -185,20 +189,20 @@ def digest_json(digest: Digest) -> dict[str, Any]:
 
 
 _HEADS = {
-    Group.ASKED: "new request",
-    Group.DECIDED: "decision",
-    Group.WITHDRAWN: "withdrawn",
-    Group.ELSEWHERE: "answered elsewhere",
-    Group.FAILED: "failed",
-    Group.REFUSED: "refused to stop",
-    Group.DONE: "done",
-    Group.STOPPED: "agreed to stop",
-    Group.WRITTEN: "message",
+    DigestGroup.ASKED: "new request",
+    DigestGroup.DECIDED: "decision",
+    DigestGroup.WITHDRAWN: "withdrawn",
+    DigestGroup.ELSEWHERE: "answered elsewhere",
+    DigestGroup.FAILED: "failed",
+    DigestGroup.REFUSED: "refused to stop",
+    DigestGroup.DONE: "done",
+    DigestGroup.STOPPED: "agreed to stop",
+    DigestGroup.WRITTEN: "message",
 }
-_COUNTED = frozenset({Group.ASKED, Group.DECIDED, Group.WRITTEN})
+_COUNTED = frozenset({DigestGroup.ASKED, DigestGroup.DECIDED, DigestGroup.WRITTEN})
 
 
-def group_head(group: Group, number: int) -> str:
+def group_head(group: DigestGroup, number: int) -> str:
     """The words before the things of a group, such as `2 new requests` or `1 withdrawn`."""
     return counted(number, _HEADS[group]) if group in _COUNTED else f"{number:,} {_HEADS[group]}"
 

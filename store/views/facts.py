@@ -11,7 +11,7 @@ from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER
-from team_console.store.model.recorded import RecordedFacts, RecordOrder
+from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.schedule import (
     ON_ITS_WAY,
     OVERDUE_AFTER,
@@ -21,15 +21,14 @@ from team_console.store.model.schedule import (
     next_attempt,
 )
 from team_console.store.protocol.checks import expected_on_roster, roster_gaps
-from team_console.store.protocol.judgement import Case, Judged, RequestState, at, thread_of
+from team_console.store.protocol.judgement import Judged, RequestRow, RequestState, at
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import SESSION, Membership, report_of, reporter_of
 from team_console.store.protocol.parsing import EARLIEST, Order, PlacedMessage
 from team_console.store.protocol.relations import Stop, is_speech
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.rows import DeliveryRow, DeliveryState, Lifecycle, RequestRow
+from team_console.store.views.rows import DeliveryRow, DeliveryState, Lifecycle
 from team_console.store.views.sprint import Sprint
-from team_console.store.views.titles import message_title, reason_of
 
 _LISTED = ("failed", "expired", "retry", "pending", "claimed", "delivered", "recalled")
 _STATES = {status: DeliveryState(status) for status in _LISTED}
@@ -95,7 +94,7 @@ def _shares(entry: PlacedMessage) -> Mapping[str, Sequence[str]]:
 # What each agent finds in its inbox, and what it read and did not answer.
 
 
-class Inbox(Struct):
+class AgentInbox(Struct):
     """The live messages of one agent, in order.
 
     Attributes:
@@ -124,7 +123,7 @@ def recipients_of(live: Iterable[PlacedMessage]) -> set[str]:
     return {name for entry in live if entry.message.type != SESSION for name in entry.message.recipients}
 
 
-def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, Inbox]:
+def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, AgentInbox]:
     """Sort the messages into the inboxes of their recipients.
 
     Notes that a member's client makes for the roster are in no inbox.
@@ -133,7 +132,7 @@ def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, Inb
         live: The queue, in order.
         everybody: Who `all` is.
     """
-    found: dict[str, Inbox] = {}
+    found: dict[str, AgentInbox] = {}
     for entry in live:
         message = entry.message
         if message.type == SESSION:
@@ -144,7 +143,7 @@ def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, Inb
         for name in names:
             inbox = found.get(name)
             if inbox is None:
-                inbox = found[name] = Inbox()
+                inbox = found[name] = AgentInbox()
             (inbox.unread if message.is_unread_by(name) else inbox.read).append(entry)
     return found
 
@@ -338,17 +337,16 @@ def requests_of(judged: Judged, now: datetime) -> Requests:
     """List the judged requests as they stand `now`."""
     plans: dict[str, RequestState] = {}
     creations: dict[str, PlacedMessage] = {}
-    shown: list[tuple[RequestRow, Case]] = []
-    for case in sorted(judged.cases, key=lambda case: case.order):
-        if case.kind is RequestKind.PLAN and case.state is not RequestState.WITHDRAWN:
-            plans[case.asker] = case.state
-        if case.announcement is not None:
-            creations.setdefault(case.announcement.message.message_id, case.question)
-        shown.append((request_row(at(case, now)), case))
-    closed = [(row, case) for row, case in shown if not row.is_open]
-    closed.sort(key=lambda pair: (_decided(*pair), pair[1].order), reverse=True)
-    waiting = tuple([row for row, _ in shown if row.is_open])
-    rows = (*waiting, *(row for row, _ in closed))
+    judged_rows = sorted(judged.rows, key=lambda row: row.order)
+    for row in judged_rows:
+        if row.kind is RequestKind.PLAN and row.state is not RequestState.WITHDRAWN:
+            plans[row.asker] = row.state
+        if row.kind is RequestKind.CREATE and row.verdict is not None:
+            creations.setdefault(row.verdict.message_id, PlacedMessage.of(row.question, row.order[3]))
+    shown = [at(row, now) for row in judged_rows]
+    waiting = tuple([row for row in shown if row.is_open])
+    closed = [row for row in shown if not row.is_open]
+    rows = (*waiting, *sorted(closed, key=lambda row: (row.decided, row.order), reverse=True))
     return Requests(
         rows=rows,
         open=waiting,
@@ -359,52 +357,6 @@ def requests_of(judged: Judged, now: datetime) -> Requests:
         plan_states=plans,
         creations=creations,
     )
-
-
-def request_row(case: Case) -> RequestRow:
-    """A judged request as people look at it."""
-    question, verdict = case.question, case.verdict
-    said = verdict or case.taken_back or case.refusal
-    return RequestRow(
-        request_id=case.request_id,
-        key=case.key,
-        kind=case.kind,
-        asker=case.asker,
-        addressee=case.addressee,
-        title=message_title(question.message),
-        question=question.message,
-        state=case.state,
-        asked_at=question.moment,
-        due_at=case.due_at,
-        seen_at=_seen_at(question.message, case.addressee),
-        answers=tuple(claim.entry.message for claim in case.claims),
-        verdict=verdict.message if verdict else None,
-        answered_at=verdict.moment if verdict else None,
-        answered_by=verdict.message.sender if verdict else None,
-        reason=case.reason or (reason_of(said.message) if said is not None else ""),
-        flags=case.flags,
-        supersedes=case.supersedes,
-        superseded_by=thread_of(case.superseded_by) if case.superseded_by is not None else None,
-        ended=case.ended,
-        withdrawn_at=case.withdrawn_at,
-        expires_at=case.expires_at,
-        altered=case.altered,
-        unverified=case.unverified,
-        forged=case.forged,
-        talk=tuple(entry.message for entry in case.talk),
-    )
-
-
-def _seen_at(question: Message, addressee: str) -> datetime | None:
-    value = question.read_by.get(addressee) or question.envelope("read_at")
-    return from_text(value) if isinstance(value, str) else None
-
-
-def _decided(row: RequestRow, case: Case) -> RecordOrder:
-    """When it was decided; the clock decides at the moment of expiry."""
-    if row.state is not case.state and row.expires_at is not None and row.withdrawn_at == row.expires_at:
-        return row.expires_at, *case.order[1:]
-    return case.decided
 
 
 # What one fold over the messages of a team finds out: by this roster, action items and findings are judged.
@@ -445,7 +397,7 @@ class Facts(Struct, frozen=True):
     sprint: Sprint
     drift: tuple[Problem, ...]
     lifecycles: tuple[Lifecycle, ...]
-    inboxes: Mapping[str, Inbox]
+    inboxes: Mapping[str, AgentInbox]
     unanswered: Mapping[str, tuple[Message, ...]]
     failed: tuple[DeliveryRow, ...]
 

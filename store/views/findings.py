@@ -193,28 +193,24 @@ def _ids(entry: PlacedMessage) -> set[str]:
 # Requests whose record somebody damaged after it was read: still shown, marked, and not to be answered.
 
 
-class DamagedRequests(Struct, frozen=True):
-    """Marks what rests on the messages with these ids."""
+def marked_damaged(rows: tuple[RequestRow, ...], ids: frozenset[str]) -> tuple[RequestRow, ...]:
+    """The rows, those marked whose question is among these damaged ones."""
+    return tuple(_marked(row, ids) for row in rows) if ids else rows
 
-    ids: frozenset[str]
 
-    def requests(self, rows: tuple[RequestRow, ...]) -> tuple[RequestRow, ...]:
-        """The rows, those whose question is damaged marked."""
-        return tuple(map(self._marked, rows)) if self.ids else rows
+def withheld(items: tuple[ActionItem, ...], ids: frozenset[str]) -> tuple[ActionItem, ...]:
+    """The items; those that ask for an answer to one of these damaged questions without it."""
+    why = "its record in the queue is damaged, so it cannot be answered"
+    return tuple(
+        replace(item, request=_marked(item.request, ids), answerable=False, why=why)
+        if item.request is not None and item.request.question.message_id in ids
+        else item
+        for item in items
+    )
 
-    def attention(self, items: tuple[ActionItem, ...]) -> tuple[ActionItem, ...]:
-        """The items, those that ask for an answer to a damaged question without it."""
-        return tuple(map(self._withheld, items)) if self.ids else items
 
-    def _marked(self, row: RequestRow) -> RequestRow:
-        return replace(row, flags=(*row.flags, Flag.DAMAGED)) if row.question.message_id in self.ids else row
-
-    def _withheld(self, item: ActionItem) -> ActionItem:
-        row = item.request
-        if row is None or row.question.message_id not in self.ids:
-            return item
-        why = "its record in the queue is damaged, so it cannot be answered"
-        return replace(item, request=self._marked(row), answerable=False, why=why)
+def _marked(row: RequestRow, ids: frozenset[str]) -> RequestRow:
+    return replace(row, flags=(*row.flags, Flag.DAMAGED)) if row.question.message_id in ids else row
 
 
 # The findings: protocol violations and store problems, each with code, place and next step.

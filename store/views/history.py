@@ -15,8 +15,8 @@ from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.titles import said_in
 from team_console.store.views.search import Query, message_found
-from team_console.store.views.titles import said_in
 
 CSV_FIELDS = (
     *("message_id", "created", "from", "to", "type", "priority", "status"),

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import ALL
 from team_console.store.model.safe import counted, first_of
@@ -17,10 +16,10 @@ from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, parse_message, text_of
 from team_console.store.protocol.permissions import may_answer
 from team_console.store.protocol.relations import RESPONSE
+from team_console.store.protocol.titles import message_title, reason_of
 from team_console.store.views.facts import Facts
-from team_console.store.views.rows import ActionItem, DeliveryRow, Flag, Need, RequestRow, RequestState
+from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState
 from team_console.store.views.sprint import Sprint
-from team_console.store.views.titles import message_title, reason_of
 
 
 class Blocking:
@@ -211,7 +210,9 @@ def _newest_reports(facts: Facts) -> Iterator[ActionItem]:
     for entries in reports.values():
         newest = max(entries, key=lambda entry: entry.order)
         if _is_mine(facts, newest):
-            yield _report(newest, sum(_is_mine(facts, entry) for entry in entries) - 1)
+            item, older = _plain(newest), sum(_is_mine(facts, entry) for entry in entries) - 1
+            earlier = f"replaces {older} earlier report{'s' * (older != 1)}" if older else ""
+            yield replace(item, why=" · ".join(filter(None, (item.why, earlier))))
 
 
 def _refused(facts: Facts, refusals: Iterable[PlacedMessage]) -> Iterator[ActionItem]:
@@ -220,13 +221,26 @@ def _refused(facts: Facts, refusals: Iterable[PlacedMessage]) -> Iterator[Action
         if entry.message.sender not in asked_again:
             row = facts.requests.request(entry.read.request_id or "", RequestKind.SHUTDOWN)
             title = reason_of(entry.message) or "will not stop and gives no reason"
-            yield _message(Need.REFUSED, entry.message, title, since=entry.moment, request=row)
+            yield _message(Need.REFUSED, entry.message, title, row)
 
 
 def _failed_deliveries(facts: Facts) -> Iterator[ActionItem]:
     for delivery in facts.failed:
-        if facts.is_lead or delivery.message.sender in facts.mine:
-            yield _failed(delivery)
+        message, who = delivery.message, delivery.recipient
+        if not (facts.is_lead or message.sender in facts.mine):
+            continue
+        item = _item(
+            Need.FAILED,
+            who,
+            message_title(message),
+            key=f"{Need.FAILED}:{delivery.key}",
+            since=message.created_at,
+            blocks=(who,),
+            priority=message.priority,
+            message=message,
+        )
+        error = delivery.error or f"gave up after {counted(delivery.attempts, 'attempt')}"
+        yield replace(item, why=f"{item.why} · {error}")
 
 
 def _standing(facts: Facts) -> Iterator[ActionItem]:
@@ -235,26 +249,21 @@ def _standing(facts: Facts) -> Iterator[ActionItem]:
     ending = {row.request_id for row in facts.requests.flagged if Flag.STOPPING in row.flags}
     for row in facts.requests.open:
         if row.asker in facts.mine:
-            if row.state is RequestState.OVERDUE and not _is_answered_otherwise(facts, row, ending):
+            # Nobody needs to be told that a stop is overdue whose agent is gone, or whose end is confirmed without it.
+            is_stop, quoted = row.kind is RequestKind.SHUTDOWN, text_of(row.question.payload.get("in_reply_to"))
+            settled = is_stop and (row.addressee in facts.team.gone or quoted in ending)
+            if row.state is RequestState.OVERDUE and not settled:
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
             yield _asked(facts, row, tuple(name for name in blocking.by(row) if name not in facts.team.gone))
     if facts.is_lead:
         yield from _alive(facts)
-        yield from (_damaged(problem) for problem in facts.problems if problem.severity == "error")
+        for problem in facts.problems:
+            if problem.severity == "error":
+                key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
+                yield _item(Need.DAMAGED, problem.place, problem.message, key=key, since=None)
     yield from _dropped(facts)
-
-
-def _is_answered_otherwise(facts: Facts, row: RequestRow, ending: set[str]) -> bool:
-    """A stop that nobody needs to be told is overdue: the agent is gone, or its end is confirmed without an answer."""
-    is_stop = row.kind is RequestKind.SHUTDOWN
-    return is_stop and (row.addressee in facts.team.gone or _quoted(row) in ending)
-
-
-def _quoted(row: RequestRow) -> str | None:
-    """What the question replies to; other writers put lists there, which no set of ids can be asked for."""
-    return text_of(row.question.payload.get("in_reply_to"))
 
 
 def _asked(facts: Facts, row: RequestRow, blocks: tuple[str, ...]) -> ActionItem:
@@ -295,7 +304,7 @@ def _dropped(facts: Facts) -> Iterator[ActionItem]:
     for message in facts.dropped:
         mine = any(message.is_addressed_to(name) for name in facts.mine)
         if mine and message.sender not in facts.mine:
-            item = _message(Need.MESSAGE, message, message_title(message), since=message.created_at)
+            item = _message(Need.MESSAGE, message, message_title(message))
             yield replace(item, key=f"drop:{message.message_id}", why=f"{item.why} · in drop/ until the next write")
 
 
@@ -309,45 +318,21 @@ def _alive(facts: Facts) -> Iterator[ActionItem]:
             )
 
 
-def _failed(delivery: DeliveryRow) -> ActionItem:
-    message, tries = delivery.message, counted(delivery.attempts, "attempt")
-    error = delivery.error or f"gave up after {tries}"
-    item = _item(
-        Need.FAILED,
-        delivery.recipient,
-        message_title(message),
-        key=f"{Need.FAILED}:{delivery.key}",
+def _plain(entry: PlacedMessage) -> ActionItem:
+    return _message(Need.MESSAGE, entry.message, message_title(entry.message))
+
+
+def _message(need: Need, message: Message, title: str, request: RequestRow | None = None) -> ActionItem:
+    return _item(
+        need,
+        message.sender,
+        title,
+        key=f"{need}:{message.message_id}",
         since=message.created_at,
-        blocks=(delivery.recipient,),
         priority=message.priority,
+        request=request,
         message=message,
     )
-    return replace(item, why=f"{item.why} · {error}")
-
-
-def _damaged(problem: Problem) -> ActionItem:
-    key = f"{Need.DAMAGED}:{problem.code}:{problem.place}"
-    return _item(Need.DAMAGED, problem.place, problem.message, key=key, since=None)
-
-
-def _plain(entry: PlacedMessage) -> ActionItem:
-    return _message(Need.MESSAGE, entry.message, message_title(entry.message), since=entry.moment)
-
-
-def _report(entry: PlacedMessage, older: int) -> ActionItem:
-    """A state report, with how many older unread ones it stands for."""
-    item = _plain(entry)
-    if not older:
-        return item
-    earlier = "1 earlier report" if older == 1 else f"{older} earlier reports"
-    return replace(item, why=" · ".join(filter(None, (item.why, f"replaces {earlier}"))))
-
-
-def _message(
-    need: Need, message: Message, title: str, *, since: datetime | None, request: RequestRow | None = None
-) -> ActionItem:
-    key, priority = f"{need}:{message.message_id}", message.priority
-    return _item(need, message.sender, title, key=key, since=since, priority=priority, request=request, message=message)
 
 
 def _item(

@@ -15,9 +15,9 @@ from team_console.store.model.message import Message, from_record
 from team_console.store.model.names import ALL
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
-from team_console.store.protocol.judgement import Basis, Heard, judge_entries
+from team_console.store.protocol.judgement import Heard, judge_entries
 from team_console.store.protocol.membership import MEMBERSHIP, Membership, membership
-from team_console.store.protocol.parsing import PlacedMessage, plans_of
+from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, plans_of
 from team_console.store.protocol.relations import SHUTDOWN, shutdowns
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import (
@@ -33,7 +33,7 @@ from team_console.store.views.facts import (
     requests_of,
     unanswered,
 )
-from team_console.store.views.findings import DamagedRequests, findings, violations
+from team_console.store.views.findings import findings, marked_damaged, violations, withheld
 from team_console.store.views.needs import action_items
 from team_console.store.views.roster import roster
 from team_console.store.views.rows import DeliveryState, RequestRow, View
@@ -53,11 +53,10 @@ class Projection:
     def __init__(self, me: str) -> None:
         self._me = me
         self._live: Sequence[Message] = ()
-        self._past: dict[str, PlacedMessage] = {}
+        self._past: dict[str, Message] = {}
+        """Messages that left the queue, oldest first."""
         self._left: set[str] = set()
         """Ids of those of the past that were seen in the queue: no archive was asked for them."""
-        self._oldest, self._newest = -1e9, -1e9
-        self._letters = 0
         self._complete = True
         self._recorded: RecordedFacts | None = None
 
@@ -91,76 +90,63 @@ class Projection:
     ) -> tuple[RequestRow, ...]:
         """The requests alone, as `update` has them; at less cost."""
         self._take(snapshot, history, complete=complete)
-        every = self._every(self._entries())
+        live, past = self._entries()
+        every = sorted((*past, *live), key=_WHEN)
         known = [entry for entry in every if entry.is_fact]
         team = membership(snapshot.config, _named(known, MEMBERSHIP))
         requests = self._requests(snapshot.config, now, known, last_seen(every), team)
-        return DamagedRequests(snapshot.damaged & self._left).requests(requests.rows)
+        return marked_damaged(requests.rows, snapshot.damaged & self._left)
 
     def _take(self, snapshot: Snapshot, history: Iterable[Message], *, complete: bool) -> None:
-        """Learn which messages there are; of a store that cannot be read nothing is learnt."""
+        """Learn which messages there are; of a store that cannot be read nothing is learnt.
+
+        A message that left the queue was archived, so it still counts; one that was lost does not. A damaged record
+        still lies in the queue, though a repair would put it back from the ledger.
+        """
         self._complete = complete
+        if snapshot.is_known and snapshot.messages is not self._live:
+            live, missing = {message.message_id for message in snapshot.messages}, snapshot.missing - snapshot.damaged
+            for message in self._live:
+                if message.message_id not in live and message.message_id not in missing:
+                    self._left.add(message.message_id)
+                    self._past.setdefault(message.message_id, _own(message))
+            self._live = snapshot.messages
+            self._drop((self._past.keys() & live) | (self._left & missing))
         if snapshot.is_known:
             self._recorded = snapshot.recorded
-            # A damaged record still lies in the queue, though a repair would put it back from the ledger.
-            self._leave(snapshot.messages, snapshot.missing - snapshot.damaged)
-        live = {message.message_id for message in self._live} if history else ()
+            self._drop(self._left & (snapshot.missing - snapshot.damaged))
+        live = {message.message_id for message in self._live} if history else set()
+        older: list[Message] = []
         for message in history:
             if message.message_id not in live:
                 self._left.discard(message.message_id)
-                self._oldest -= 1.0
-                self._remember(message, self._oldest)
-        self._forget_oldest_letters()
-
-    def _leave(self, messages: Sequence[Message], missing: frozenset[str]) -> None:
-        """Take over the queue. A message that left it was archived, so it still counts; one that was lost does not."""
-        if messages is self._live:
-            gone: list[Message] = []
-        else:
-            live = {message.message_id for message in messages}
-            gone = [message for message in self._live if message.message_id not in live]
-            self._drop(self._past.keys() & live)
-        for message in gone:
-            if message.message_id not in self._past and message.message_id not in missing:
-                self._left.add(message.message_id)
-                self._newest += 1.0
-                self._remember(message, self._newest)
-        self._drop(self._left & missing)
-        self._live = messages
+                known = self._past.get(message.message_id)
+                if known is None:
+                    older.append(_own(message))
+                elif known.record != message.record:
+                    self._past[message.message_id] = _own(message)
+        if older:
+            self._past = {message.message_id: message for message in reversed(older)} | self._past
+        letters = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
+        if len(letters) > 2 * _MOST_LETTERS:
+            letters.sort(key=lambda message: message.created_at or EARLIEST)
+            self._drop([message.message_id for message in letters[:-_MOST_LETTERS]])
 
     def _drop(self, ids: Iterable[str]) -> None:
         """Forget messages that are in the queue again, or turn out to be lost."""
         for message_id in ids:
             self._left.discard(message_id)
-            self._past.pop(message_id)
+            self._past.pop(message_id, None)
 
-    def _remember(self, message: Message, place: float) -> None:
-        known = self._past.get(message.message_id)
-        if known is not None and known.message.record == message.record:
-            return
-        # Of its own: a message read with a whole queue keeps the text of all of it.
-        own = from_record(dict(message.record))
-        self._past[message.message_id] = PlacedMessage.of(own, known.place if known is not None else place)
-
-    def _forget_oldest_letters(self) -> None:
-        letters = [entry for entry in self._past.values() if not entry.is_fact]
-        if len(letters) > 2 * _MOST_LETTERS:
-            letters.sort(key=attrgetter("order"))
-            self._drop([entry.message.message_id for entry in letters[:-_MOST_LETTERS]])
-
-    def _entries(self) -> tuple[PlacedMessage, ...]:
-        """The queue in stored order."""
-        return tuple([PlacedMessage.of(message, place) for place, message in enumerate(self._live)])
-
-    def _every(self, live: Sequence[PlacedMessage]) -> list[PlacedMessage]:
-        """Live and archived messages by age."""
-        past = sorted(self._past.values(), key=attrgetter("place"))
-        return sorted((*past, *live), key=_WHEN)
+    def _entries(self) -> tuple[list[PlacedMessage], list[PlacedMessage]]:
+        """The queue in stored order, and what left it; all of the past stands before it."""
+        live = [PlacedMessage.of(message, place) for place, message in enumerate(self._live)]
+        past = [PlacedMessage.of(message, place) for place, message in enumerate(self._past.values(), -len(self._past))]
+        return live, past
 
     def _view(self, snapshot: Snapshot, now: datetime, *, lists: bool) -> View:
-        config, live = snapshot.config, self._entries()
-        by_age = sorted(live, key=_WHEN)
-        every = self._every(live)
+        config, (live, past) = snapshot.config, self._entries()
+        by_age, every = sorted(live, key=_WHEN), sorted((*past, *live), key=_WHEN)
         seen = last_seen(every)
         known = [entry for entry in every if entry.is_fact]
         members, batches = _named(known, MEMBERSHIP), _named(known, BATCH_FACTS)
@@ -189,7 +175,7 @@ class Projection:
             problems=snapshot.problems,
             dropped=snapshot.dropped,
             live=live,
-            past=tuple(self._past.values()),
+            past=past,
             ids=frozenset(entry.message.message_id for entry in live),
             seen=seen,
             team=team,
@@ -205,7 +191,7 @@ class Projection:
         reads = [entry.read for entry in batches]
         by = TeamFacts(config, roles, report_targets(reads), plans_of(reads))
         rows = roster(facts)
-        damaged = DamagedRequests(snapshot.damaged & self._left)
+        damaged = snapshot.damaged & self._left
         return View(
             revision=snapshot.revision,
             now=now,
@@ -213,8 +199,8 @@ class Projection:
             snapshot=snapshot,
             roster=rows,
             inboxes={name: box.messages(config.ranks) for name, box in boxes.items()} if lists else {},
-            requests=damaged.requests(requests.rows),
-            attention=damaged.attention(action_items(facts)),
+            requests=marked_damaged(requests.rows, damaged),
+            attention=withheld(action_items(facts), damaged),
             deliveries=delivered if lists else (),
             failed=facts.failed,
             batches=facts.sprint.batches,
@@ -228,10 +214,13 @@ class Projection:
     def _requests(
         self, config: TeamConfig, now: datetime, known: Iterable[PlacedMessage], seen: LastSeen, team: Membership
     ) -> Requests:
-        def heard(agent: str) -> Heard:
-            return Heard(seen.spoken.get(agent), team.arrived.get(agent))
+        heard = {agent: Heard(spoke, team.arrived.get(agent)) for agent, spoke in seen.spoken.items()}
+        return requests_of(judge_entries(config, self._recorded, known, heard), now)
 
-        return requests_of(judge_entries(Basis(config, self._recorded), known, heard), now)
+
+def _own(message: Message) -> Message:
+    """A message of its own: one read with a whole queue keeps the text of all of it."""
+    return from_record(dict(message.record))
 
 
 def _named(known: Iterable[PlacedMessage], names: Set[str]) -> list[PlacedMessage]:

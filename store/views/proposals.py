@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.message import Message
-from team_console.store.protocol.client_requests import PATH_KEYS, Excerpt, Permission, permission_of
+from team_console.store.protocol.client_requests import PATH_KEYS, FileExcerpt, Permission, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message, text_in, texts_in
 
@@ -275,7 +275,7 @@ def proposal_of(permission: Permission) -> Proposal:
     return Proposal(Sort.OTHER, words=text_in(given, "description"), rest=_without(given, "description"))
 
 
-def excerpt_of(permission: Permission) -> Excerpt | UnsetType:
+def excerpt_of(permission: Permission) -> FileExcerpt | UnsetType:
     """What has to be on record of the file as it is (`permission.before`) to show the change; UNSET where it is none.
 
     The lines that change and three around each, and wherever else the text stands that is to be replaced.
@@ -288,7 +288,7 @@ def excerpt_of(permission: Permission) -> Excerpt | UnsetType:
     places = [place for old, _, everywhere in edits if old and not everywhere for place in _places(before, old)]
     hunks = hunks_of(before, before if after is None else after, more=places[: _MOST_PLACES + 1])
     lines = lines_of(before)
-    excerpt = Excerpt(
+    excerpt = FileExcerpt(
         "".join(line for start, size, _, _ in hunks for line in lines[start : start + size]), tuple(hunks)
     )
     kept = permission_of({"tool": permission.tool, "input": permission.input, **excerpt.as_recorded})

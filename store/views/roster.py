@@ -15,7 +15,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import AgentSession, Doing, report_of
 from team_console.store.protocol.parsing import EARLIEST, Order
 from team_console.store.views.conversation import deliveries_of
-from team_console.store.views.facts import Facts, Inbox
+from team_console.store.views.facts import AgentInbox, Facts
 from team_console.store.views.rows import AgentState, Flag, RequestRow, RequestState, RosterRow, View
 
 ACTIVE_FOR = timedelta(minutes=5)
@@ -33,7 +33,7 @@ _MODES = {
     "dontAsk": "asks nobody",
 }
 """What the modes of clients come to for the human; in those not named each action is asked for."""
-_NO_INBOX = Inbox()
+_NO_INBOX = AgentInbox()
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
 

@@ -14,8 +14,8 @@ from msgspec import Struct, field
 from team_console.store.model.message import Message
 from team_console.store.model.names import is_name
 from team_console.store.protocol.judgement import Flag as Flag
+from team_console.store.protocol.judgement import RequestRow as RequestRow
 from team_console.store.protocol.judgement import RequestState as RequestState
-from team_console.store.protocol.kinds import RequestKind
 
 if TYPE_CHECKING:
     from team_console.store.contract.team import Snapshot
@@ -76,77 +76,6 @@ class RosterRow(Struct, frozen=True):
     def is_addressable(self) -> bool:
         """Whether its name is one that can be written to; other programs write what they like."""
         return is_name(self.name)
-
-
-class RequestRow(Struct, frozen=True):
-    """One request with its answers, as the ledger knows it.
-
-    Attributes:
-        request_id: The id an answer must quote (debug, browser, research: the source's own id).
-        key: Unique row key (`kind:request_id`), safe for selection by id.
-        asker, addressee: Agent names.
-        question: The message that opened it.
-        answers: Every message that claims to answer it, oldest first; the one that stands is `verdict`.
-        verdict: The first valid answer (decision D14), None while open.
-        seen_at: When the addressee read the question.
-        state: At the time of the view; `overdue` is also a state.
-        due_at: When it becomes overdue.
-        supersedes, superseded_by: Request ids of the earlier and later plan of the same author.
-        ended: For a stop: whether the agent fell silent after agreeing.
-        withdrawn_at: When it was taken back or timed out, None when that is unknown or it was not.
-        expires_at: When it ends by itself, withdrawn as timed out; None when it does not.
-        altered: Ids of answers whose record differs from what the audit trail has; what the trail has decides.
-        unverified: Ids of valid answers that the audit trail does not have as written by team-console.
-        forged: Id -> why, of answers that decide nothing because they are not signed as they must be.
-        talk: What was asked back about it and what its asker said to that, oldest first.
-    """
-
-    request_id: str
-    key: str
-    kind: RequestKind
-    asker: str
-    addressee: str
-    title: str
-    question: Message
-    state: RequestState
-    asked_at: datetime | None
-    due_at: datetime | None = None
-    seen_at: datetime | None = None
-    answers: tuple[Message, ...] = ()
-    verdict: Message | None = None
-    answered_at: datetime | None = None
-    answered_by: str | None = None
-    reason: str = ""
-    flags: tuple[Flag, ...] = ()
-    supersedes: str | None = None
-    superseded_by: str | None = None
-    ended: bool = False
-    withdrawn_at: datetime | None = None
-    expires_at: datetime | None = None
-    altered: tuple[str, ...] = ()
-    unverified: tuple[str, ...] = ()
-    forged: Mapping[str, str] = field(default_factory=dict)
-    talk: tuple[Message, ...] = ()
-
-    @property
-    def is_asked_back(self) -> bool:
-        """Whether the last word about it is a question to its asker."""
-        return bool(self.talk) and self.talk[-1].sender != self.asker
-
-    @property
-    def is_open(self) -> bool:
-        """Whether an answer is still wanted."""
-        return self.state in (RequestState.OPEN, RequestState.OVERDUE)
-
-    @property
-    def is_approved(self) -> bool:
-        """Whether the answer that stands is a yes."""
-        return self.state is RequestState.APPROVED
-
-    def waiting_seconds(self, now: datetime) -> float:
-        """How long it has been (or was) open."""
-        end = self.answered_at or self.withdrawn_at or now
-        return max(0.0, (end - self.asked_at).total_seconds()) if self.asked_at else 0.0
 
 
 class Need(StrEnum):
@@ -212,7 +141,7 @@ class DeliveryState(StrEnum):
 
 
 class DeliveryRow(Struct, frozen=True, gc=False):
-    """One message of the failure desk and the router's queue.
+    """One message in the router's queue, or one it gave up.
 
     Attributes:
         attempts, max_attempts: Tries made and allowed (1 + retries).

@@ -33,7 +33,7 @@ _DEEPEST = 5
 """Saved queries that name saved queries."""
 
 
-class Found(Struct, frozen=True):
+class Searchable(Struct, frozen=True):
     """What a query looks at.
 
     Attributes:
@@ -69,11 +69,11 @@ class Term(Struct, frozen=True):
     pattern: re.Pattern[str] | None = None
     is_whole: bool = False
 
-    def fits(self, found: Found) -> bool:
+    def fits(self, found: Searchable) -> bool:
         """Whether this part fits."""
         return self._is_in(found) is not self.is_negated
 
-    def _is_in(self, found: Found) -> bool:
+    def _is_in(self, found: Searchable) -> bool:
         match self.key:
             case "from":
                 return self._is_named([found.sender])
@@ -117,7 +117,7 @@ class Query(Struct, frozen=True):
         """The words that are looked for, to be marked where they are found."""
         return tuple(term.value for term in self.terms if not term.key and not term.is_negated and term.value)
 
-    def fits(self, found: Found) -> bool:
+    def fits(self, found: Searchable) -> bool:
         """Whether all of it fits."""
         return all(term.fits(found) for term in self.terms)
 
@@ -229,18 +229,18 @@ def wanted(
     return Query((*terms, *parse_query(find or "", now=now, saved=saved).terms))
 
 
-def text_found(*texts: str, at: datetime | None = None) -> Found:
+def text_found(*texts: str, at: datetime | None = None) -> Searchable:
     """What a query looks at where there are only words."""
-    return Found(texts, "", (), (), "", at, frozenset())
+    return Searchable(texts, "", (), (), "", at, frozenset())
 
 
-def message_found(message: Message) -> Found:
+def message_found(message: Message) -> Searchable:
     """What a query looks at in a message."""
     read = parse_message(message)
     asked = (read.opens, read.answers)
     kinds = (message.type, read.name, *(str(kind) for kind in asked if kind is not None))
     marks = {"failed"} & {message.status} | ({"read"} if message.status == Status.READ else {"unread"})
-    return Found(
+    return Searchable(
         texts=(*kinds, str(message.status), str(message.priority), *_texts(message)),
         sender=message.sender,
         recipients=message.recipients,
@@ -251,12 +251,12 @@ def message_found(message: Message) -> Found:
     )
 
 
-def request_found(row: RequestRow, *, me: str) -> Found:
+def request_found(row: RequestRow, *, me: str) -> Searchable:
     """What a query looks at in a request."""
     found = message_found(row.question)
     marks = {"open" if row.is_open else "decided", *(["late"] if row.state == "overdue" else [])}
     marks |= {"mine"} if me in (row.asker, row.addressee) else set()
-    return Found(
+    return Searchable(
         texts=(*found.texts, row.state, row.request_id, row.title, row.reason),
         sender=row.asker,
         recipients=(row.addressee, *([row.answered_by] if row.answered_by else [])),

@@ -29,8 +29,6 @@ from team_console.store.protocol.parsing import (
 from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState
 
 TASK, REPORT = "TASK_ASSIGNMENT", "AGENT_COMPLETE"
-BATCH_FACTS = frozenset({PLAN, CORRECTION, TASK, DISPATCH, REPORT, BATCH_REPORT, DESTROYED})
-"""Kinds that batches are made of."""
 _GOOD = frozenset({"success", "passed", "done", "complete", "completed", "skipped"})
 _BAD = frozenset(
     {"failure", "failed", "error", "timeout", "needs-intervention", "completeness-violation", "test-regression"}
@@ -66,12 +64,6 @@ class _Session(Struct):
             source_of = known.source if known is not None and known.stories == stories else source
             self.batches.setdefault(key, _Batch(key, stories, slave, source_of))
 
-    def correct(self, body: Mapping[str, Any], source: PlacedMessage) -> None:
-        """Take over a correction: it drops what it drops, and what an agent works on stays where it is."""
-        now = {key: batch.stories for key, batch in self.batches.items() if batch.report is None}
-        begun = {story for story, state in self.states.items() if state is not StoryState.OPEN}
-        self.plan(replanned(now, body, begun), source)
-
     def batch_of(self, story: str) -> _Batch | None:
         """The batch that holds a story."""
         return next((batch for batch in self.batches.values() if story in batch.stories), None)
@@ -103,130 +95,125 @@ class Sprint(Struct, frozen=True):
         return tuple(item for item in found if item not in self._done)
 
 
+class _Fold:
+    """Sessions by name, and agent -> the session and the story it was given and has not reported."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, _Session] = {}
+        self.work: dict[str, tuple[str, str]] = {}
+
+    def _session(self, entry: PlacedMessage) -> _Session:
+        name = text_of_key(entry.read.body.get("session_id"))
+        return self.sessions.setdefault(name, _Session(name))
+
+    def plan(self, entry: PlacedMessage) -> None:
+        """The latest plan of a session wins over earlier ones."""
+        body, session = entry.read.body, self._session(entry)
+        session.plan(planned(body.get("batches")), entry)
+        graph = body.get("dependency_graph")
+        for story, needs in graph.items() if isinstance(graph, Mapping) else ():
+            session.needs[str(story)] = texts_of(needs.get("depends_on") if isinstance(needs, Mapping) else None)
+
+    def correct(self, entry: PlacedMessage) -> None:
+        """A correction drops what it drops, and what an agent works on stays where it is."""
+        session = self._session(entry)
+        now = {key: batch.stories for key, batch in session.batches.items() if batch.report is None}
+        begun = {story for story, state in session.states.items() if state is not StoryState.OPEN}
+        session.plan(replanned(now, entry.read.body, begun), entry)
+
+    def task(self, entry: PlacedMessage) -> None:
+        """An agent works on a story."""
+        body, session, is_dispatch = entry.read.body, self._session(entry), entry.read.name == DISPATCH
+        agent = dispatched_name(entry.read) if is_dispatch else entry.message.recipients[0]
+        story = text_of_key(body.get("story_key"))
+        if not story:
+            return
+        slave = text_of_key(body.get("report_to")) or entry.message.sender
+        batch = session.batch_of(story)
+        if batch is None:
+            key = _batch_of_slave(slave)
+            batch = session.batches.setdefault(key, _Batch(key, [], slave, entry))
+            batch.stories.append(story)
+        batch.slave = batch.slave or slave
+        session.slaves[story] = slave
+        session.states[story], session.agents[story] = StoryState.RUNNING, agent
+        self.work[agent] = session.name, story
+
+    def report(self, entry: PlacedMessage) -> None:
+        """An agent says how its work on a story ended."""
+        body, agent = entry.read.body, entry.message.sender
+        name, story = self.work.pop(agent, ("", ""))
+        story = story or text_of_key(body.get("story_key"))
+        session = self.sessions.get(name or text_of_key(body.get("session_id")))
+        if session is None or not story or session.batch_of(story) is None:
+            return
+        state = report_state(body)
+        if state is StoryState.FAILED or (state is StoryState.DONE and not agent.startswith(_NOT_LAST)):
+            session.states[story] = state
+        session.agents[story] = agent
+
+    def end(self, entry: PlacedMessage) -> None:
+        """Nobody works any more on the story of an agent that was destroyed."""
+        agent = text_of_key(entry.read.body.get("agent_name"))
+        self.work.pop(agent, None)
+        for session in self.sessions.values():
+            for story, name in session.agents.items():
+                if name == agent and session.states.get(story) is StoryState.RUNNING:
+                    session.states[story] = StoryState.OPEN
+
+    def finish(self, entry: PlacedMessage) -> None:
+        """A slave reports its batch."""
+        body, session, slave = entry.read.body, self._session(entry), entry.message.sender
+        key = batch_key(body.get("batch_id")) or _batch_of_slave(slave)
+        batch = session.batches.setdefault(key, _Batch(key, [], slave, entry))
+        batch.slave, batch.report = slave, entry
+        for state, name in ((StoryState.DONE, "stories_completed"), (StoryState.FAILED, "stories_failed")):
+            for story in texts_of(body.get(name)):
+                if session.batch_of(story) is None:
+                    batch.stories.append(story)
+                session.states[story] = state
+
+
+_FOLDS: Mapping[str, Callable[[_Fold, PlacedMessage], None]] = {
+    PLAN: _Fold.plan,
+    CORRECTION: _Fold.correct,
+    TASK: _Fold.task,
+    DISPATCH: _Fold.task,
+    REPORT: _Fold.report,
+    BATCH_REPORT: _Fold.finish,
+    DESTROYED: _Fold.end,
+}
+BATCH_FACTS = frozenset(_FOLDS)
+"""Kinds that batches are made of."""
+
+
 def sprint(facts: Iterable[PlacedMessage]) -> Sprint:
-    """Fold the facts of `BATCH_FACTS`, in order; the latest plan of a session wins over earlier ones."""
-    sessions: dict[str, _Session] = {}
-    work: dict[str, tuple[str, str]] = {}
+    """Fold the facts of `BATCH_FACTS`, in order."""
+    fold = _Fold()
     for entry in facts:
-        _FOLDS[entry.read.name](sessions, work, entry)
+        _FOLDS[entry.read.name](fold, entry)
     unfinished: dict[str, tuple[str, ...]] = {}
-    for session in sessions.values():
+    following: dict[str, list[str]] = {}
+    batches: list[Batch] = []
+    done: set[str] = set()
+    for session in fold.sessions.values():
+        done |= {story for story, state in session.states.items() if state is StoryState.DONE}
         for batch in session.batches.values():
+            batches.append(_row(session, batch))
             left = tuple(story for story in batch.stories if session.states.get(story) is not StoryState.DONE)
             if batch.slave and left:
                 unfinished[batch.slave] = unfinished.get(batch.slave, ()) + left
-    return Sprint(
-        batches=tuple(_row(session, batch) for session in sessions.values() for batch in session.batches.values()),
-        work={agent: story for agent, (_, story) in work.items()},
-        unfinished=unfinished,
-        _next=_next(sessions.values()),
-        _done=frozenset(
-            story
-            for session in sessions.values()
-            for story, state in session.states.items()
-            if state is StoryState.DONE
-        ),
-    )
-
-
-def _next(sessions: Iterable[_Session]) -> Mapping[str, list[str]]:
-    """Story -> stories that name it as what they depend on."""
-    found: dict[str, list[str]] = {}
-    for session in sessions:
         for story, needs in session.needs.items():
             for need in needs:
-                found.setdefault(need, []).append(story)
-    return found
-
-
-def _session(sessions: dict[str, _Session], entry: PlacedMessage) -> _Session:
-    name = text_of_key(entry.read.body.get("session_id"))
-    return sessions.setdefault(name, _Session(name))
-
-
-def _plan(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
-    body, session = entry.read.body, _session(sessions, entry)
-    session.plan(planned(body.get("batches")), entry)
-    graph = body.get("dependency_graph")
-    for story, needs in graph.items() if isinstance(graph, Mapping) else ():
-        session.needs[str(story)] = texts_of(needs.get("depends_on") if isinstance(needs, Mapping) else None)
-
-
-def _correct(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
-    _session(sessions, entry).correct(entry.read.body, entry)
-
-
-def _task(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
-    body, session = entry.read.body, _session(sessions, entry)
-    is_dispatch = entry.read.name == DISPATCH
-    story, agent = (
-        text_of_key(body.get("story_key")),
-        dispatched_name(entry.read) if is_dispatch else entry.message.recipients[0],
-    )
-    if not story:
-        return
-    slave = text_of_key(body.get("report_to")) or entry.message.sender
-    batch = session.batch_of(story)
-    if batch is None:
-        key = _batch_of_slave(slave)
-        batch = session.batches.setdefault(key, _Batch(key, [], slave, entry))
-        batch.stories.append(story)
-    batch.slave = batch.slave or slave
-    session.slaves[story] = slave
-    session.states[story], session.agents[story] = StoryState.RUNNING, agent
-    work[agent] = session.name, story
-
-
-def _report(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
-    body, agent = entry.read.body, entry.message.sender
-    name, story = work.pop(agent, ("", ""))
-    story = story or text_of_key(body.get("story_key"))
-    session = sessions.get(name or text_of_key(body.get("session_id")))
-    if session is None or not story or session.batch_of(story) is None:
-        return
-    state = report_state(body)
-    if state is StoryState.FAILED or (state is StoryState.DONE and not agent.startswith(_NOT_LAST)):
-        session.states[story] = state
-    session.agents[story] = agent
+                following.setdefault(need, []).append(story)
+    work = {agent: story for agent, (_, story) in fold.work.items()}
+    return Sprint(tuple(batches), work, unfinished, following, frozenset(done))
 
 
 def report_state(body: Mapping[str, Any]) -> StoryState | None:
     """How the work of one agent on a story ended, by its report; None where it says neither."""
     status = text_of_key(body.get("status")).lower()
     return StoryState.FAILED if status in _BAD else StoryState.DONE if status in _GOOD else None
-
-
-def _end(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
-    """Nobody works any more on the story of an agent that was destroyed."""
-    agent = text_of_key(entry.read.body.get("agent_name"))
-    work.pop(agent, None)
-    for session in sessions.values():
-        for story, name in session.agents.items():
-            if name == agent and session.states.get(story) is StoryState.RUNNING:
-                session.states[story] = StoryState.OPEN
-
-
-def _finish(sessions: dict[str, _Session], work: dict[str, tuple[str, str]], entry: PlacedMessage) -> None:
-    body, session = entry.read.body, _session(sessions, entry)
-    key = batch_key(body.get("batch_id")) or _batch_of_slave(entry.message.sender)
-    batch = session.batches.setdefault(key, _Batch(key, [], entry.message.sender, entry))
-    batch.slave, batch.report = entry.message.sender, entry
-    for state, name in ((StoryState.DONE, "stories_completed"), (StoryState.FAILED, "stories_failed")):
-        for story in texts_of(body.get(name)):
-            if session.batch_of(story) is None:
-                batch.stories.append(story)
-            session.states[story] = state
-
-
-_FOLDS = {
-    PLAN: _plan,
-    CORRECTION: _correct,
-    TASK: _task,
-    DISPATCH: _task,
-    REPORT: _report,
-    BATCH_REPORT: _finish,
-    DESTROYED: _end,
-}
 
 
 def _row(session: _Session, batch: _Batch) -> Batch:

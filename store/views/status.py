@@ -280,29 +280,21 @@ def requests_of_team(
 
 def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
     """One request of the ledger."""
+    names = ("request_id", "answered_by", "reason", "title", "supersedes", "superseded_by")
+    moments = ("asked_at", "answered_at", "seen_at", "due_at", "expires_at", "withdrawn_at")
     return {
-        "request_id": row.request_id,
+        **{name: getattr(row, name) for name in names},
+        **{name: _moment(getattr(row, name)) for name in moments},
         "kind": str(row.kind),
         "from": row.asker,
         "to": row.addressee,
         "message_id": row.question.message_id,
         "state": str(row.state),
-        "asked_at": _moment(row.asked_at),
         "waiting_seconds": round(row.waiting_seconds(now), 3),
-        "answered_at": _moment(row.answered_at),
-        "answered_by": row.answered_by,
-        "reason": row.reason,
         "flags": [str(flag) for flag in row.flags],
         "forged": dict(row.forged),
-        "title": row.title,
         "content": row.question.content,
-        "seen_at": _moment(row.seen_at),
-        "due_at": _moment(row.due_at),
-        "expires_at": _moment(row.expires_at),
-        "withdrawn_at": _moment(row.withdrawn_at),
         "answers": [answer.message_id for answer in row.answers],
-        "supersedes": row.supersedes,
-        "superseded_by": row.superseded_by,
         "cause": cause_of(row),
         "talk": [
             {"by": said.sender, "at": said.created, "content": said.content, "asks": said.sender != row.asker}
@@ -313,27 +305,19 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
 
 def roster_json(view: View) -> dict[str, Any]:
     """`roster`."""
-    return {"agents": [agent_json(row, view.now) for row in view.roster]}
+    return {"agents": [_agent_json(row, view.now) for row in view.roster]}
 
 
-def agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
-    """One agent of the roster."""
-    return {
-        "name": row.name,
-        "role": row.role,
+def _agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
+    names = ("name", "role", "plan_mode_required", "unread", "dropped", "reason", "stranger", "unanswered")
+    return {name: getattr(row, name) for name in names} | {
         "state": str(row.state),
-        "plan_mode_required": row.plan_mode_required,
-        "unread": row.unread,
-        "dropped": row.dropped,
         "oldest_unread_seconds": _seconds(row.oldest_unread, now),
         "last_seen": _moment(row.last_seen),
-        "reason": row.reason,
-        "stranger": row.stranger,
         "addressable": row.is_addressable,
         "looks_like": row.looks_like or None,
         "reported": row.reported or None,
         "reported_at": _moment(row.reported_at),
-        "unanswered": row.unanswered,
         "source": row.source or None,
         "heard_at": _moment(row.heard_at),
         "mode": row.mode or None,
@@ -349,6 +333,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
     this moment.
     """
     snapshot, truth = view.snapshot, assess(view.snapshot, view.now)
+    blocked, team_blocked = blocked_times(view.requests, view.now)
     return {
         "team": snapshot.config.name,
         "location": team.location,
@@ -364,22 +349,11 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "missing": truth.missing,
         "damaged": truth.damaged,
         "lock": asdict(truth.holder) if truth.holder else None,
-        "reasons": reasons_json(truth),
+        "reasons": [asdict(reason) | {"state": str(reason.state)} for reason in truth.reasons],
         "dropped": len(snapshot.dropped),
-        "blocked": blocked_json(view),
+        "blocked": {"team": asdict(team_blocked), "agents": {name: asdict(own) for name, own in blocked.items()}},
         "needs": [need_json(item, view.now) for item in view.attention] if snapshot.is_known else None,
     }
-
-
-def blocked_json(view: View) -> dict[str, Any]:
-    """How long agents waited for a human, by the requests that are known: the team under `team`."""
-    of, team = blocked_times(view.requests, view.now)
-    return {"team": asdict(team), "agents": {name: asdict(blocked) for name, blocked in of.items()}}
-
-
-def reasons_json(truth: StoreStatus) -> list[dict[str, str]]:
-    """Everything that stands between what is shown and the truth, worst first."""
-    return [{"state": str(reason.state), "text": reason.text, "hint": reason.hint} for reason in truth.reasons]
 
 
 def need_json(item: ActionItem, now: datetime) -> dict[str, Any]:

@@ -5,7 +5,7 @@ It is judged by the same views as everything else: what does not count on the sc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -19,51 +19,6 @@ from team_console.store.service.inbox import read_message, readable
 from team_console.store.service.waiting import TICK, Tell, UnavailableStore, until, untold
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import RequestRow, RequestState
-
-
-class RequestFollower:
-    """Looks at one request as often as asked; each look costs what has changed. Use it from one thread at a time."""
-
-    def __init__(self, team: Team, request_id: str, *, me: str) -> None:
-        self._team = team
-        self._request_id = request_id
-        self._me = me
-        self._board = Projection(me)
-
-    def look(self) -> RequestRow:
-        """The request as it stands now.
-
-        Raises:
-            TeamError: `INVALID_REQUEST_ID` when the team knows no such request, `STORE_UNREADABLE` when the queue
-                or the record of the request cannot be read.
-        """
-        snapshot = readable(self._team.snapshot())
-        row = self._row(snapshot, ())
-        if row is None or (row.is_open and row.question not in snapshot.messages):
-            row = self._row(snapshot, self._archived())
-        if row is None:
-            raise self._unknown(snapshot)
-        return row
-
-    def _row(self, snapshot: Snapshot, history: tuple[Message, ...]) -> RequestRow | None:
-        """The row of this id, the own one first where several agents chose the same id."""
-        requests = self._board.requests(snapshot, self._team.clock(), history)
-        rows = [row for row in requests if row.request_id == self._request_id]
-        return min(rows, key=lambda row: row.asker != self._me, default=None)
-
-    def _archived(self) -> tuple[Message, ...]:
-        """What the archives know of the request, newest first; the answer may have gone there between two looks."""
-        messages = self._team.archived(self._request_id)
-        return tuple(sorted(messages, key=lambda message: message.created_at or EARLIEST, reverse=True))
-
-    def _unknown(self, snapshot: Snapshot) -> TeamError:
-        facts = {"request_id": self._request_id}
-        if self._request_id in snapshot.damaged:
-            text = f"the record of request {self._request_id} in the queue is damaged"
-            return TeamError(Code.STORE_UNREADABLE, text, "'team-console check' names file and line.", **facts)
-        hint = "List the requests with: team-console requests"
-        return TeamError(Code.INVALID_REQUEST_ID, f"no request {self._request_id}", hint, **facts)
-
 
 _OPEN = "open"
 _STOP_TICK = 0.5
@@ -110,7 +65,7 @@ def verdict_of(team: Team, request_id: str, *, me: str = "") -> Outcome:
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `STORE_UNREADABLE`.
     """
-    return outcome_of(RequestFollower(team, request_id, me=me).look())
+    return FollowedVerdict(team, request_id, me=me).look()
 
 
 def await_verdict(
@@ -160,7 +115,7 @@ def await_verdict(
 
 
 class FollowedVerdict:
-    """How a request stands, from one look to the next; for one thread at a time.
+    """How a request stands, as often as asked; each look costs what has changed. Use it from one thread at a time.
 
     Args:
         asked: As for `await_verdict`; whoever asked just now knows that there is such a request.
@@ -170,20 +125,40 @@ class FollowedVerdict:
     def __init__(
         self, team: Team, request_id: str, *, me: str = "", asked: Message | None = None, tell: Tell = untold
     ) -> None:
-        self._team, self._asked = team, asked
-        self._follower = RequestFollower(team, request_id, me=me)
+        self._team, self._request_id, self._me, self._asked = team, request_id, me, asked
+        self._projection = Projection(me)
         self._row: RequestRow | None = None
         self._outage = UnavailableStore(tell, known=asked is not None)
 
     def look(self) -> Outcome:
-        """How it stands now; a look costs what has changed.
+        """How it stands now.
 
         Raises:
-            TeamError: `INVALID_REQUEST_ID`, also for what was rewritten since it was asked; `STORE_UNREADABLE`.
+            TeamError: `INVALID_REQUEST_ID` when the team knows no such request, also for what was rewritten since it
+                was asked; `STORE_UNREADABLE` when the queue or the record of the request cannot be read.
         """
-        self._row = self._follower.look()
-        _refuse_other(self._row, self._asked)
-        return outcome_of(self._row)
+        snapshot = readable(self._team.snapshot())
+        row = self._found(snapshot, ())
+        if row is None or (row.is_open and row.question not in snapshot.messages):
+            # The answer may have gone to the archives between two looks; what they know comes newest first.
+            archived = self._team.archived(self._request_id)
+            row = self._found(snapshot, sorted(archived, key=lambda each: each.created_at or EARLIEST, reverse=True))
+        if row is None:
+            facts = {"request_id": self._request_id}
+            if self._request_id in snapshot.damaged:
+                text = f"the record of request {self._request_id} in the queue is damaged"
+                raise TeamError(Code.STORE_UNREADABLE, text, "'team-console check' names file and line.", **facts)
+            hint = "List the requests with: team-console requests"
+            raise TeamError(Code.INVALID_REQUEST_ID, f"no request {self._request_id}", hint, **facts)
+        self._row = row
+        _refuse_other(row, self._asked)
+        return outcome_of(row)
+
+    def _found(self, snapshot: Snapshot, history: Sequence[Message]) -> RequestRow | None:
+        """The row of this id, the own one first where several agents chose the same id."""
+        requests = self._projection.requests(snapshot, self._team.clock(), history)
+        rows = [row for row in requests if row.request_id == self._request_id]
+        return min(rows, key=lambda row: row.asker != self._me, default=None)
 
     def look_again(self) -> Outcome | None:
         """As `look`; None while a store that was read before cannot be.
@@ -207,7 +182,10 @@ class FollowedVerdict:
         """Seconds until it may stand otherwise without a change that is told; None when it cannot."""
         if self._outage.error is not None:
             return TICK
-        return None if self._row is None else _until_expiry(self._team, self._row)
+        if self._row is None or self._row.expires_at is None:
+            return None
+        # A millisecond more than is left: at the very moment the clock may not have come there yet.
+        return max(0.0, (self._row.expires_at - self._team.clock()).total_seconds()) + 0.001
 
 
 def _refuse_other(row: RequestRow, asked: Message | None) -> None:
@@ -257,11 +235,3 @@ def mark_verdict_read(caller: Caller, answer: Message | None) -> None:
     live = (message for message in team.snapshot().messages if message.message_id == answer.message_id)
     if any(message.is_unread_by(caller.actor) for message in live):
         read_message(caller, agent=caller.actor, message_id=answer.message_id)
-
-
-def _until_expiry(team: Team, row: RequestRow) -> float | None:
-    """Seconds until a request ends by itself, None when it does not."""
-    if row.expires_at is None:
-        return None
-    # A millisecond more than is left: at the very moment the clock may not have come there yet.
-    return max(0.0, (row.expires_at - team.clock()).total_seconds()) + 0.001

@@ -9,7 +9,7 @@ from team_console.store.api import AgentClient, Code, Receipt, RequestState, Tea
 from team_console.store.service.caller import Caller
 from team_console.store.service.maintenance import clear
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.verdicts import RequestFollower
+from team_console.store.views.verdicts import FollowedVerdict
 
 from tests.api.conftest import Join
 from tests.conftest import CommandLine
@@ -91,13 +91,13 @@ def test_an_answer_that_came_and_was_archived_between_two_looks_is_seen() -> Non
     team = MemoryTeam(config=TeamConfig(name="sprint-42", lead="ceo"), clock=clock)
     lead, agent = AgentClient(team, "ceo"), AgentClient(team, "task-manager")
     plan = agent.submit_plan(PLAN)
-    follower = RequestFollower(team, plan.request_id, me="task-manager")
+    follower = FollowedVerdict(team, plan.request_id, me="task-manager")
     assert follower.look().is_open
     lead.approve(plan.request_id)
     assert len(agent.receive().messages) == 1
     clock.advance(60)
     assert clear(Caller(team, "ceo"), older_than_days=0).deleted == 2
-    assert follower.look().is_approved
+    assert follower.look().row.is_approved
 
 
 def test_a_shutdown_is_refused_then_agreed_to(join: Join) -> None:

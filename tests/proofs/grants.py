@@ -10,7 +10,7 @@ import random
 from typing import Any
 
 from team_console.store.model.message import Message, new_record
-from team_console.store.protocol.grants import Scope
+from team_console.store.protocol.grants import GrantScope
 
 _WORDS = (
     "npm",
@@ -58,7 +58,7 @@ def outside(number: int, *, seed: int) -> tuple[int, int]:
     """
     chance, wide, missed = random.Random(seed), 0, 0
     for _ in range(number):
-        scope = Scope(chance.choice(_NAMES[:2]), "Bash", chance.choice(_PLACES[:2]), "codex", (_input(chance),))
+        scope = GrantScope(chance.choice(_NAMES[:2]), "Bash", chance.choice(_PLACES[:2]), "codex", (_input(chance),))
         near = (scope.agent, scope.tool, scope.directory, scope.client, dict(scope.inputs[0]))
         parts = (
             chance.choice(_NAMES),

@@ -14,7 +14,8 @@ from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.store.service.maintenance import accept_settings, heal
+from team_console.store.service.maintenance import heal
+from team_console.store.service.signing import accept_settings
 from team_console.store.settings.in_force import loss
 from team_console.store.settings.parsing import SETTINGS_LOST
 from team_console.store.settings.team_config import CONFIG_NAME

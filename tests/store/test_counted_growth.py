@@ -76,8 +76,6 @@ def _exponent(least: int, small: int, large: int) -> float:
 def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
     verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # Every size is worked through in as many slices as long queues are.
-    monkeypatch.setattr(inbox, "LEAST", 10)
     counted = _Counted(monkeypatch)
     found: list[tuple[int, int]] = []
     for number, size in enumerate((_SIZES[0], *_SIZES)):  # the first only loads what is loaded once
@@ -144,13 +142,3 @@ def test_the_work_of_what_once_was_slow_grows_no_faster_than_its_number(
         found.append(counted.work(make(tmp_path / str(number), size))[0])
     least, small, large = found[1:]
     assert math.log((large - least) / (small - least)) / math.log(3) <= 1.2, found
-
-
-def test_many_messages_are_written_in_slices_that_are_each_durable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(inbox, "LEAST", 10)
-    team = open_yaml(tmp_path)
-    put(team, *map(make_message, range(40)))
-    assert len(inbox.receive(Caller(team, "task-manager"), agent="task-manager").messages) == 40
-    assert [len(line.facts["ids"]) for line in team.audit() if line.action == "receive"] == [10, 10, 10, 10]

@@ -10,7 +10,7 @@ import pytest
 from team_console.store.backends.yaml.audit_log import AuditLog, FileReader, Line, Tip
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.model.recorded import RecordedFacts
-from team_console.store.protocol.kinds import KINDS, Family, Kind
+from team_console.store.protocol.kinds import KINDS, Family, MessageKind
 
 from tests.store.yaml_folder import QUEUE, audit_lines, make_message, notices, open_yaml, put, replace_by_rename
 
@@ -181,7 +181,7 @@ def facts_time(facts: RecordedFacts, message_id: str) -> datetime:
     [kind for kind in KINDS.values() if kind.opens or kind.answers or kind.withdraws],
     ids=lambda kind: kind.name,
 )
-def test_every_kind_that_concerns_a_request_is_found_on_the_trail(tmp_path: Path, kind: Kind) -> None:
+def test_every_kind_that_concerns_a_request_is_found_on_the_trail(tmp_path: Path, kind: MessageKind) -> None:
     trail = Trail(tmp_path)
     body = {"request_id": "r1", "approve": True, "question": "Which?", "agent_name": "dev-1", "agent_type": "dev"}
     payload = {"content": f"{kind.name}: {json.dumps({'msg_type': kind.name, **body})}"}

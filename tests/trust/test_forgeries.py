@@ -101,9 +101,9 @@ class Case:
 
     def row(self) -> RequestRow:
         """How the ledger has the request now, archives and all."""
-        from team_console.store.views.verdicts import RequestFollower
+        from team_console.store.views.verdicts import verdict_of
 
-        return RequestFollower(self.team, self.request, me="ceo").look()
+        return verdict_of(self.team, self.request, me="ceo").row
 
     def reopen(self) -> None:
         """Look with fresh eyes, as another process would."""

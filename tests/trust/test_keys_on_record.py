@@ -12,7 +12,7 @@ from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.store.service.maintenance import accept_keys
+from team_console.store.service.signing import accept_keys
 from team_console.store.views.status import view_of_team
 
 from tests.conftest import CommandLine

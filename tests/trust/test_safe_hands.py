@@ -16,8 +16,8 @@ import pytest
 from team_console.console.main import GUARD
 from team_console.store.backends.open import open_team
 from team_console.store.model.clock import from_text, utc_now
+from team_console.store.protocol.titles import message_title
 from team_console.store.views.conversation import find_thread
-from team_console.store.views.titles import message_title
 
 from tests.conftest import ROOT, CommandLine
 from tests.pty import Terminal, console

@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.protocol.kinds import RequestKind
+from team_console.store.model.clock import to_text
+from team_console.store.protocol.judgement import judge
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
+from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.alike import cause_of, decided_before
 from team_console.store.views.blocked import blocked_times
-from team_console.store.views.rows import RequestRow, RequestState
+from team_console.store.views.rows import RequestRow
 
 from tests.conftest import CommandLine
 from tests.proofs.alike import races
@@ -24,23 +27,13 @@ from tests.store.contract import START, make_message
 def asked(number: int, tool: str, given: dict[str, object], *, after: float = 0.0, agent: str = "a1") -> RequestRow:
     """A permission that was approved ten seconds after it was asked."""
     at = START + timedelta(seconds=after or number * 60)
-    payload = {"request_id": f"p-{number}", "tool": tool, "input": given}
-    question = make_message(number, type="permission_request", sender=agent, to="ceo", payload=payload)
-    answer = make_message(number + 1000, type="permission_response", sender="ceo", to=agent)
-    row = RequestRow(
-        f"p-{number}",
-        f"permission:p-{number}",
-        RequestKind.PERMISSION,
-        agent,
-        "ceo",
-        "t",
-        question,
-        RequestState.APPROVED,
-        at,
-        verdict=answer,
-        answered_at=at + timedelta(seconds=10),
-    )
-    return row
+    given_id, later = {"request_id": f"p-{number}"}, at + timedelta(seconds=10)
+    payload = {**given_id, "tool": tool, "input": given}
+    made, said = partial(make_message, number, created=to_text(at)), partial(make_message, number + 1000)
+    question = made(type="permission_request", sender=agent, to="ceo", payload=payload)
+    yes = {**given_id, "approve": True}
+    answer = said(type="permission_response", sender="ceo", to=agent, payload=yes, created=to_text(later))
+    return judge([question, answer], TeamConfig(lead="ceo"), None, at)[question]
 
 
 PAIRS: tuple[Callable[[str], tuple[str, dict[str, object]]], ...] = (

@@ -75,7 +75,7 @@ def test_what_the_trail_has_from_a_desk_is_recorded_and_what_it_lacks_is_unverif
     forged.verdict(approve=True)
     decision = only(ledger_of(forged))
     assert decision.proof is Proof.UNVERIFIED
-    assert "no desk wrote it" in decision.gaps[0]
+    assert "team-console did not write it" in decision.gaps[0]
 
 
 def test_without_a_trail_nothing_is_proved() -> None:

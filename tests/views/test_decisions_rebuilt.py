@@ -13,6 +13,7 @@ from team_console.store.contract.team import Team
 from team_console.store.protocol.verdicts import seen_of
 from team_console.store.service import inbox, requests
 from team_console.store.service.caller import Caller
+from team_console.store.service.questions import live_question
 from team_console.store.views.decisions import Proof, ledger_of_team
 
 from tests.conftest import CommandLine
@@ -60,7 +61,7 @@ def test_it_is_rebuilt_from_archives_and_audit_trail_alone(
         if number == 1:
             requests.reject(ceo, request_id=request_id, reason="Say how")
         else:
-            question = requests.live_question(team.snapshot(), request_id)
+            question = live_question(team.snapshot(), request_id)
             assert question is not None
             seen = seen_of(question, evidence=["a.py: there"])
             requests.approve(ceo, request_id=request_id, note="go", seen=seen)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
-from team_console.store.protocol.client_requests import Excerpt, Permission, permission_of
+from team_console.store.protocol.client_requests import FileExcerpt, Permission, permission_of
 from team_console.store.views.proposals import excerpt_of, proposal_of
 
 TEXT = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c c\n", "d"]), max_size=40).map("".join)
@@ -41,7 +41,7 @@ def test_of_a_long_file_little_is_kept(change: dict[str, Any]) -> None:
     if "content" in given:
         given["content"] = before.replace("line 500\n", "x\n")
     excerpt = excerpt_of(Permission("Edit", given, before=before))
-    assert isinstance(excerpt, Excerpt)
+    assert isinstance(excerpt, FileExcerpt)
     assert excerpt.text == "".join(f"line {number}\n" for number in range(497, 504))
     assert excerpt.hunks == ((497, 7, 497, 7),)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.store.views.titles import structure
+from team_console.store.protocol.titles import structure
 
 
 def test_nested_values_look_like_yaml() -> None:

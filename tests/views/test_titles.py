@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from team_console.store.views.titles import message_title
+from team_console.store.protocol.titles import message_title
 
 from tests.views.chronicle import LEAD, Chronicle
 

@@ -19,7 +19,7 @@ from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, from_record, is_copy
 from team_console.store.model.names import is_name
-from team_console.store.protocol.verdicts import is_human, may_be_verdict
+from team_console.store.protocol.verdicts import may_be_verdict
 from team_console.store.settings.team_config import TeamConfig
 
 _MAX_BYTES = 4 * 1024 * 1024
@@ -165,7 +165,7 @@ def _refuse_verdicts(config: TeamConfig, offered: Iterable[Message]) -> None:
         # guard: drop-takes-no-verdicts
         if may_be_verdict(config, message):
             raise ValueError(f"{message.type} of {message.sender} is a verdict, and drop/ takes none")
-        if config.verdicts == "signed" and is_human(config, message.sender):
+        if config.verdicts == "signed" and config.is_human(message.sender):
             text = f"{message.type} bears the name of {message.sender}, for whom nobody else speaks in this team"
             raise ValueError(f"{text}; write it with team-console send")
 

@@ -21,18 +21,20 @@ GUARDS: Mapping[str, Guard] = {
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),
-    "grant-only-in-its-scope": guard(giving(True), "desk/test_grants.py::test_nothing_outside_the_scope_is_answered"),
+    "grant-only-in-its-scope": guard(
+        giving(True), "service/test_grants.py::test_nothing_outside_the_scope_is_answered"
+    ),
     "grant-contradicts-no-rejection": guard(
-        never, "desk/test_grants.py::test_it_never_starts_against_a_rejection_or_without_an_end"
+        never, "service/test_grants.py::test_it_never_starts_against_a_rejection_or_without_an_end"
     ),
     "grant-written-by-us": guard(
-        giving(True), "desk/test_grants.py::test_a_grant_that_another_program_wrote_gives_nothing"
+        giving(True), "service/test_grants.py::test_a_grant_that_another_program_wrote_gives_nothing"
     ),
     "question-back-decides-nothing": guard(
-        removed, "desk/test_asked_back.py::test_any_request_can_be_asked_about_and_nothing_of_it_answers"
+        removed, "service/test_asked_back.py::test_any_request_can_be_asked_about_and_nothing_of_it_answers"
     ),
     "remark-never-moved-silently": guard(
-        unfiltered, "desk/test_asked_back.py::test_a_remark_whose_line_is_gone_says_so_and_is_never_moved_silently"
+        unfiltered, "service/test_asked_back.py::test_a_remark_whose_line_is_gone_says_so_and_is_never_moved_silently"
     ),
     "transcript-secrets-masked": guard(
         removed, "hook/test_transcript.py::test_an_extract_is_small_safe_and_without_secrets"
@@ -219,7 +221,7 @@ GUARDS: Mapping[str, Guard] = {
         without(0), "views/test_client_requests.py::test_a_message_of_another_kind_never_allows_anything"
     ),
     "expired-request-closed": guard(
-        never, "desk/test_client_requests.py::test_a_request_that_expired_is_withdrawn_by_the_clock_alone"
+        never, "service/test_client_requests.py::test_a_request_that_expired_is_withdrawn_by_the_clock_alone"
     ),
     "forged-verdict": guard(
         giving(""),
@@ -255,7 +257,7 @@ GUARDS: Mapping[str, Guard] = {
         removed, "hook/test_roster.py::test_notes_wait_in_no_inbox_and_stay_as_long_as_they_count"
     ),
     "evidence-in-digest": guard(
-        without_element(2), "desk/test_seen.py::test_everything_shown_is_in_the_digest_and_little_of_it_is_kept"
+        without_element(2), "service/test_seen.py::test_everything_shown_is_in_the_digest_and_little_of_it_is_kept"
     ),
     "hardware-key-touched": guard(
         without(1), "trust/test_hardware_keys.py::test_a_key_that_nobody_touched_signs_nothing"
@@ -313,10 +315,10 @@ GUARDS: Mapping[str, Guard] = {
     "members-under-settings-in-force": guard(
         removed, "settings/test_lost_members.py::test_nobody_changes_members_while_the_settings_are_lost"
     ),
-    "former-version-shown": guard(never, "desk/test_seen.py::test_another_former_version_beside_it_is_refused"),
-    "seen-question": guard(never, "desk/test_requests.py"),
+    "former-version-shown": guard(never, "service/test_seen.py::test_another_former_version_beside_it_is_refused"),
+    "seen-question": guard(never, "service/test_requests.py"),
     "withdrawn-request-refused": guard(
-        removed, "desk/test_client_requests.py::test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved"
+        removed, "service/test_client_requests.py::test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved"
     ),
     "trusted-commands-only": guard(
         never, "settings/test_trust.py::test_settings_that_everybody_can_write_run_no_command"
@@ -344,13 +346,13 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "outage-said-once": guard(
         removed,
-        "desk/test_outages.py::test_a_team_that_is_away_for_more_than_a_moment_is_said_once_and_so_is_its_return",
+        "service/test_outages.py::test_a_team_that_is_away_for_more_than_a_moment_is_said_once_and_so_is_its_return",
     ),
     "uncertain-take-kept": guard(
         removed, "sql/test_outages.py::test_a_wait_finds_out_what_it_took_once_the_server_is_back[after]"
     ),
     "wait-outlasts-outage": guard(
-        without(1), "desk/test_outages.py::test_a_wait_goes_on_for_as_long_as_its_team_is_away_and_then_says_why"
+        without(1), "service/test_outages.py::test_a_wait_goes_on_for_as_long_as_its_team_is_away_and_then_says_why"
     ),
     "signature-names-settings": guard(
         never, "trust/test_forged_around.py::test_a_signature_confirms_the_settings_that_were_looked_at"
@@ -403,9 +405,12 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "answers-put-back": guard(never, "store/test_yaml_recorded.py::test_a_flipped_answer_is_put_back_and_told"),
     "superseding-request-kept": guard(
-        removed, "desk/test_ended_requests.py::test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor"
+        removed,
+        "service/test_ended_requests.py::test_a_superseded_plan_too_young_to_leave_keeps_its_successor",
     ),
-    "leases-bounded": guard(without(2), "desk/test_ended_requests.py::test_a_lease_of_a_clock_that_was_ahead_is_over"),
+    "leases-bounded": guard(
+        without(2), "service/test_ended_requests.py::test_a_lease_of_a_clock_that_was_ahead_is_over"
+    ),
     "dead-receiver-undone": guard(never, "proofs/crash/test_recovery.py::test_undoing_is_on_record_and_told"),
     "recorded-commit-finished": guard(
         giving(False), "proofs/crash/test_recovery.py::test_an_answer_on_record_is_finished_whole"
@@ -453,6 +458,6 @@ GUARDS: Mapping[str, Guard] = {
         giving(3600.0), "store/test_yaml_watch.py::test_lost_events_are_made_up_for_by_looking"
     ),
     "first-answer-wins": guard(
-        giving(None), "desk/test_requests.py::test_the_first_answer_stands_and_the_second_is_told_who_and_when"
+        giving(None), "service/test_requests.py::test_the_first_answer_stands_and_the_second_is_told_who_and_when"
     ),
 }

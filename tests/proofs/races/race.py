@@ -19,6 +19,7 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, SHOWN, Seen, digest_of, seen_of
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
+from team_console.store.service.questions import live_question
 
 from tests.store.contract import FACTORIES, FakeClock
 from tests.store.yaml_folder import meanwhile
@@ -150,7 +151,7 @@ class Races:
 
     def _approve(self, request_id: str, mark: str, moment: str, stack: ExitStack) -> None:
         for look in range(_LOOKS):
-            question = requests.live_question(self._team.snapshot(), request_id)
+            question = live_question(self._team.snapshot(), request_id)
             assert question is not None
             seen = seen_of(question, evidence=["the project folder: a.py is there"])
             if look == 0:

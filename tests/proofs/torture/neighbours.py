@@ -1,4 +1,4 @@
-"""What disturbs the others: an entry twice, work in slices, a watcher of another user, consoles whose line is lost."""
+"""What disturbs the others: an entry twice, much at once, a watcher of another user, consoles whose line is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Condition
-from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 from team_console.store.service.router import deliver
@@ -51,8 +50,7 @@ def copier(job: Job) -> None:
 
 
 def bulk(job: Job) -> None:
-    """Sends to many at once and works much off at once, in slices that are small enough to be many."""
-    inbox.LEAST, inbox.MOST = 3, 10
+    """Sends to many at once and works much off at once."""
     team, chance = job.open(), random.Random(job.seed)
     while True:
 

@@ -12,7 +12,7 @@ from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.grants import Scope
+from team_console.store.protocol.grants import GrantScope
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.grants import recall_grant, start_grant, trial_of
@@ -171,7 +171,7 @@ def test_of_random_requests_none_outside_the_scope_is_covered() -> None:
 
 
 def test_a_scope_says_what_it_allows() -> None:
-    scope = Scope("a1", "Bash", "/srv", "codex", ({"command": "ls"}, {"url": "x"}))
+    scope = GrantScope("a1", "Bash", "/srv", "codex", ({"command": "ls"}, {"url": "x"}))
     assert scope.words == 'a1 may use Bash in /srv: ls; {"url": "x"}'
 
 

@@ -16,8 +16,8 @@ from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.maintenance import clear
 from team_console.store.service.requests import approve, reject, submit_plan
 
-from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
+from tests.service.conftest import SeatOf
 from tests.store.contract import START, FakeClock, config, make_message, put, yaml_factory
 
 PLAN, RESPONSE = "plan_approval_request", "plan_approval_response"
@@ -71,7 +71,7 @@ def test_what_superseded_a_plan_stays_as_long_as_that_plan_does() -> None:
     }
 
 
-def test_a_superseded_plan_that_is_too_young_to_leave_keeps_its_successor() -> None:
+def test_a_superseded_plan_too_young_to_leave_keeps_its_successor() -> None:
     old, new = (stored(f"Q{item}", PLAN, "task-manager", request_id=f"r{item}") for item in (1, 2))
     no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
     assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) >= {

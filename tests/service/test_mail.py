@@ -8,8 +8,8 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import requests, sending
 
-from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
+from tests.service.conftest import SeatOf
 from tests.store.contract import FakeClock, make_message, put
 
 

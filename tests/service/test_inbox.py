@@ -7,8 +7,8 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import from_record
 from team_console.store.service import inbox, sending
 
-from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
+from tests.service.conftest import SeatOf
 from tests.store.contract import FakeClock, put
 
 

@@ -10,7 +10,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller, Receipt
 
-from tests.desk.conftest import SeatOf
+from tests.service.conftest import SeatOf
 
 NAMES = ("task-manager", "file-manager", "knowledge-manager")
 

@@ -7,8 +7,8 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import inbox, requests, sending
 
-from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
+from tests.service.conftest import SeatOf
 from tests.store.contract import FakeClock, make_message
 
 

@@ -12,22 +12,23 @@ from team_console.store.protocol.verdicts import (
     SHOWN_BY,
     Face,
     Seen,
-    Shown,
+    ShownRecord,
     digest_of,
     seen_of,
     shown_in,
 )
 from team_console.store.service import requests
+from team_console.store.service.questions import live_question
 
 from tests.console.test_deciding import rewrite
-from tests.desk.conftest import SeatOf
 from tests.memory_team import MemoryTeam
+from tests.service.conftest import SeatOf
 
 
 def plan(team: MemoryTeam, caller: SeatOf, text: str) -> tuple[str, Message]:
     request_id = requests.submit_plan(caller("task-manager"), content=text).request_id
     assert request_id is not None
-    question = requests.live_question(team.snapshot(), request_id)
+    question = live_question(team.snapshot(), request_id)
     assert question is not None
     return request_id, question
 
@@ -46,7 +47,7 @@ def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, call
 def test_who_says_nothing_of_what_was_seen_leaves_it_unknown(team: MemoryTeam, caller: SeatOf) -> None:
     request_id, question = plan(team, caller, "1. Split")
     receipt = requests.reject(caller("ceo"), request_id=request_id, reason="no", seen=digest_of(question))
-    assert shown_in(receipt.messages[0].payload) == Shown()
+    assert shown_in(receipt.messages[0].payload) == ShownRecord()
 
 
 def test_what_was_named_by_its_id_is_answered_as_it_is_and_says_so(team: MemoryTeam, caller: SeatOf) -> None:
@@ -55,7 +56,7 @@ def test_what_was_named_by_its_id_is_answered_as_it_is_and_says_so(team: MemoryT
     with pytest.raises(ChangedError):
         requests.approve(caller("ceo"), request_id=request_id, seen=Seen(face=Face.PRINTED))
     receipt = requests.approve(caller("ceo"), request_id=request_id, seen=Seen(face=Face.NAMED))
-    assert shown_in(receipt.messages[0].payload) == Shown(by="nothing: it was named by its id")
+    assert shown_in(receipt.messages[0].payload) == ShownRecord(by="nothing: it was named by its id")
 
 
 def test_another_question_is_refused_and_given_back(team: MemoryTeam, caller: SeatOf) -> None:

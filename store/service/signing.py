@@ -1,0 +1,261 @@
+"""Signing: a human's verdict is made without being written, signed outside the lock, and written as it was signed.
+
+So are keys of humans taken on record, and settings confirmed that lost what was in force.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from team_console.store.contract.transaction import Transaction
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import Message, from_record
+from team_console.store.model.recorded import ACCEPT_KEYS
+from team_console.store.protocol import ssh
+from team_console.store.protocol.verdicts import (
+    EVIDENCE,
+    KEYS_NAMESPACE,
+    NAMESPACE,
+    ORDER,
+    REQUEST_DIGEST,
+    SETTINGS_NAMESPACE,
+    SHOWN,
+    SHOWN_BY,
+    SIGNATURE,
+    KeysOfHuman,
+    acceptance_text,
+    confirmation_text,
+    digest_of,
+    fingerprint,
+    keys_of_humans,
+    statement,
+)
+from team_console.store.service.caller import Caller
+from team_console.store.service.writing import sealed
+from team_console.store.settings.settings_file import parse
+from team_console.store.settings.team_config import Human, TeamConfig, key_bytes
+
+_NOWHERE = Path("/nonexistent/messenger-config.yaml")
+"""No key and no place of the queue is looked for while a text is tried."""
+
+
+class Made(Struct, frozen=True):
+    """A verdict as a transaction would write it.
+
+    Attributes:
+        message: The record that says what was decided.
+        question: The request it answers; None for an order that no request asked for.
+    """
+
+    message: Message
+    question: Message | None = None
+
+
+Make = Callable[[Transaction], Made]
+
+
+class _NotWrittenError(Exception):
+    """Ends the transaction in which a verdict was made only to be signed."""
+
+    def __init__(self, made: Made) -> None:
+        super().__init__()
+        self.made = made
+
+
+def signed_record(
+    caller: Caller, make: Make, *, action: str, shown: Mapping[str, Any] = MappingProxyType({})
+) -> Message | None:
+    """Make a verdict without writing it and sign its record; None where the actor's word counts without a signature.
+
+    Args:
+        shown: What the verdict keeps of all that the human was shown, its digest among it.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` for a human without a key, `SIGNATURE_FAILED`, or what `make` raises.
+    """
+    config = caller.team.config()
+    if not config.must_be_signed(caller.actor):
+        return None
+    human = config.human(caller.actor)
+    if not human.keys:
+        text = f"verdicts of this team are signed, and {caller.actor} has no key in its settings"
+        hint = f"Add the line of a file such as ~/.ssh/id_ed25519.pub under humans.{caller.actor}.keys, or set"
+        raise TeamError(Code.NOT_PERMITTED, text, f"{hint} verdicts: open.")
+    config = config if config.team_id else _with_identity(caller)
+    try:
+        with caller.transaction(action) as tx:
+            raise _NotWrittenError(make(tx))
+    except _NotWrittenError as dry_run:
+        made = dry_run.made
+    digest = {} if made.question is None else {REQUEST_DIGEST: digest_of(made.question)}
+    unsigned = _with_payload(made.message, **shown, **digest)
+    caller.tell(f"waiting for your key ({human.name})", ssh.give_up)
+    text = statement(config.team_id, unsigned)
+    signature = ssh.sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)
+    # guard: signing-key-is-the-humans
+    if ssh.read_signature(signature).key not in {key_bytes(key) for key in human.keys}:
+        # It would count as forged: `sign_with` may name the file of any key.
+        text = f"nothing was written: the key that signed is none of humans.{human.name}.keys in the settings"
+        raise TeamError(Code.SIGNATURE_FAILED, text, f"Name the file of one of them in humans.{human.name}.sign_with.")
+    return _with_payload(unsigned, **{SIGNATURE: signature})
+
+
+def put_signed(tx: Transaction, made: Made, signed: Message) -> Message:
+    """Write the signed record in place of the one that was made again; returns it.
+
+    Raises:
+        TeamError: `INVALID_REQUEST_ID` when they do not say the same, because something changed meanwhile.
+    """
+    digest = digest_of(made.question) if made.question is not None else None
+    # guard: changed-while-signed
+    if signed.payload.get(REQUEST_DIGEST) != digest or _said(made.message) != _said(signed):
+        text = "what you decided on changed while it was being signed; nothing was written"
+        raise TeamError(Code.INVALID_REQUEST_ID, text, "Read it again before you answer.")
+    whole = sealed(signed, tx.config.key)
+    tx.replace(made.message, whole)
+    return whole
+
+
+def _with_payload(message: Message, **more: Any) -> Message:
+    return from_record({**message.record, "payload": {**message.payload, **more}})
+
+
+def _said(message: Message) -> tuple[Any, ...]:
+    """What a record says, without what differs each time it is made and what signing adds."""
+    made_anew = {
+        SIGNATURE,
+        REQUEST_DIGEST,
+        SHOWN,
+        EVIDENCE,
+        SHOWN_BY,
+        *(("request_id",) if message.type == ORDER else ()),
+    }
+    payload = {key: value for key, value in message.payload.items() if key not in made_anew}
+    return message.type, message.sender, message.recipients, message.priority, payload
+
+
+def _with_identity(caller: Caller) -> TeamConfig:
+    """The settings with an identity for the team, made now where they have none.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` when it has to be put there by hand.
+    """
+    with caller.transaction("identify") as tx:
+        before = tx.settings()
+        if not tx.config.team_id:
+            team_id = secrets.token_hex(16)
+            after = f"{before.rstrip()}\nteam_id: {team_id}\n".lstrip()
+            if parse(after.encode(), _NOWHERE).team_id != team_id:
+                hint = f"Add this line to the settings: team_id: {team_id}"
+                raise TeamError(Code.NOT_PERMITTED, "the settings give the team no team_id for its verdicts", hint)
+            tx.configure(after)
+            tx.record("identify", team_id=team_id)
+    return caller.team.config()
+
+
+# Keys of humans on record, and settings that are confirmed.
+
+
+def accept_settings(caller: Caller) -> tuple[Problem, ...]:
+    """Confirm settings that lost what was in force: from now on they hold as they are.
+
+    In a team of signed verdicts with a key of the human who confirms: whoever could do it without one could decide
+    anything by settings in which somebody else leads.
+
+    Returns:
+        What was done; nothing when they were in force already.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` to whoever is no human, or has no key, by the settings in force; `SIGNATURE_FAILED`;
+            as for `Team.accept_settings`.
+    """
+    config = caller.team.config()
+    # Whoever wrote settings that ask less of verdicts could else confirm them, too.
+    if config.lost and not config.is_human(caller.actor):
+        text = f"{caller.actor} cannot confirm the settings of team {config.name}"
+        raise TeamError(Code.NOT_PERMITTED, text, f"Ask {config.lead}, who leads it, to look at what they lost.")
+    has_keys = config.verdicts == "signed" and any(human.keys for human in config.humans.values())
+    # guard: settings-confirmed-by-key
+    signed = _confirmed(caller, config) if config.lost and has_keys else {}
+    done = caller.team.accept_settings(actor=caller.actor, wait=caller.wait, signed=signed)
+    return (done,) if done is not None else ()
+
+
+def _confirmed(caller: Caller, config: TeamConfig) -> dict[str, Any]:
+    """What the audit trail keeps of a human's signature of the settings that are there now."""
+    human = config.human(caller.actor)
+    if not human.keys:
+        text = f"verdicts of team {config.name} are signed, and {caller.actor} has no key in the settings in force"
+        hint = "Whoever has one confirms them, or puts those in force back with: team-console check --heal"
+        raise TeamError(Code.NOT_PERMITTED, text, hint)
+    text = confirmation_text(config.team_id, human.name, config.unconfirmed)
+    by, signature = _signed(text, human, SETTINGS_NAMESPACE, on_terminal=caller.on_terminal)
+    facts = {"human": human.name, "team_id": config.team_id, "sha256": config.unconfirmed}
+    return {**facts, "by": by, "signature": signature}
+
+
+def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = False) -> tuple[str, str]:
+    """The key of the human, a line, that signed the text, and the signature.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`, also when another key signed.
+    """
+    signature = ssh.sign(text, human, namespace=namespace, on_terminal=on_terminal)
+    signer = ssh.read_signature(signature).key
+    # guard: key-added-by-known-key
+    by = next((key for key in human.keys if key_bytes(key) == signer), None)
+    if by is None:
+        words = f"the key that signed is none of {human.name}'s that count here"
+        raise TeamError(Code.SIGNATURE_FAILED, words, "Load one that does with ssh-add, and repeat it.")
+    return by, signature
+
+
+def accept_keys(caller: Caller) -> tuple[Problem, ...]:
+    """Take on record the keys of humans in the settings that the audit trail does not know.
+
+    Signed with a key that is on record, where the settings still have one; else it stays among the findings.
+
+    Returns:
+        What was done, for each human.
+
+    Raises:
+        TeamError: `NOT_PERMITTED` to whoever is neither that human nor the lead; `SIGNATURE_FAILED`; the store's own.
+    """
+    config, snapshot = caller.team.config(), caller.team.snapshot()
+    waiting = [keys for keys in keys_of_humans(config, snapshot.recorded) if keys.unknown]
+    for keys in waiting:
+        _refuse_others(config, caller.actor, keys.human.name)
+    taken = [_accepted(config, keys) for keys in waiting]
+    done: list[Problem] = []
+    for facts in taken:
+        with caller.transaction(ACCEPT_KEYS) as tx:
+            tx.record(ACCEPT_KEYS, **facts)
+        how = "signed with a key known before" if facts["signature"] else "without a signature of a key known before"
+        text = f"on record for {facts['human']}, {how}: {', '.join(facts['keys'])}"
+        done.append(Problem("KEYS_ACCEPTED", "notice", f"humans.{facts['human']}.keys", text))
+    return tuple(done)
+
+
+def _refuse_others(config: TeamConfig, actor: str, human: str) -> None:
+    # Who put a key there could else also take it on record, unsigned when the known keys are gone from the settings.
+    # guard: key-added-by-human-or-lead
+    if actor not in (human, config.lead):
+        text = f"{actor} cannot take a key of {human} on record"
+        raise TeamError(Code.NOT_PERMITTED, text, f"Ask {human} to do it with a key that is on record.")
+
+
+def _accepted(config: TeamConfig, keys: KeysOfHuman) -> dict[str, Any]:
+    """The facts of the line that takes them on record."""
+    names = [fingerprint(key) for key in keys.unknown]
+    facts: dict[str, Any] = {"human": keys.human.name, "keys": names, "by": "", "signature": ""}
+    if not keys.known:
+        return facts
+    text = acceptance_text(config.team_id, keys.human.name, names)
+    by, signature = _signed(text, replace(keys.human, keys=keys.known), KEYS_NAMESPACE)
+    return {**facts, "by": by, "signature": signature}
