@@ -103,6 +103,14 @@ def test_what_is_in_brackets_gets_ids_too_and_a_damaged_entry_stays(tmp_path: Pa
     assert "DAMAGED_ENTRY" in _codes(team)
 
 
+def test_where_it_cannot_be_written_so_the_first_of_an_id_counts_and_the_others_are_told(tmp_path: Path) -> None:
+    entries = "".join(f"{{id: X1, type: t, from: a, to: b, x: {number}}}, " for number in range(3))
+    (tmp_path / QUEUE).write_text(f"messages: [{entries} {{id: N, type: t, from: a, to: b, x: *nobody}}]\n")
+    snapshot = open_yaml(tmp_path).snapshot()
+    assert [message.payload["x"] for message in snapshot.messages] == [0]
+    assert [problem.code for problem in snapshot.problems] == ["DAMAGED_ENTRY"] * 3
+
+
 def test_what_was_read_of_several_is_healed_from_the_ledger(tmp_path: Path) -> None:
     (tmp_path / QUEUE).write_bytes(queue_of(_said("a"), _said("b"), _said("c", OTHER)))
     heal(Caller(open_yaml(tmp_path), "ceo"))

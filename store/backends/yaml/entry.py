@@ -95,6 +95,8 @@ class _Composer:
             raise
         except Exception as error:
             raise self._explained(error) from None
+        if isinstance(event, yaml.ScalarEvent):  # as nearly all are
+            return event
         if isinstance(event, yaml.CollectionStartEvent):
             self._level += 1
             if self._level > self._limit:

@@ -202,6 +202,22 @@ class QueueText:
         counts = Counter(message.message_id for message in self._messages)
         if len(counts) == len(self._messages):
             return self
+        try:
+            return self._made_unique(counts)
+        except TextError:  # one that is damaged stands in the way: the later ones are as damaged as it is
+            seen: set[str] = set()
+            entries = [self._first_of_id(entry, seen) for entry in self.entries]
+            return QueueText(self.head, entries, self.tail, self.style, odd=self.odd, data=self.data())
+
+    @staticmethod
+    def _first_of_id(entry: Entry, seen: set[str]) -> Entry:
+        if entry.message is None or entry.message.message_id not in seen:
+            seen.update([entry.message.message_id] if entry.message is not None else ())
+            return entry
+        text = f"another message has the id {entry.message.message_id}"
+        return Entry(entry.raw, TextError(text, 1, hint="Give it an id of its own."))
+
+    def _made_unique(self, counts: Mapping[str, int]) -> QueueText:
         text = self.edit() if self.odd else self
         kept: list[Entry] = []
         places: dict[tuple[str, str], int] = {}

@@ -32,10 +32,6 @@ def _look_for(text: QueueText, messages: Sequence[Message]) -> None:
         assert found is not None
         assert found.message_id == message.message_id
     assert text.message("MSG-20990101-notthere") is None
-    unique = text.with_unique_ids()
-    ids = [message.message_id for message in unique.messages()]
-    assert len(set(ids)) == len(ids)
-    assert unique.data() == text.data()
 
 
 def change(text: QueueText) -> None:
@@ -49,6 +45,10 @@ def change(text: QueueText) -> None:
         priority="low",
         payload={"content": 'two "lines"\nof it\'s {text}'},
     )
+    unique = text.with_unique_ids()
+    ids = [message.message_id for message in unique.messages()]
+    assert unique.data() == text.data()
+    assert len(set(ids)) == len(ids)
     before = text.entries
     first = next((index for index, entry in enumerate(before) if entry.message is not None), None)
     changes = {}
