@@ -52,11 +52,8 @@ class Place:
         """What is there now."""
         if self.file is not None:
             return self.file.read_bytes() if self.file.exists() else None
-        with closing(self.open()) as team, team._reading() as (connection, _):  # type: ignore[attr-defined]
-            from team_console.store.backends.sql.settings import stored_settings
-
-            text = stored_settings(connection)
-        return None if text is None else text.encode()
+        rows = execute(self.location, "SELECT value FROM team_console_config WHERE key = 'settings'")
+        return str(rows[0][0]).encode() if rows else None
 
     def lose(self, text: bytes | None) -> None:
         """Put `text` there, None for nothing."""
