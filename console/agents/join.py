@@ -633,6 +633,10 @@ class Running(Struct, frozen=True):
         return ", ".join(word for word in (self.client, self.name, self.folder, self.doing, self.session) if word)
 
 
+_CODEX_NOTES = (
+    "a session of Codex reads its hooks when it starts: one that runs joins by 'codex resume'",
+    "Codex asks at the first prompt whether it may run these hooks: 'Trust all and continue'",
+)
 _RECENT = 3_600.0
 """Seconds after its last row from which on a session of Codex does not count as one that runs."""
 
@@ -684,7 +688,8 @@ def join_all(caller: Caller, sessions: Sequence[Running], chosen: Collection[str
         _write(steps)
     what = {True: "joins", False: "is left out"}
     notes = [f"{one.told}: {what[one.session in chosen]}" for one in sessions]
-    notes.append("those that run have joined in about 3 seconds, each with a name of its own that its title shows")
+    notes.append("Claude Code has joined in about 3 seconds, each session by a name of its own that its title shows")
+    notes += _CODEX_NOTES if any(one.client == codex.CLIENT for one in sessions) else ()
     notes.append("every session that starts from now on joins, too; 'team-console leave --all' takes this out")
     return Joined("join", EACH, False, tuple(change for change, _ in steps), tuple(notes), write)
 
@@ -859,7 +864,7 @@ def _notes(client: Client, scope: Scope, name: str, changes: Sequence[FileChange
     if all(change.word == "unchanged" for change in changes):
         return [f"{name} has joined from here before; nothing changes"]
     notes = []
-    if client in (Client.CLAUDE, Client.CODEX):
+    if client is Client.CLAUDE:
         running = "sessions that run act as this member in about 3 seconds, and all that start from now on"
         notes.append(f"{running}; only the MCP server needs a new session")
     if client is Client.CLAUDE and scope is Scope.PROJECT:
@@ -867,7 +872,7 @@ def _notes(client: Client, scope: Scope, name: str, changes: Sequence[FileChange
     if client is Client.CLAUDE and scope is Scope.LOCAL:
         notes.append(".mcp.json names this machine's paths and is the project's: keep it out of a shared repository")
     if client is Client.CODEX:
-        notes.append("Codex asks at the next prompt whether it may run these hooks: 'Trust all and continue'")
+        notes += _CODEX_NOTES
     if client is not Client.SHELL and find_spec("mcp") is None:
         notes.append("the MCP server needs one more package: pip install 'team-console[mcp]'")
     return notes

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-CLAUDE_VERSION = "2.1.331"
-CODEX_VERSION = "0.169.0"
+CLAUDE_VERSION = os.environ.get("TESTED_CLAUDE_VERSION", "2.1.331")
+CODEX_VERSION = os.environ.get("TESTED_CODEX_VERSION", "0.169.0")
+"""The pinned versions, unless the environment names others: `TESTED_CLAUDE_VERSION=2.1.340 make clients`."""
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 """What the packages' names call the machines that the clients are built for."""
 
