@@ -32,7 +32,7 @@ from team_console.widgets.bars import Notice, NoticeKind, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form import Stopped
 from team_console.widgets.signs import REQUESTS
-from team_console.widgets.text import Line, clock_time, pad, span
+from team_console.widgets.text import Line, cell_len, clock_time, pad, span
 from textual.content import Content
 from textual.widget import Widget
 
@@ -396,7 +396,13 @@ def with_fate(document: Document, fate: str) -> Document:
 
 
 def set_title(widget: Widget, title: str, subtitle: str = "", quiet: str = "") -> None:
-    """Write into the row above `widget`, plain text only; nothing is repainted when it stands there already."""
+    """Write into the row above `widget`, plain text only; nothing is repainted when it stands there already.
+
+    Args:
+        quiet: An arrow and where it leads; the arrow alone where the words have no room.
+    """
+    if cell_len(f"{title}   {subtitle}   {quiet}") > widget.outer_size.width - 3 - 3 * bool(subtitle):
+        quiet = quiet[:1]
     if getattr(widget, "_written", None) == (title, subtitle, quiet):
         return
     widget._written = (title, subtitle, quiet)  # type: ignore[attr-defined]

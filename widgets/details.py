@@ -914,7 +914,7 @@ def _more(row: RequestRow, now: datetime, item: ActionItem | None) -> tuple[Fact
         Fact("id", ((safe_line(row.request_id, 200), "muted"),)),
     ]
     if item is not None and item.why:
-        facts.append(Fact("why it is here", ((safe_line(item.why, 300), "muted"),)))
+        facts.append(Fact("why here", ((safe_line(item.why, 300), "muted"),)))
     return tuple(facts)
 
 

@@ -377,7 +377,7 @@ def _plain_document(row: ActionItem) -> Document:
         title=sign.word.capitalize(),
         blocks=(
             Fact("about", ((safe_line(row.who, 200), "strong"),)),
-            Fact("why it is here", ((safe_line(row.why, 300), "muted"),)),
+            Fact("why here", ((safe_line(row.why, 300), "muted"),)),
             Lines((((safe_line(row.title, 2000), ""),),)),
         ),
         source=row.title,

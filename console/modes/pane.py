@@ -744,9 +744,10 @@ class Pane(Container, Generic[RowT]):
             widget.styles.height = share if moved and not is_wide and not is_inside else None
 
     def on_resize(self) -> None:
-        """The divider lies otherwise where lists stand above what is read."""
-        if self.is_complete and self.shelf.divider:
+        """Titles that fit, and the divider where it belongs: lists may stand above what is read now."""
+        if self.is_complete:
             self.lay_out()
+            self._show_titles()
 
     # The filter.
 
