@@ -187,7 +187,7 @@ _KEYS = {
     **{"slash": "/", "colon": ":", "question_mark": "?", "asterisk": "*", "escape": "esc", "shift+tab": "⇧tab"},
     **{"left_square_bracket": "[", "right_square_bracket": "]", "vertical_line": "|"},
     **{"down": "↓", "up": "↑", "pagedown": "PgDn", "pageup": "PgUp", "right": "→", "left": "←", "f1": "F1", "f2": "F2"},
-    **{"full_stop": ".", "semicolon": ";", "less_than_sign": "<", "greater_than_sign": ">"},
+    **{"full_stop": ".", "semicolon": ";", "comma": ",", "less_than_sign": "<", "greater_than_sign": ">"},
 }
 
 
@@ -316,6 +316,12 @@ CONSOLE_ACTIONS: tuple[Action, ...] = (
         keys=("f2",),
         label="theme…",
         help="Choose a theme; each shows while the cursor is on it.",
+    ),
+    _console(
+        id="settings",
+        keys=("comma",),
+        label="settings…",
+        help="Change theme, rows, grace and notices; each holds at once and stands in config.toml.",
     ),
     _console(
         id="teams",

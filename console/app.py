@@ -22,7 +22,7 @@ from team_console.console.keys import KeyQueue, configure_grace
 from team_console.console.leaving import keep_drafts, run_to_the_end
 from team_console.console.main import MainScreen
 from team_console.console.notices import Notifier
-from team_console.console.preferences import load
+from team_console.console.preferences import Preferences, load
 from team_console.console.reader import Feed, Pace, ReadResult
 from team_console.console.textual_fixes import write_to_terminal
 from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours, preferred_theme
@@ -161,6 +161,14 @@ class ConsoleApp(ContainedApp[int]):
             self.register_theme(theme)
         self.stylesheet = PatientStylesheet(variables=self.theme_variables)
         self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
+
+    def take_preferences(self, preferences: Preferences) -> None:
+        """Make what the human chose hold from now on."""
+        if preferences.theme != self.preferences.theme:
+            self.theme = first_theme(self.console.color_system, preferred_theme(preferences.theme))
+        self.preferences = preferences
+        configure_grace(preferences.grace_seconds)
+        self._notifier.take_notices(preferences.notices)
 
     def action_command_palette(self) -> None:
         """Everything by its name."""

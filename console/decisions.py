@@ -390,6 +390,9 @@ class Workspace(Protocol):
     def app(self) -> App[Any]:
         """The running application."""
 
+    def take_preferences(self, preferences: Preferences) -> None:
+        """Make what the human chose hold from now on."""
+
     def action_perform(self, name: str) -> None:
         """Do an action of the registry, or the human's own command `own:NUMBER`."""
 

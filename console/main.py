@@ -189,6 +189,9 @@ class Seat(Protocol):
     def redraw(self) -> None:
         """Draw every cell anew, and look again."""
 
+    def take_preferences(self, preferences: Preferences) -> None:
+        """Make what the human chose hold from now on."""
+
     def report(self, error: BaseException) -> None:
         """Take an exception nobody expected."""
 
@@ -307,6 +310,14 @@ class MainScreen(Screen[None]):
             self.pane.set_filter(self._place.filter)
         if not self.read_only:
             self.call_after_refresh(self.background.tell_left_behind)
+
+    def take_preferences(self, preferences: Preferences) -> None:
+        """Make what the human chose hold from now on."""
+        self.preferences = self.shelf.preferences = preferences
+        for pane in self._panes.values():
+            if pane.is_complete:
+                pane.take_preferences()
+        self._seat.take_preferences(preferences)
 
     @property
     def place(self) -> Place:

@@ -182,6 +182,10 @@ class Notifier:
         self._news = News()
         self._shown: dict[str, str] = {}
 
+    def take_notices(self, notices: Notices) -> None:
+        """Tell as the user wants it from now on."""
+        self._notices = notices
+
     def take(self, view: View | None, team: str) -> None:
         """See what waits now: title, status and task bar follow at once."""
         if view is None or not self._is_on:

@@ -45,7 +45,7 @@ class Notices(Struct, frozen=True):
     read_only: bool = False
 
 
-_NOTICE_FLAGS = ("title", "status", "progress", "bell", "desktop", "read_only")
+NOTICE_FLAGS = ("title", "status", "progress", "bell", "desktop", "read_only")
 
 
 OUTPUTS = ("pager", "toast", "terminal", "none")
@@ -401,7 +401,7 @@ class _Reader:
             return None
         taken: dict[str, Any] = {}
         for name, item in value.items():
-            if name in _NOTICE_FLAGS:
+            if name in NOTICE_FLAGS:
                 right: Any = self._truth(item, "notices", name)
             elif name == "command":
                 right = self._texts(item, name, "is a list of a program and its arguments", 'Such as ["notify-send"].')
@@ -466,39 +466,41 @@ def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) ->
 def _lines(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     theme = preferences.theme
     yield (
-        f"theme = {_text(theme)}"
+        f"theme = {text_of(theme)}"
         if theme
         else '# theme = "dark"    # light, contrast, terminal; else that of last time'
     )
-    yield f"density = {_text(preferences.density)}    # compact or roomy"
-    yield f"motion = {_truth(preferences.motion)}"
-    yield f"remember = {_truth(preferences.remember)}    # go back to the place and filter of last time"
+    yield f"density = {text_of(preferences.density)}    # compact or roomy"
+    yield f"motion = {text_of(preferences.motion)}"
+    yield f"remember = {text_of(preferences.remember)}    # go back to the place and filter of last time"
     grace = preferences.grace_seconds
     yield f"grace_seconds = {grace:g}" if grace is not None else "# grace_seconds = 5    # 0 writes at once"
     yield from ("", "[notices]    # of new decisions")
     notices = preferences.notices
-    for name in _NOTICE_FLAGS:
-        yield f"{name} = {_truth(getattr(notices, name))}"
-    yield f"command = {_texts(notices.command)}"
-    yield f"quiet = {_texts(notices.quiet)}"
+    for name in NOTICE_FLAGS:
+        yield f"{name} = {text_of(getattr(notices, name))}"
+    yield f"command = {text_of(notices.command)}"
+    yield f"quiet = {text_of(notices.quiet)}"
     yield from ("", "[columns]")
     for mode, columns in COLUMNS.items():
         chosen = preferences.columns.get(mode)
-        yield f"{mode} = {_texts(chosen)}" if chosen is not None else f"# {mode} = {_texts(columns)}"
+        yield f"{mode} = {text_of(chosen)}" if chosen is not None else f"# {mode} = {text_of(columns)}"
     yield from ("", "[sort]")
     for mode, sorts in SORTS.items():
         chosen_sort = preferences.sort.get(mode)
         yield (
-            f"{mode} = {_text(chosen_sort)}" if chosen_sort else f"# {mode} = {_text(sorts[0])}    # {', '.join(sorts)}"
+            f"{mode} = {text_of(chosen_sort)}"
+            if chosen_sort
+            else f"# {mode} = {text_of(sorts[0])}    # {', '.join(sorts)}"
         )
     yield from ("", "[filters]    # a query under a name: /@late then asks for it")
-    yield from [f"{name} = {_text(query)}" for name, query in preferences.filters.items()] or (
+    yield from [f"{name} = {text_of(query)}" for name, query in preferences.filters.items()] or (
         '# late = "is:open is:late -from:architect"',
     )
     yield from ("", "# A command of your own on a key; {id} {agent} {file} {text} become quoted words of the shell.")
     for command in preferences.commands:
         yield "[[commands]]"
-        yield from (f"{name} = {_text(getattr(command, name))}" for name in OwnCommand.__struct_fields__)
+        yield from (f"{name} = {text_of(getattr(command, name))}" for name in OwnCommand.__struct_fields__)
     if not preferences.commands:
         yield from (
             "# [[commands]]",
@@ -509,16 +511,9 @@ def _lines(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> 
     yield from ("", "[keys]")
     for name, keys in actions.items():
         own = preferences.keys.get(name)
-        yield f"{name} = {_texts(own)}" if own else f"# {name} = {_texts(keys)}"
+        yield f"{name} = {text_of(own)}" if own else f"# {name} = {text_of(keys)}"
 
 
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _texts(values: tuple[str, ...]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"
+def text_of(value: Any) -> str:
+    """A value as TOML writes it: text, a truth, a number, or a list of texts."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

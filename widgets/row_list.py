@@ -167,7 +167,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         super().__init__(id=id)
         self.key_of, self._draw, self._matter, self._is_new = key, draw, matter, is_new
         self._row_lines, self._roomy, self._markable, self._headings = lines, roomy, markable, headings
-        self._clock, self._now, self._hidden = clock, datetime.now(UTC), frozenset[str]()
+        self._clock, self._now, self._hidden, self._is_roomy = clock, datetime.now(UTC), frozenset[str](), True
         self.rows: tuple[RowT, ...] = ()
         self.cursor_key: str | None = None
         self.marks: frozenset[str] = frozenset()
@@ -237,7 +237,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def set_look(self, hidden: frozenset[str], *, roomy: bool) -> None:
         """Leave columns out; without `roomy` rows have one line however high the list is."""
-        self._hidden, self._roomy = hidden, self._roomy if roomy else 0
+        self._hidden, self._is_roomy = hidden, roomy
+        self._fit_lines()
         self.refresh()
 
     def set_hits(self, words: tuple[str, ...]) -> None:
@@ -352,11 +353,15 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
 
     def on_resize(self, event: Resize) -> None:
         """Keep the cursor in sight at another size; two lines a row wherever they have room."""
-        room = room_of(self)
-        if self._roomy:
-            self.set_lines(2 if room.height >= self._roomy and room.width >= _LEAST_WIDTH else 1)
+        self._fit_lines()
         self._resize_virtual()
         self._show_cursor()
+
+    def _fit_lines(self) -> None:
+        room = room_of(self)
+        if self._roomy and room.height > 0:
+            has_room = room.height >= self._roomy and room.width >= _LEAST_WIDTH
+            self.set_lines(2 if self._is_roomy and has_room else 1)
 
     def render_line(self, y: int) -> Strip:
         """One line of the row that is there, the gutter included."""

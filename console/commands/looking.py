@@ -236,6 +236,13 @@ def theme(workspace: Workspace, subject: Subject) -> None:
     workspace.app.push_screen(ThemeList())
 
 
+def settings(workspace: Workspace, subject: Subject) -> None:
+    """Change settings, which hold at once."""
+    from team_console.console.config_screen import ConfigScreen
+
+    workspace.app.push_screen(ConfigScreen(workspace.preferences, workspace.take_preferences))
+
+
 def teams(workspace: Workspace, subject: Subject) -> None:
     """Show all teams, and go to the one that is chosen."""
     from team_console.console.teams_screen import TeamsScreen
@@ -277,6 +284,7 @@ MOVING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
     "redraw": redraw,
     "theme": theme,
     "teams": teams,
+    "settings": settings,
     "suspend": suspend,
     "quit": leave,
     "other_view": other_view,

@@ -246,6 +246,10 @@ class Pane(Container, Generic[RowT]):
 
     def on_mount(self) -> None:
         """Columns and lines of rows as the user wants them."""
+        self.take_preferences()
+
+    def take_preferences(self) -> None:
+        """Columns and lines of rows as the user wants them now."""
         chosen = self.shelf.preferences
         self.rows.set_look(chosen.hidden(str(self.MODE)), roomy=chosen.density == "roomy")
 
