@@ -23,7 +23,7 @@ from team_console.console.cli.reference import (
     setting_rows,
 )
 from team_console.console.cli.registry import VERBS
-from team_console.console.cli.schemas import SCHEMAS
+from team_console.console.cli.results import RESULTS, schema_of
 from team_console.console.mcp.agent import ActingAgent
 from team_console.console.mcp.server import make_server
 from team_console.store.protocol.kinds import KINDS, MessageKind
@@ -137,8 +137,8 @@ _PULSES = (
 def schemas() -> str:
     """What every verb prints with --json, field by field."""
     parts = []
-    for name, schema in SCHEMAS.items():
-        rows = list(_fields(schema))
+    for name in RESULTS:
+        rows = list(_fields(schema_of(name)))
         body = _table(("Field", "Value", "Means"), rows) if rows else "One value for each line; see the guide.\n"
         parts.append(f"## {name}\n\n{body}")
     return "\n".join(parts)

@@ -1,1 +1,1 @@
-"""The command line: one verb per module, nothing imported before a verb needs it."""
+"""The command line: a module for each group of verbs, imported when one of them is used."""

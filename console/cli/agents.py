@@ -1,4 +1,4 @@
-"""Verbs by which real agents join: `join`, `leave`, `instructions`, `hook`, `mcp`."""
+"""Verbs that connect agents: `join`, `leave`, `instructions`, `hook`, `mcp`, `sendmessage`, `route`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from team_console.console.cli.call import Call, json_documents, read
 from team_console.console.cli.output import is_terminal
 from team_console.console.cli.printing import ASK_HELP, finish_joined, parse_rules, refuse_password
 from team_console.console.cli.registry import arg, flag, verb
+from team_console.console.cli.results import JoiningJson
 from team_console.store.backends.locations import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
-from team_console.store.model.safe import safe_line, safe_text
+from team_console.store.model.safe import safe_text
 from team_console.store.service.inbox import refuse_unknown_reader
 from team_console.store.service.sendmessage import read_form, submit
 from team_console.store.settings.parsing import ROLES
@@ -58,7 +59,7 @@ def do_join(call: Call) -> int:
 
     With --all sessions of Claude Code and Codex join, each by a name of its own: those that run and are chosen,
     without a restart, and every one that starts from now on; 'team-console leave --all' takes it out."""
-    from team_console.console.agents.join import Client, Scope, join
+    from team_console.console.agents.join import Client, Scope, join  # 30 ms: difflib, and what clients write
 
     options = call.options
     refuse_password(call)
@@ -87,14 +88,13 @@ def _join_all(call: Call, *, write: bool) -> int:
     Raises:
         TeamError: `USAGE` for a session that does not run; as for `join_all`.
     """
-    from team_console.console.agents.join import join_all, running_sessions
+    from team_console.console.agents.join import join_all, running_sessions  # 30 ms: difflib, and what clients write
 
     sessions = running_sessions()
     known = [one.session for one in sessions]
     chosen = call.options.session
-    if chosen is None and sessions and write and not call.out.as_json and is_terminal(sys.stdin):
-        for number, one in enumerate(sessions, 1):
-            call.out.say(safe_line(f"{number}  {one.told}"))
+    if chosen is None and sessions and write and not call.as_json and is_terminal(sys.stdin):
+        call.say(*(f"{number}  {one.told}" for number, one in enumerate(sessions, 1)))
         words = input("which of them join? numbers, or Enter for all: ").replace(",", " ").split()
         chosen = [known[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(known) else word for word in words]
     chosen = chosen or known
@@ -107,13 +107,13 @@ def _join_all(call: Call, *, write: bool) -> int:
 
 def _plugin(call: Call) -> int:
     """The command line alone, so that it can be run; it writes nothing, so the member must be one already."""
-    from team_console.console.agents.join import plugin_folder
+    from team_console.console.agents.join import plugin_folder  # 30 ms: difflib, and what clients write
 
     if call.options.client != "claude":
         raise TeamError(Code.USAGE, "--plugin is for claude", "Leave it out.")
     identity = f"TEAM_CONSOLE_AS={shlex.quote(call.options.name)} TEAM_CONSOLE_TEAM={shlex.quote(call.team.location)}"
     line = f"{identity} claude --plugin-dir {shlex.quote(str(plugin_folder()))}"
-    call.show({"success": True, "action": "join", "command": line}, line)
+    call.show(JoiningJson(success=True, action="join", command=line), line)
     return 0
 
 
@@ -129,7 +129,7 @@ def _plugin(call: Call) -> int:
 def do_leave(call: Call) -> int:
     """Take out what 'team-console join NAME' put into the settings of clients, in the project and in your own, and
     the member if a join added it. What others put there stays as it is; messages and archives stay, too."""
-    from team_console.console.agents.join import leave
+    from team_console.console.agents.join import leave  # 30 ms: difflib, and what clients write
 
     options = call.options
     write = not (options.show or options.read_only)
@@ -200,7 +200,7 @@ def do_mcp(call: Call) -> int:
     except ModuleNotFoundError as error:
         hint = "Install it with: pip install 'team-console[mcp]'"
         raise TeamError(Code.USAGE, f"the MCP server needs the package {error.name}", hint) from error
-    from team_console.console.mcp.server import serve
+    from team_console.console.mcp.server import serve  # 500 ms: the SDK
 
     return serve(name, call.options.team)
 
@@ -254,7 +254,7 @@ def _submit(call: Call, document: Any) -> dict[str, Any]:
 def do_route(call: Call) -> int:
     """Reads {"ACTION": ...} or invoke_command("route-inter-agent-messages", {"ACTION": ...}). ACTION is
     poll, deliver, deliver_all, send, clear or clear_old. The answer is always JSON."""
-    from team_console.store.service.orchestrator import read_document, route
+    from team_console.store.service.orchestrator import read_document, route  # 20 ms: asyncio, of its router
 
     call.out.as_json = True
     try:

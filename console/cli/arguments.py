@@ -119,7 +119,7 @@ EVERYWHERE = (
     arg("--as", "who acts (or TEAM_CONSOLE_AS; else the team's lead)", dest="actor", metavar="NAME", source="agents"),
     flag("--json", "print one JSON object", dest="as_json"),
     flag("--read-only", "lock, create and write nothing"),
-    flag("--version", "print the version and leave"),
+    flag("--version", "print the version and exit"),
 )
 """The flags that every verb takes."""
 REQUEST = arg("request", "the request id", metavar="REQUEST", source="requests")

@@ -30,7 +30,7 @@ def run(call: Call) -> int:
             return 0
 
     feed = EarlyFeed(call.team, call.actor)
-    from team_console.console.app import run_console
+    from team_console.console.app import run_console  # 300 ms: Textual, while the feed reads
 
     return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, feed=feed)
 
@@ -64,6 +64,6 @@ def pick(nothing_found: TeamError) -> str | None:
     locations = [*find_teams(here), *(seen.location for seen in other_teams(here))]
     if not locations:
         raise nothing_found
-    from team_console.console.screens import pick_team
+    from team_console.console.screens import pick_team  # 300 ms: Textual
 
     return pick_team(locations)

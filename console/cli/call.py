@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,10 +22,8 @@ from team_console.store.service.caller import Caller
 if TYPE_CHECKING:
     from team_console.console.cli.output import Output
     from team_console.store.contract.team import Snapshot, Team
-    from team_console.store.model.errors import Problem
     from team_console.store.service.caller import Caller, Receipt
     from team_console.store.settings.team_config import TeamConfig
-    from team_console.store.views.rows import View
 
 
 LOCK_WAIT = 10.0
@@ -132,8 +129,8 @@ class Call:
         on_terminal = is_terminal(sys.stdin) or is_terminal(sys.stdout)
         # guard: decider-is-named
         if self.given_actor is None and not on_terminal:
-            text = "this is not a terminal, so it must be said who decides"
-            raise TeamError(Code.ACTOR_UNNAMED, text, "Say who decides with --as NAME, or with TEAM_CONSOLE_AS.")
+            text = "this is not a terminal: say who decides"
+            raise TeamError(Code.ACTOR_UNNAMED, text, "Give --as NAME, or set TEAM_CONSOLE_AS.")
         return replace(self.caller, on_terminal=on_terminal)
 
     def snapshot(self) -> Snapshot:
@@ -146,37 +143,6 @@ class Call:
         if not snapshot.is_known:
             raise unreadable(snapshot, self.team.location)
         return snapshot
-
-    def view(self) -> View:
-        """Everything views know about the team now, for the actor.
-
-        Raises:
-            TeamError: `STORE_UNREADABLE`.
-        """
-        from team_console.store.views.status import view_of_team
-
-        snapshot = self.snapshot()
-        return view_of_team(self.team, snapshot, me=self.looker(snapshot))
-
-    def doubts(self, snapshot: Snapshot, problems: Sequence[Problem] = ()) -> list[str]:
-        """Say why what is listed may not be all: lost, damaged, or of a team whose settings are gone (D16).
-
-        Args:
-            problems: What else kept the list from being whole.
-        """
-        from team_console.store.views.status import assess
-
-        reasons = assess(snapshot, self.team.clock()).doubts
-        sentences = [problem.sentence for problem in problems] + [reason.sentence for reason in reasons]
-        return list(dict.fromkeys(sentences))
-
-    def print_list(self, listed: Mapping[str, Any], snapshot: Snapshot, problems: Sequence[Problem] = ()) -> None:
-        """Print a list as JSON, with `doubt`: why it may not be all, or null."""
-        self.json({**listed, "doubt": " ".join(self.doubts(snapshot, problems)) or None})
-
-    def tell_doubt(self, snapshot: Snapshot) -> None:
-        """Warn that what was listed may not be all."""
-        self.warn(self.doubts(snapshot))
 
     def tell_stranger(self, snapshot: Snapshot | None = None) -> None:
         """Warn that whoever acts or looks is nobody of the team, as after a slip in `--as`.
@@ -228,7 +194,7 @@ def _bound() -> str | None:
 
 def unreadable(snapshot: Snapshot, location: str) -> TeamError:
     """The error for a queue that is there and cannot be read, or is gone: never shown as empty (decision D16)."""
-    from team_console.store.views.status import assess
+    from team_console.store.views.status import assess  # 10 ms: views, which only this error needs
 
     truth = assess(snapshot, snapshot.taken_at)
     why = truth.reasons[0]
@@ -329,29 +295,6 @@ def _text(data: bytes, what: str, place: str) -> str:
             f"{what}: byte {error.start} of {place} is not UTF-8",
             "Convert it first, for example with iconv -t UTF-8.",
         ) from None
-
-
-# Looks at a team long enough to tell a lock that blocks from one that is only being used.
-
-_PAUSE = 0.05
-
-
-def watched(team: Team) -> Snapshot:
-    """The team as it is now. A lock that is held is watched for a second, to tell one that blocks from a write.
-
-    What counts is the moment of the last look, not now: a look on a busy machine is old when it is there.
-    """
-    from team_console.store.views.status import LONG_WRITE, is_in_the_way
-
-    snapshot = team.snapshot()
-    first, until = snapshot.holder, time.monotonic() + 2 * LONG_WRITE
-    while (holder := snapshot.holder) is not None and first is not None and time.monotonic() < until:
-        is_same = (holder.pid, holder.since) == (first.pid, first.since)
-        if not is_same or is_in_the_way(holder, snapshot.taken_at):
-            break
-        time.sleep(_PAUSE)
-        snapshot = team.snapshot()
-    return snapshot
 
 
 # Words for names that nobody has and kinds that are none: a slip of the keyboard must not look like an empty list.

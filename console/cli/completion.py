@@ -12,6 +12,7 @@ from itertools import chain, pairwise
 
 from team_console.console.cli.arguments import parser_for, split
 from team_console.console.cli.call import Call
+from team_console.console.cli.printing import view_now
 from team_console.console.cli.reference import TOPICS
 from team_console.console.cli.registry import BY_NAME, VERBS
 from team_console.store.model.names import ALL, is_name
@@ -114,7 +115,7 @@ def _listed(call: Call, source: str) -> Iterator[tuple[str, str]]:
         case "kinds":
             yield from ((kind, "") for kind in dict.fromkeys((*KINDS, *call.team.config().kinds)))
         case "requests":
-            yield from ((row.request_id, row.title) for row in call.view().requests if row.is_open)
+            yield from ((row.request_id, row.title) for row in view_now(call).requests if row.is_open)
         case "messages":
             messages = call.snapshot().messages
             yield from ((message.message_id, message.summary) for message in messages if message.status != "read")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from team_console.console.cli.arguments import REQUEST
 from team_console.console.cli.call import Call, content, file_text
-from team_console.console.cli.printing import describe, whole_content
+from team_console.console.cli.printing import describe, print_list, whole_content
 from team_console.console.cli.registry import arg, flag, verb
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 EXIT_STATUSES = """
-It leaves with 0 for yes or an answer, 10 for no, 11 while nothing was said, and 12
+The exit status is 0 for yes or an answer, 10 for no, 11 while there is no answer, and 12
 when the request was withdrawn, timed out, or a later one took its place."""
 
 
@@ -345,8 +345,8 @@ def _listed(text: str) -> list[dict[str, Any]]:
 
 @verb(REQUEST, *WAIT, more=EXIT_STATUSES)
 def do_verdict(call: Call) -> int:
-    """Say how one request stands, at once or with --wait as soon as it is decided. What is printed for --as
-    NAME, whom the answer is to, is marked as read."""
+    """Show how one request stands, at once or with --wait as soon as it is decided. An answer to --as NAME is
+    marked as read when it is printed."""
     from team_console.console.cli.waits import look_or_wait  # asyncio: 20 ms, which handing in a plan has no use for
 
     return look_or_wait(call, call.options.request)
@@ -557,7 +557,7 @@ def _age(given: str | None) -> timedelta | None:
     arg("id", "the id of the grant", nargs="?", metavar="ID"),
 )
 def do_grants(call: Call) -> int:
-    """List the grants; recall one."""
+    """List the grants, or recall one."""
     options = call.options
     if (options.what is None) is not (options.id is None):
         raise TeamError(Code.USAGE, "recall needs the id of a grant", "team-console grants recall ID")
@@ -573,7 +573,7 @@ def do_grants(call: Call) -> int:
         state = one.over or f"until {ends or f'{uses} uses'}"
         lines.append(f"{grant.message_id}  {state}, used {one.used}: {scope.words}")
     if call.as_json:
-        call.print_list({"grants": listed}, snapshot)
+        print_list(call, {"grants": listed}, snapshot)
     else:
         call.say(*lines or ("no grants",))
     return 0
@@ -585,12 +585,12 @@ def do_grants(call: Call) -> int:
 @verb(
     REQUEST,
     arg("--option", "what is chosen; repeat it", action="append", default=[], metavar="[HEADER=]LABEL"),
-    arg("--text", "own words in place of it", action="append", default=[], metavar="[HEADER=]WORDS"),
+    arg("--text", "your own words instead of an option", action="append", default=[], metavar="[HEADER=]WORDS"),
     arg("--content", "words to the asker; - reads standard input", metavar="C|-"),
     SEEN,
 )
 def do_answer(call: Call) -> int:
-    """Answer an open question: choose its options by label or number, or use own words. Of several questions each
+    """Answer an open question: choose its options by label or number, or use your own words. Of several questions each
     is named by its header or its number: --option DB=PostgreSQL --option 2=A --text 3='neither of them'.
     A clarification or an escalation is answered in words, with --content; so is what was asked back about a
     request of one's own."""
@@ -658,8 +658,8 @@ class Asked(Struct, frozen=True):
     arg("--timeout", "wait this long for each answer (with --all: 15)", type=float, metavar="SECONDS"),
 )
 def do_shutdown(call: Call) -> int:
-    """Ask agents to stop. An agent agrees or refuses with a reason; nothing is ended by force. --all asks every
-    listening member in turn (temps and slaves first), waits for each answer and leaves with 1 unless all agreed."""
+    """Ask agents to stop. An agent agrees, or refuses with a reason; none is ended by force. --all asks every
+    listening member in turn (temps and slaves first), waits for each answer and exits with 1 unless all agreed."""
     options = call.options
     if bool(options.agents) == options.everyone:
         raise TeamError(Code.USAGE, "name the agents to ask, or give --all", "team-console shutdown AGENT...")

@@ -1,4 +1,4 @@
-"""Verbs of the router and its failure desk: `deliver`, `failures`, `retry`, `redirect`, `discard`, `clear`."""
+"""Verbs of the router: `deliver`, `failures`, `retry`, `redirect`, `discard`, `recall`, `clear`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.call import Call, split_names
 from team_console.console.cli.output import is_terminal
-from team_console.console.cli.printing import age_since, print_table
+from team_console.console.cli.printing import age_since, print_rows
 from team_console.console.cli.registry import Arg, Command, arg, flag, verb
+from team_console.console.cli.results import ClearedJson, FailureJson
 from team_console.console.cli.talk import confirmed, delivery
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
@@ -39,7 +40,7 @@ def do_deliver(call: Call) -> int:
     Any number of routers may run: each message goes out once. A command is the exception: when a router is
     killed while one runs, nobody knows what it did, and the record comes again once its time limit is over,
     with the same message_id and a higher 'attempts'."""
-    from team_console.store.service.router import deliver
+    from team_console.store.service.router import deliver  # 20 ms: asyncio
 
     options = call.options
     if options.timeout is not None and not 0 < options.timeout < 86_400:
@@ -79,7 +80,7 @@ def _end_like_interrupted() -> None:
 
 def _loop(call: Call) -> int:
 
-    from team_console.store.service.router import deliver_loop
+    from team_console.store.service.router import deliver_loop  # 20 ms: asyncio
 
     stop = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -157,20 +158,14 @@ def do_failures(call: Call) -> int:
     messages = [message for message in snapshot.messages if message.status in words or _is_put_off(message)]
     messages = [message for message in messages if not (call.options.failed and _is_put_off(message))]
     messages.sort(key=lambda entry: (entry.status not in _TROUBLED[:2], entry.order[1]))
-    if call.as_json:
-        failures = [as_json(message) for message in messages]
-        call.print_list({"failures": failures, "count": len(failures)}, snapshot)
-    elif not messages:
-        call.say("no failed deliveries")
-    else:
-        heads = ("STATE", "TRIES", "NEXT TRY", "TO", "FROM", "TYPE", "AGE", "MESSAGE", "LAST ERROR")
-        print_table(call, heads, [_cells(message, snapshot.taken_at) for message in messages])
-    call.tell_doubt(snapshot)
-    call.tell_stranger(snapshot)
+    listed = {"failures": [as_json(message) for message in messages], "count": len(messages)}
+    heads = "STATE  TRIES  NEXT TRY  TO  FROM  TYPE  AGE  MESSAGE  LAST ERROR"
+    rows = [_cells(message, snapshot.taken_at) for message in messages]
+    print_rows(call, listed, snapshot, heads, rows, "no failed deliveries")
     return 0
 
 
-def as_json(message: Message) -> dict[str, Any]:
+def as_json(message: Message) -> FailureJson:
     """One row of the failure desk."""
     following, end = next_attempt(message), expires_at(message)
     return {
@@ -297,7 +292,7 @@ def _clear_show(call: Call, cleared: Cleared, *, dry_run: bool) -> int:
     return 0
 
 
-def _clear_as_json(cleared: Cleared, dry_run: bool) -> dict[str, Any]:
+def _clear_as_json(cleared: Cleared, dry_run: bool) -> ClearedJson:
 
     return {
         "success": True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -9,23 +10,27 @@ from typing import TYPE_CHECKING, Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 from team_console.console.cli.arguments import REQUEST, agent
-from team_console.console.cli.call import Call, unheard_agent, unheard_kind, watched
+from team_console.console.cli.call import Call, unheard_agent, unheard_kind
 from team_console.console.cli.printing import (
     age,
     age_since,
     changes,
+    doubts,
     findings_of,
     payload_lines,
     place_of,
     print_csv,
+    print_list,
+    print_rows,
     print_table,
     summary_line,
+    view_now,
     whole_content,
     width,
 )
 from team_console.console.cli.registry import arg, flag, verb
 from team_console.console.preferences import load
-from team_console.store.contract.team import KEPT_PRIVATE, Snapshot
+from team_console.store.contract.team import KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
@@ -62,12 +67,14 @@ from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, Vie
 from team_console.store.views.search import moment_of, parse_query, request_found, wanted
 from team_console.store.views.status import (
     ARCHIVED,
+    LONG_WRITE,
     State,
     StoreStatus,
     assess,
     check_json,
     finding_json,
     holder_words,
+    is_in_the_way,
     request_json,
     requests_of_team,
     roster_json,
@@ -86,6 +93,27 @@ FIND = arg(
     metavar="QUERY",
 )
 """The language of `store.views.search`."""
+
+
+# Looks at a team long enough to tell a lock that blocks from one that is only being used.
+
+_PAUSE = 0.05
+
+
+def watched(team: Team) -> Snapshot:
+    """The team as it is now. A lock that is held is watched for a second, to tell one that blocks from a write.
+
+    What counts is the moment of the last look, not now: a look on a busy machine is old when it is there.
+    """
+    snapshot = team.snapshot()
+    first, until = snapshot.holder, time.monotonic() + 2 * LONG_WRITE
+    while (holder := snapshot.holder) is not None and first is not None and time.monotonic() < until:
+        is_same = (holder.pid, holder.since) == (first.pid, first.since)
+        if not is_same or is_in_the_way(holder, snapshot.taken_at):
+            break
+        time.sleep(_PAUSE)
+        snapshot = team.snapshot()
+    return snapshot
 
 
 @verb(
@@ -127,7 +155,7 @@ def do_show(call: Call) -> int:
     else:
         _show(call, thread, view)
     call.warn([problem.message for problem in snapshot.problems if problem.code == KEPT_PRIVATE])
-    call.tell_doubt(snapshot)
+    call.warn(doubts(call, snapshot))
     return 0
 
 
@@ -186,12 +214,10 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     _show_deliveries(call, thread)
     others = [message for message in thread.messages if message is not thread.message]
     if others:
-        call.say()
-        call.say("thread, the oldest first", style="bold")
+        call.say("", "thread, the oldest first", style="bold")
     _show_all(call, others, view, words)
     if thread.doubles:
-        call.say()
-        call.say("other messages with the same id", style="bold")
+        call.say("", "other messages with the same id", style="bold")
     _show_all(call, thread.doubles, view, {})
 
 
@@ -216,7 +242,7 @@ def _show_versions(call: Call, thread: Thread, view: View) -> None:
     if not versions:
         return
     call.say()
-    heads = ("REQUEST", "KIND", "STATE", "WAITED", "WHAT")
+    heads = "REQUEST  KIND  STATE  WAITED  WHAT"
     print_table(call, heads, [_version_cells(row, view) for row in versions])
 
 
@@ -228,12 +254,9 @@ def _version_cells(row: RequestRow, view: View) -> tuple[str, ...]:
 
 def _show_remarks(call: Call, thread: Thread, view: View) -> None:
     """What was said to lines of earlier versions, and where those lines are now."""
-    found = _placed(call, thread, view)
-    if found:
-        call.say()
-        call.say("remarks on lines, and where they are in this version", style="bold")
-    for one in found:
-        call.say(f"{one.words}: «{one.remark.quote}»: {one.remark.text}")
+    if found := _placed(call, thread, view):
+        call.say("", "remarks on lines, and where they are in this version", style="bold")
+        call.say(*(f"{one.words}: «{one.remark.quote}»: {one.remark.text}" for one in found))
 
 
 def _before(thread: Thread, view: View) -> list[RequestRow]:
@@ -245,9 +268,8 @@ def _show_before(call: Call, thread: Thread, view: View) -> None:
     """What was decided on the same thing before, with its words."""
     rows = _before(thread, view)
     if rows:
-        call.say()
-        call.say("decided on the same before", style="bold")
-        print_table(call, ("REQUEST", "STATE", "AGO", "WHAT"), [_before_cells(row, view) for row in rows])
+        call.say("", "decided on the same before", style="bold")
+        print_table(call, "REQUEST  STATE  AGO  WHAT", [_before_cells(row, view) for row in rows])
 
 
 def _before_cells(row: RequestRow, view: View) -> tuple[str, ...]:
@@ -270,7 +292,7 @@ def _show_deliveries(call: Call, thread: Thread) -> None:
     if len(deliveries) == 1 and not (deliveries[0].tries or deliveries[0].error or deliveries[0].at):
         return
     call.say()
-    heads = ("RECIPIENT", "STATUS", "AT", "TRIES", "NEXT TRY", "ID", "ERROR")
+    heads = "RECIPIENT  STATUS  AT  TRIES  NEXT TRY  ID  ERROR"
     print_table(call, heads, [_delivery_cells(delivery) for delivery in deliveries])
 
 
@@ -289,8 +311,8 @@ def _delivery_cells(delivery: Delivery) -> tuple[str, ...]:
 )
 def do_evidence(call: Call) -> int:
     """Print what a human signed for a request: the statement, its signature, the keys that may sign it, and the
-    command by which anybody checks it with the ssh-keygen of OpenSSH alone. Leaves with 1 unless the verdict
-    that stands is signed and fits."""
+    command by which anybody checks it with the ssh-keygen of OpenSSH alone. Exits with 1 unless the verdict
+    that counts has a valid signature."""
     config = call.team.config()
     row = verdict_of(call.team, call.options.request, me=call.actor).row
     shown = proofs(row, config, call.team.snapshot().recorded)
@@ -302,7 +324,7 @@ def do_evidence(call: Call) -> int:
         call.json({**facts, "proven": is_proven, "evidence": [proof.as_json() for proof in shown]})
         return int(not is_proven)
     if not shown:
-        call.say(f"no human has said anything to {row.request_id}")
+        call.say(f"no human has answered {row.request_id}")
     for proof in shown:
         _evidence_show(call, proof)
     return int(not is_proven)
@@ -356,15 +378,10 @@ def do_requests(call: Call) -> int:
     if options.find is not None:
         query = parse_query(options.find, now=now, saved=load({}).preferences.filters)
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
-    if call.as_json:
-        call.print_list({"requests": [request_json(row, now) for row in rows]}, snapshot)
-    elif not rows:
-        call.say("no open requests" if options.only_open else "no requests")
-    else:
-        heads = ("STATE", "KIND", "WAITED", "FROM", "TO", "REQUEST", "WHAT")
-        print_table(call, heads, [_cells(row, now) for row in rows])
-    call.tell_doubt(snapshot)
-    call.tell_stranger(snapshot)
+    listed = {"requests": [request_json(row, now) for row in rows]}
+    nothing = "no open requests" if options.only_open else "no requests"
+    heads = "STATE  KIND  WAITED  FROM  TO  REQUEST  WHAT"
+    print_rows(call, listed, snapshot, heads, [_cells(row, now) for row in rows], nothing)
     return 0
 
 
@@ -407,7 +424,7 @@ def do_decisions(call: Call) -> int:
     if options.by is not None:
         ledger = replace(ledger, decisions=tuple(item for item in ledger.decisions if item.by == options.by))
     if call.as_json:
-        call.print_list(ledger_json(ledger), snapshot, ledger.problems)
+        print_list(call, ledger_json(ledger), snapshot, ledger.problems)
         return 0
     if options.md:
         call.write("\n".join(markdown(ledger, call.team.config().name)))
@@ -416,7 +433,7 @@ def do_decisions(call: Call) -> int:
         print_csv(call, DECISION_FIELDS, map(decision_row, ledger.decisions))
     elif ledger.decisions:
         call.tell_zone()
-        heads = ("AT", "VERDICT", "BY", "KIND", "AFTER", "PROOF", "REQUEST", "WHAT")
+        heads = "AT  VERDICT  BY  KIND  AFTER  PROOF  REQUEST  WHAT"
         print_table(call, heads, [_decisions_cells(decision) for decision in ledger.decisions])
     else:
         call.say("no decisions")
@@ -442,22 +459,14 @@ def do_roster(call: Call) -> int:
         receipt = send_roster(call.caller)
         told = ", ".join(message.recipients[0] for message in receipt.messages)
         return call.finish(receipt, [f"the complete roster went to {told}"])
-    view = call.view()
-    if call.as_json:
-        call.print_list(roster_json(view), view.snapshot)
-    elif not view.roster:
-        call.say("no agents: the settings name none, and none has written yet")
-    else:
-        print_roster(call, view)
-    call.tell_doubt(view.snapshot)
-    call.tell_stranger(view.snapshot)
+    view = view_now(call)
+    rows = [_roster_cells(row, view) for row in view.roster]
+    nothing = "no agents: the settings name none, and none has written yet"
+    print_rows(call, roster_json(view), view.snapshot, _ROSTER, rows, nothing)
     return 0
 
 
-def print_roster(call: Call, view: View) -> None:
-    """The roster as a table."""
-    heads = ("AGENT", "ROLE", "STATE", "UNREAD", "OLDEST", "SEEN", "NOTE")
-    print_table(call, heads, [_roster_cells(row, view) for row in view.roster])
+_ROSTER = "AGENT  ROLE  STATE  UNREAD  OLDEST  SEEN  NOTE"
 
 
 def _roster_cells(row: RosterRow, view: View) -> tuple[str, ...]:
@@ -490,7 +499,7 @@ _COLOURS = {State.OK: "green", State.EMPTY: "green", State.LOCKED: "yellow"}
 
 @verb()
 def do_status(call: Call) -> int:
-    """Show the condition of the team, what needs you, its agents and its problems. Leaves with 4 when the queue
+    """Show the condition of the team, what needs you, its agents and its problems. Exits with 4 when the queue
     cannot be read, so that a script never takes a broken team for a quiet one."""
     snapshot = watched(call.team)
     view = view_of_team(call.team, snapshot, me=call.looker(snapshot), lists=False)
@@ -524,7 +533,7 @@ def _status_show(call: Call, snapshot: Snapshot, view: View) -> None:
     _show_needs(call, view, truth)
     if view.roster:
         say()
-        print_roster(call, view)
+        print_table(call, _ROSTER, [_roster_cells(row, view) for row in view.roster])
     if view.findings:
         errors = sum(finding.severity == "error" for finding in view.findings)
         say("", f"{findings_of(len(view.findings), errors)}; team-console check lists them")
@@ -545,7 +554,7 @@ def _show_needs(call: Call, view: View, truth: StoreStatus) -> None:
         return
     number = len(view.attention)
     call.say(f"{counted(number, 'thing')} {'needs' if number == 1 else 'need'} {view.me}", style="bold")
-    print_table(call, ("WHAT", "WHO", "AGE", "ABOUT"), [_status_cells(item, view) for item in view.attention[:_ROWS]])
+    print_table(call, "WHAT  WHO  AGE  ABOUT", [_status_cells(item, view) for item in view.attention[:_ROWS]])
     if len(view.attention) > _ROWS:
         call.say(f"and {len(view.attention) - _ROWS} more")
 
@@ -573,25 +582,17 @@ def do_inbox(call: Call) -> int:
     if call.agent is None:
         raise TeamError(Code.USAGE, "whose inbox? no agent is named", "team-console inbox NAME")
     agent = check_name(call.agent, field="NAME")
-    view = call.view()
+    view = view_now(call)
     _refuse_stranger(call, view, agent)
     messages = [inbox for inbox in view.inboxes.get(agent, ()) if not call.options.unread or inbox.is_unread_by(agent)]
     if call.options.unanswered:
         messages = list(view.unanswered.get(agent, ()))
-    _inbox_show(call, agent, messages, view)
-    call.tell_doubt(view.snapshot)
+    records = [dict(message.record) for message in marked(call.team, messages)]
+    listed = {"agent": agent, "messages": records, "count": len(records)}
+    heads = "STATUS  PRIORITY  AGE  FROM  TYPE  ID  SUMMARY"
+    rows = [_inbox_cells(message, agent, view) for message in messages]
+    print_rows(call, listed, view.snapshot, heads, rows, _nothing(call, agent))
     return 0
-
-
-def _inbox_show(call: Call, agent: str, messages: list[Message], view: View) -> None:
-    if call.as_json:
-        records = [dict(message.record) for message in marked(call.team, messages)]
-        call.print_list({"agent": agent, "messages": records, "count": len(records)}, view.snapshot)
-    elif not messages:
-        call.say(_nothing(call, agent))
-    else:
-        heads = ("STATUS", "PRIORITY", "AGE", "FROM", "TYPE", "ID", "SUMMARY")
-        print_table(call, heads, [_inbox_cells(message, agent, view) for message in messages])
 
 
 def _nothing(call: Call, agent: str) -> str:
@@ -651,7 +652,7 @@ def do_history(call: Call) -> int:
     snapshot = call.snapshot()
     messages, problems = history(call.team, snapshot.messages, query)
     if form == "json":
-        call.print_list(history_json(messages), snapshot, problems)
+        print_list(call, history_json(messages), snapshot, problems)
     elif form == "csv":
         print_csv(call, CSV_FIELDS, map(csv_row, messages))
     else:
@@ -659,7 +660,7 @@ def do_history(call: Call) -> int:
     call.warn([problem.sentence for problem in problems])
     if not messages and not problems:
         _tell_slips(call, snapshot)
-    call.tell_doubt(snapshot)
+    call.warn(doubts(call, snapshot))
     return 0
 
 
@@ -691,13 +692,13 @@ def _print_log(call: Call, messages: Sequence[Message]) -> None:
     )
 )
 def do_digest(call: Call) -> int:
-    """Tell what happened since a moment, from records alone: what was asked, decided (and by whom), withdrawn,
+    """Show what happened since a time, from the records alone: what was asked, decided (and by whom), withdrawn,
     answered elsewhere, done, failed and written, who stopped or refused to, and what waits now. Times are local."""
     since = moment_of(call.options.since, call.team.clock(), named="--since")
     snapshot = call.snapshot()
     found = digest_of_team(call.team, view_of_team(call.team, snapshot, me=call.looker(snapshot)), since)
     if call.as_json:
-        call.print_list(digest_json(found), snapshot)
+        print_list(call, digest_json(found), snapshot)
         return 0
     call.say(f"since {found.since.astimezone():%Y-%m-%d %H:%M}: {counted(len(found.happenings), 'thing')} happened")
     for group in DigestGroup:
@@ -710,14 +711,14 @@ def do_digest(call: Call) -> int:
     if found.waiting:
         call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
     call.say(f"not known: {'; '.join(found.unknown)}")
-    call.tell_doubt(snapshot)
+    call.warn(doubts(call, snapshot))
     return 0
 
 
 # `watch`: one line per change, until interrupted.
 
 
-@verb(arg("--for", "leave after this long", dest="seconds", type=float, metavar="SECONDS"))
+@verb(arg("--for", "stop after this long", dest="seconds", type=float, metavar="SECONDS"))
 def do_watch(call: Call) -> int:
     """Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written."""
     seconds = call.options.seconds
@@ -775,7 +776,7 @@ _CHECK_COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
     )
 )
 def do_check(call: Call) -> int:
-    """List what departs from the protocols or is damaged; leaves with 1 when any of it is an error."""
+    """List damage, and what breaks the rules of the protocols; exits with 1 if any of it is an error."""
     from team_console.console.agents.join import gate_problems  # 20 ms, and only here
 
     healed = _repaired(call)
@@ -787,7 +788,7 @@ def do_check(call: Call) -> int:
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)
     if call.as_json:
-        call.print_list({**check_json(view), "healed": [finding_json(item) for item in healed]}, snapshot)
+        print_list(call, {**check_json(view), "healed": [finding_json(item) for item in healed]}, snapshot)
         return int(errors > 0)
     if healed:
         call.say(*(each.message for each in healed))

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from team_console import __version__
 from team_console.console.cli.arguments import find_verb, overview, parser_for, split
+from team_console.console.cli.call import Call
 from team_console.console.cli.output import Output, OutputLost
+from team_console.console.faults import log, place_of
 from team_console.store.model.errors import Code, TeamError
 
 _INTERRUPTED = 130
@@ -54,8 +56,6 @@ def run(argv: Sequence[str]) -> int:
 def _dispatch(argv: Sequence[str], out: Output) -> int:
     if list(argv) == ["--version"]:  # asked for by scripts that look whether we are there
         return _say_version(out)
-    from team_console.console.cli.call import Call
-
     _refuse_broken_text(argv)
     name, rest = split(argv)
     if name is None and {"-h", "--help"} & {*_options(rest)}:
@@ -68,7 +68,7 @@ def _dispatch(argv: Sequence[str], out: Output) -> int:
     call = Call(options, out)
     try:
         if verb is None:
-            from team_console.console.cli.bare import run as open_console
+            from team_console.console.cli.bare import run as open_console  # 10 ms: what reads ahead of the screen
 
             return open_console(call)
         return verb.command.run(call) or 0
@@ -99,8 +99,6 @@ def _refuse_broken_text(argv: Sequence[str]) -> None:
 
 def _unexpected(error: Exception, out: Output) -> int:
     """Log a defect of ours and say so in one line; its own words may quote a message, so they are not printed."""
-    from team_console.console.faults import log, place_of
-
     if os.environ.get("TEAM_CONSOLE_DEBUG"):
         traceback.print_exc(file=sys.stderr)
     out.broken(f"{type(error).__name__} at {place_of(error)}", log(error, where="the command line"))

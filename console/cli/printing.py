@@ -19,8 +19,8 @@ from team_console.store.attachments import attached_content
 from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.clock import from_text, to_text
-from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
+from team_console.store.model.errors import Code, Problem, TeamError
+from team_console.store.model.message import TRUST, Message
 from team_console.store.model.names import ALL, USER, check_name, nearest, refuse_case_twin
 from team_console.store.model.safe import counted, fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import answers_of, permission_of
@@ -28,18 +28,19 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
 from team_console.store.protocol.remarks import remarks_in
 from team_console.store.protocol.titles import said_in, structure, text_at
-from team_console.store.protocol.verdicts import EVIDENCE, REQUEST_DIGEST, SHOWN_BY, SIGNATURE
+from team_console.store.protocol.verdicts import EVIDENCE, MEANINGS, REQUEST_DIGEST, SHOWN_BY, SIGNATURE, TrustMark
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.protocol.why import WHY, why_in
 from team_console.store.settings.parsing import ROLES, rule_trouble
 from team_console.store.settings.team_config import Agent
 from team_console.store.views.history import csv_text
 from team_console.store.views.proposals import proposal_of, suggestion_words
-from team_console.store.views.status import State, assess
+from team_console.store.views.rows import View
+from team_console.store.views.status import State, assess, view_of_team
 
 if TYPE_CHECKING:
     from team_console.console.agents.join import Joined
-    from team_console.store.service.caller import Receipt
+    from team_console.store.service.caller import Receipt, Received
     from team_console.store.views.verdicts import Outcome
 
 
@@ -48,19 +49,61 @@ _WIDEST = 64
 """Cells up to which a column is as wide as its widest cell: those of the longest name."""
 
 
-def print_table(call: Call, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print `rows` under `heads`. Cells are stored text; they are made safe here. The last column takes the cut.
+def print_table(call: Call, headings: str, rows: Sequence[Sequence[str]]) -> None:
+    """Print `rows` under `headings`, which two spaces part. Cells are stored text; they are made safe here.
+
+    The last column takes the cut.
 
     A cell wider than any name is whole, and out of line in its own row alone: it must not push the ids of all the
     others out of the screen.
     """
-    cells = [[safe_line(cell) for cell in row] for row in rows]
-    lines = [list(heads), *cells]
+    heads, cells = headings.split(_GAP), [[safe_line(cell) for cell in row] for row in rows]
+    lines = [heads, *cells]
     widths = [max(wide for line in lines if (wide := width(line[at])) <= _WIDEST) for at in range(len(heads))]
     limit = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     call.say(_line(heads, widths, limit), style="bold")
     for row in cells:
         call.say(_line(row, widths, limit))
+
+
+def view_now(call: Call) -> View:
+    """Everything views know about the team now, for the actor.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE`.
+    """
+    snapshot = call.snapshot()
+    return view_of_team(call.team, snapshot, me=call.looker(snapshot))
+
+
+def doubts(call: Call, snapshot: Snapshot, problems: Sequence[Problem] = ()) -> list[str]:
+    """Say why what is listed may not be all: lost, damaged, or of a team whose settings are gone (D16).
+
+    Args:
+        problems: What else kept the list from being whole.
+    """
+    reasons = assess(snapshot, call.team.clock()).doubts
+    sentences = [problem.sentence for problem in problems] + [reason.sentence for reason in reasons]
+    return list(dict.fromkeys(sentences))
+
+
+def print_list(call: Call, listed: Mapping[str, Any], snapshot: Snapshot, problems: Sequence[Problem] = ()) -> None:
+    """Print a list as JSON, with `doubt`: why it may not be all, or null."""
+    call.json({**listed, "doubt": " ".join(doubts(call, snapshot, problems)) or None})
+
+
+def print_rows(
+    call: Call, listed: Mapping[str, Any], snapshot: Snapshot, heads: str, rows: Sequence[Sequence[str]], nothing: str
+) -> None:
+    """Print a list as JSON, as a table, or as the words for none; then why it may not be all."""
+    if call.as_json:
+        print_list(call, listed, snapshot)
+    elif rows:
+        print_table(call, heads, rows)
+    else:
+        call.say(nothing)
+    call.warn(doubts(call, snapshot))
+    call.tell_stranger(snapshot)
 
 
 def print_csv(call: Call, fields: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
@@ -231,6 +274,28 @@ def permission_lines(message: Message) -> Iterator[str]:
         yield f"what the agent says of it: {safe_line(proposal.words)}"
     for number, suggestion in enumerate(permission.suggestions, start=1):
         yield f"may be allowed always, {number}: {safe_line(suggestion_words(suggestion))}"
+
+
+# What `receive` prints: the display block of seed 000.
+
+
+def display(received: Received, team: Team) -> str:
+    """Each message with the rest of its payload, also when the message itself holds only its beginning; the sentence
+    alone when there is none."""
+    blocks = [_block(message, whole_content(team, message)) for message in received.messages]
+    return "\n".join([safe_line(received.status_message), *blocks])
+
+
+def _block(message: Message, content: str | None) -> str:
+    lines = [
+        f"[{message.priority}] {message.type} from {message.sender}",
+        f"ID: {message.message_id}",
+        f"Received: {message.created}",
+        summary_line(message),
+    ]
+    if (mark := message.record.get(TRUST)) is not None:  # below the four lines of the source and before its content
+        lines.append(f"TRUST: {mark}: {MEANINGS[TrustMark(mark)]}")
+    return "\n".join(["---", *map(safe_line, lines), *payload_lines(message, content, apart=MACHINE_FIELDS), "---"])
 
 
 # Place of a message: file and line in a team of files, the row in a database.

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from team_console.console.actions import ACTIONS, written_key
 from team_console.console.preferences import COLUMNS, DENSITIES, OUTPUTS, SORTS
+from team_console.console.selection import Mode
 from team_console.store.model.errors import Code
 from team_console.store.model.names import nearest
 from team_console.store.settings.parsing import MEMBER, TABLE, Setting, ValueForm, every_setting
@@ -212,9 +214,6 @@ def _default_words(setting: Setting) -> str:
 
 def key_rows() -> Iterator[tuple[str, str, str]]:
     """Every key of the console: the key, what it does, in which modes."""
-    from team_console.console.actions import ACTIONS, written_key
-    from team_console.console.selection import Mode
-
     for action in ACTIONS:
         modes = ", ".join(mode.label for mode in Mode if mode in action.modes) or "everywhere"
         yield written_key(action.keys[0]), action.help, modes
@@ -228,8 +227,6 @@ _OWN_COMMAND = {
 
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of the user's `config.toml`, for editors."""
-    from team_console.console.actions import ACTIONS
-
     words, flag = {"type": "array", "items": {"type": "string"}}, {"type": "boolean"}
     shapes: dict[str, Any] = {
         "density": {"enum": list(DENSITIES)},

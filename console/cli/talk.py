@@ -1,29 +1,24 @@
-"""Verbs that carry messages: `send`, `broadcast`, `receive`, `ack`, `sendmessage`."""
+"""Verbs that carry messages: `send`, `broadcast`, `receive`, `ack`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from team_console.console.cli.arguments import agent
 from team_console.console.cli.call import Call, content, split_names, unheard_kind
 from team_console.console.cli.output import is_terminal
-from team_console.console.cli.printing import MACHINE_FIELDS, payload_lines, summary_line, whole_content
 from team_console.console.cli.registry import arg, flag, verb
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
-from team_console.store.model.message import TRUST
-from team_console.store.model.safe import counted, first_of, safe_line
+from team_console.store.model.safe import counted, first_of
 from team_console.store.protocol.checks import default_recipients
 from team_console.store.protocol.kinds import filled
-from team_console.store.protocol.verdicts import MEANINGS, TrustMark
 from team_console.store.service.inbox import acknowledge, receive
 from team_console.store.service.sending import Preview, broadcast, preview, send
 
 if TYPE_CHECKING:
-    from team_console.store.model.message import Message
     from team_console.store.service.caller import Received
 
 
@@ -127,8 +122,8 @@ def payload_of(text: str | None) -> dict[str, Any] | None:
     flag("--dry-run", "only say who would get it"),
 )
 def do_broadcast(call: Call) -> int:
-    """Send one message to every member but the sender. The number of deliveries is said first; at a terminal
-    you are asked before anything is written, in a script it is written at once. Use it for what everybody
+    """Send one message to every member but the sender. It shows first who will get it; at a terminal you are
+    asked before anything is written, in a script it is written at once. Use it for what everybody
     must see: start and end of a project, blocking problems, changes to the team, alarms. For one agent use send."""
     options = call.options
     text = content(options.content) or ""
@@ -181,7 +176,7 @@ _NAMED = 5
     arg("--type", "only this kind of message", metavar="T", source="kinds"),
     flag("--peek", "only look: nothing is marked, archived or locked"),
     flag("--delivered", "take, too, what the router delivered and nobody acknowledged"),
-    arg("--wait", "wait at most this long; leaves with 6 when none came", type=float, metavar="SECONDS"),
+    arg("--wait", "wait at most this long; exits with 6 if none came", type=float, metavar="SECONDS"),
     arg("--lease", "hold the messages until 'ack', this long", type=float, metavar="SECONDS"),
     arg("--limit", "at most so many, for several workers on one inbox", type=int, metavar="N"),
 )
@@ -190,18 +185,20 @@ def do_receive(call: Call) -> int:
     is handed out once. An agent that may die over its work takes them with --lease and confirms with 'ack':
     what is not confirmed in time is handed out again. What the router delivered counts as unread until it is
     acknowledged; --delivered takes it, too."""
+    from team_console.console.cli.printing import display, doubts  # views: 10 ms, which a send has no use for
+
     received = _receive(call)
     if call.as_json:
         call.json(received.as_json())
     else:
-        call.write(display(received, partial(whole_content, call.team)))
+        call.write(display(received, call.team))
     call.warn([notice.message for notice in received.notices])
     _name_delivered(call, received)
     if call.options.type is not None and not received.messages and _settings_hold(call):
         call.warn(unheard_kind(call.team.config(), call.options.type))
     # guard: settings-warning-on-receive
     if not (received.is_complete and _settings_hold(call)):
-        call.tell_doubt(call.team.snapshot())
+        call.warn(doubts(call, call.team.snapshot()))
     return NOTHING_CAME if call.options.wait is not None and not received.messages else 0
 
 
@@ -222,7 +219,7 @@ def _receive(call: Call) -> Received:
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
         return receive(call.caller, **taking)
-    from team_console.store.service.waiting import LONGEST_WAIT, wait_for_messages
+    from team_console.store.service.waiting import LONGEST_WAIT, wait_for_messages  # 20 ms: asyncio
 
     if not 0 <= options.wait <= LONGEST_WAIT:
         raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
@@ -247,33 +244,6 @@ def _name_delivered(call: Call, received: Received) -> None:
     call.note(f"delivered and not acknowledged: {len(left):,} ({first_of(names, _NAMED)})")
     take = f"team-console receive --agent {received.agent} --delivered"
     call.note(f"  They count as unread. Read them with: {take}")
-
-
-def display(received: Received, whole: Callable[[Message], str | None] = lambda message: None) -> str:
-    """The display block of seed 000, each message with the rest of its payload; its sentence alone when there is none.
-
-    `whole` gives the content of a message that holds only its beginning.
-    """
-    if not received.messages:
-        return safe_line(received.status_message)
-    blocks = [_block(message, whole(message)) for message in received.messages]
-    return "\n".join([safe_line(received.status_message), *blocks])
-
-
-def _warning(message: Message) -> list[str]:
-    """What is wrong with it, below the four lines of the source and before its content."""
-    mark = message.record.get(TRUST)
-    return [f"TRUST: {mark}: {MEANINGS[TrustMark(mark)]}"] if mark is not None else []
-
-
-def _block(message: Message, content: str | None) -> str:
-    lines = [
-        f"[{message.priority}] {message.type} from {message.sender}",
-        f"ID: {message.message_id}",
-        f"Received: {message.created}",
-    ]
-    payload = [summary_line(message), *_warning(message), *payload_lines(message, content, apart=MACHINE_FIELDS)]
-    return "\n".join(["---", *(safe_line(line) for line in lines), *payload, "---"])
 
 
 # `ack`: delivered or claimed messages become read.

@@ -1,4 +1,4 @@
-"""Verbs that make and change a team: `init`, `member`, `migrate`."""
+"""Verbs that make and change a team: `demo`, `init`, `member`, `migrate`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import LOCK_WAIT, Call, split_names
 from team_console.console.cli.printing import ASK_HELP, member_json, parse_agent, parse_rules, print_table, with_lead
 from team_console.console.cli.registry import arg, flag, verb
+from team_console.console.cli.results import MadeJson, PlayedJson
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import DATABASE_SUFFIXES, PROJECT_CONFIG, PROJECT_QUEUE, QUEUE_NAME, open_team
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     arg("--speed", "2 is twice as fast (default: 1)", type=float, default=1.0, metavar="X"),
     arg("--seed", "same seed, same words (default: 42)", type=int, default=42, metavar="N"),
     flag("--keep", "leave the folder behind"),
-    arg("--headless", "no console: print the folder, play this long, leave", type=float, metavar="SECONDS"),
+    arg("--headless", "no console: print the folder, play this long, then stop", type=float, metavar="SECONDS"),
 )
 def do_demo(call: Call) -> int:
     """Start a simulated team in a temporary folder and open the console on it. The agents are real processes on a
@@ -54,7 +55,7 @@ def do_demo(call: Call) -> int:
         raise TeamError(Code.USAGE, f"--headless {options.headless} is not a number of seconds", "For example 30.")
     if options.headless is None:
         need_screen("The demo plays without a console by --headless SECONDS.")
-    from team_console.console.demo.simulation import Simulation, simulation, wait
+    from team_console.console.demo.simulation import Simulation, simulation, wait  # 20 ms: processes
 
     with simulation(Simulation(seed=options.seed, speed=options.speed, keep=options.keep)) as folder:
         if options.headless is not None:
@@ -68,12 +69,12 @@ def do_demo(call: Call) -> int:
 
 
 def _announce(call: Call, folder: str) -> None:
-    call.show({"success": True, "action": "demo", "location": folder}, folder)
+    call.show(PlayedJson(success=True, action="demo", location=folder), folder)
     call.out.flush()
 
 
 def _open_console(call: Call, folder: str) -> int:
-    from team_console.console.app import run_console
+    from team_console.console.app import run_console  # 300 ms: Textual
 
     team = open_team(folder, read_only=call.options.read_only)
     try:
@@ -115,7 +116,7 @@ def do_init(call: Call) -> int:
     shown = _make(place, name, lead, agents)
     members = [agent.name for agent in agents]
     call.show(
-        {"success": True, "action": "init", "team": name, "location": shown, "lead": lead, "agents": members},
+        MadeJson(success=True, action="init", team=name, location=shown, lead=lead, agents=members),
         f"made team {name} in {shown}: {lead} leads {', '.join(members[1:]) or 'nobody yet'}",
         f"open it with: team-console -t {shown}",
     )
@@ -324,7 +325,7 @@ def _list(call: Call, names: Sequence[str]) -> int:
     if not config.agents:
         call.say("the settings name no members: whoever writes and is written to is one")
         return 0
-    heads = ("MEMBER", "ROLE", "PLAN", "DELIVERED BY", "MAY WRITE TO", "MAY SEND")
+    heads = "MEMBER  ROLE  PLAN  DELIVERED BY  MAY WRITE TO  MAY SEND"
     print_table(call, heads, [_cells(agent) for agent in agents])
     return 0
 

@@ -1,4 +1,4 @@
-"""Verbs about the program itself: `demo`, `config`, `help`, `completions`."""
+"""Verbs about the program itself: `serve`, `config`, `help`, `completions`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import asdict
+from team_console.console.actions import usual_keys
 from team_console.console.cli.arguments import find_verb, overview, parser_for
 from team_console.console.cli.call import Call
 from team_console.console.cli.completion import SCRIPTS, completions
@@ -29,7 +30,7 @@ from team_console.console.cli.reference import (
     team_schema,
 )
 from team_console.console.cli.registry import arg, flag, verb
-from team_console.console.cli.schemas import SCHEMAS, schema_of
+from team_console.console.cli.results import RESULTS, ServedJson, schema_of
 from team_console.console.preferences import as_toml, config_path, load
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
@@ -55,7 +56,7 @@ def do_serve(call: Call) -> int:
         raise TeamError(Code.READ_ONLY, "--write and --read-only exclude each other", "Leave one of them out.")
     call.team.config()
     try:
-        from team_console.console.serve import ConsoleServer
+        from team_console.console.serve import ConsoleServer  # an extra, with a web server in it
     except ImportError as error:
         text = f"serve needs the package {error.name or 'textual-serve'}, which is not installed"
         raise TeamError(Code.USAGE, text, "pip install 'team-console[serve]'") from None
@@ -70,7 +71,7 @@ def do_serve(call: Call) -> int:
     except (OSError, OverflowError) as error:
         text = f"port {options.port} cannot be used: {getattr(error, 'strerror', None) or error}"
         raise TeamError(Code.USAGE, text, "Choose another with --port N, or a free one with --port 0.") from None
-    found = {"success": True, "action": "serve", "url": server.url, "port": server.port, "write": options.write}
+    found = ServedJson(success=True, action="serve", url=server.url, port=server.port, write=options.write)
     call.show(found, server.url)
     if not call.as_json:
         can = "read and write" if options.write else "read"
@@ -96,10 +97,8 @@ _MISTAKES = 1
 def do_config(call: Call) -> int:
     """The console's settings of one user: theme, keys, columns, sorting, notices of new decisions.
     path says where the file is, show prints what holds now as a whole file to start from,
-    check lists every mistake with its line and leaves with 1 when there is one, and
+    check lists every mistake with its line and exits with 1 if there is one, and
     schema prints the JSON Schema of the file for an editor; schema team that of messenger-config.yaml."""
-    from team_console.console.actions import usual_keys
-
     path, what = safe_line(config_path(), 1000), call.options.what
     if what == "schema":
         schema = team_schema() if call.options.of == "team" else config_schema()
@@ -221,10 +220,10 @@ def _schema(call: Call, words: Sequence[str]) -> None:
     _refuse_more(words[1:])
     if not words:
         head = "team-console help json VERB prints the JSON Schema of what VERB --json prints. Verbs:"
-        call.say(head, "  " + " ".join(SCHEMAS))
+        call.say(head, "  " + " ".join(RESULTS))
         return
-    if words[0] not in SCHEMAS:
-        meant = nearest(words[0], SCHEMAS)
+    if words[0] not in RESULTS:
+        meant = nearest(words[0], RESULTS)
         hint = f"Did you mean {meant!r}?" if meant else "team-console help json lists the verbs with JSON."
         raise TeamError(Code.USAGE, f"{words[0]} prints no JSON of its own", hint)
     call.json(schema_of(words[0]))

@@ -1,4 +1,4 @@
-"""Completion scripts: real shells complete verbs, options, agents and open requests."""
+"""Completion scripts: real shells complete verbs, options, agents, open requests and files."""
 
 from __future__ import annotations
 
@@ -30,6 +30,16 @@ def program(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def request_id(team: CommandLine) -> str:
+    """An open request of a team in which a message is pending and one is claimed."""
+    words = ("--summary", "State of the export job please", "--content", "x")
+    team.ok("send", "--to", "task-manager", *words, "--id", "A-1")
+    team.ok("send", "--to", "file-manager", *words, "--id", "A-2")
+    team.ok("receive", "--agent", "file-manager", "--lease", "600")
+    return team.ok("plan", "--as", "task-manager", "--content", "1. Go").out.strip()
+
+
 def shell(name: str, code: str, program: Path, folder: Path) -> str:
     """What the shell prints when it runs `code`, with the program in reach."""
     needs(name)
@@ -48,72 +58,79 @@ def shell(name: str, code: str, program: Path, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_each_shell_accepts_its_script(name: str, program: Path, team: CommandLine) -> None:
-    (team.folder / "script").write_text(team.ok("completions", name).out)
-    shell(name, f"{name} -n script", program, team.folder)
-
-
-def complete_in_bash(line: str, program: Path, folder: Path) -> list[str]:
-    """What pressing tab after `line` offers."""
+def complete(name: str, line: str, program: Path, folder: Path) -> list[str]:
+    """What pressing tab after `team-console LINE` offers in bash or fish."""
+    line = f"team-console {line}"
+    if name == "fish":
+        code = f"team-console completions fish | source; complete -C {line!r}"
+        return [row.split("\t")[0] for row in shell(name, code, program, folder).splitlines()]
     code = (
         "source <(team-console completions bash)\n"
         f"COMP_LINE={line!r} COMP_POINT={len(line)}\n"
         "_team_console\n"
         'printf "%s\\n" "${COMPREPLY[@]}"\n'
     )
-    return shell("bash", code, program, folder).split()
+    return shell(name, code, program, folder).split()
 
 
-def complete_in_fish(line: str, program: Path, folder: Path) -> list[str]:
-    """What pressing tab after `line` offers."""
-    code = f"team-console completions fish | source; complete -C {line!r}"
-    return [row.split("\t")[0] for row in shell("fish", code, program, folder).splitlines()]
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_each_shell_accepts_its_script(name: str, program: Path, team: CommandLine) -> None:
+    (team.folder / "script").write_text(team.ok("completions", name).out)
+    shell(name, f"{name} -n script", program, team.folder)
 
 
-def test_bash_offers_the_verbs(program: Path, team: CommandLine) -> None:
-    assert complete_in_bash("team-console ", program, team.folder) == VISIBLE
-    assert complete_in_bash("team-console --js", program, team.folder) == ["--json"]
-    assert complete_in_bash("team-console help exi", program, team.folder) == ["exit-codes"]
+@pytest.mark.parametrize("name", ["bash", "fish"])
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("", VISIBLE),
+        ("--js", ["--json"]),
+        ("help exi", ["exit-codes"]),
+        ("send --su", ["--summary"]),
+        ("send --priority h", ["high"]),
+        ("send --type hand", ["handoff"]),
+        ("send --to ceo,f", ["ceo,file-manager"]),
+        ("receive --agent f", ["file-manager"]),
+        ("shutdown s", ["schedule-manager"]),
+        ("ack --as file-manager ", ["A-2"]),
+        ("--as file-manager ack ", ["A-2"]),
+        ("ack ", []),
+        ("recall A", ["A-1", "A-2"]),
+        ("approve plan", ["REQUEST"]),
+    ],
+)
+def test_what_fits_is_offered(
+    name: str, line: str, offered: list[str], program: Path, team: CommandLine, request_id: str
+) -> None:
+    shown = complete(name, line, program, team.folder)
+    assert sorted(shown) == sorted(request_id if word == "REQUEST" else word for word in offered)
 
 
-def test_bash_offers_options_choices_and_names(program: Path, team: CommandLine) -> None:
-    assert complete_in_bash("team-console send --su", program, team.folder) == ["--summary"]
-    assert complete_in_bash("team-console send --priority h", program, team.folder) == ["high"]
-    assert complete_in_bash("team-console receive --agent f", program, team.folder) == ["file-manager"]
-    assert complete_in_bash("team-console send --to ceo,f", program, team.folder) == ["ceo,file-manager"]
-    assert complete_in_bash("team-console shutdown s", program, team.folder) == ["schedule-manager"]
-    assert complete_in_bash("team-console send --type hand", program, team.folder) == ["handoff"]
-
-
-def test_bash_offers_open_requests_whole_in_spite_of_their_signs(program: Path, team: CommandLine) -> None:
-    request_id = team.ok("plan", "--as", "task-manager", "--content", "1. Go").out.strip()
-    assert complete_in_bash("team-console approve plan_", program, team.folder) == [request_id]
+def test_bash_offers_the_rest_of_an_id_behind_a_word_break(program: Path, team: CommandLine, request_id: str) -> None:
     head, _, tail = request_id.partition("@")
-    assert complete_in_bash(f"team-console approve {head}@", program, team.folder) == [tail]
+    assert complete("bash", f"approve {head}@", program, team.folder) == [tail]
     team.ok("approve", request_id)
-    assert complete_in_bash("team-console approve ", program, team.folder) == []
+    assert complete("bash", "approve ", program, team.folder) == []
 
 
-def test_bash_asks_the_team_named_on_the_line(program: Path, team: CommandLine, elsewhere: CommandLine) -> None:
-    assert complete_in_bash("team-console receive --agent f", program, elsewhere.folder) == []
-    line = f"team-console -t {team.folder} receive --agent f"
-    assert complete_in_bash(line, program, elsewhere.folder) == ["file-manager"]
+@pytest.mark.parametrize("name", ["bash", "fish"])
+def test_the_team_named_on_the_line_is_asked(
+    name: str, program: Path, team: CommandLine, elsewhere: CommandLine
+) -> None:
+    assert complete(name, "receive --agent f", program, elsewhere.folder) == []
+    assert complete(name, f"-t {team.folder} receive --agent f", program, elsewhere.folder) == ["file-manager"]
 
 
-def test_fish_offers_verbs_options_and_names(program: Path, team: CommandLine) -> None:
-    assert set(VISIBLE) <= set(complete_in_fish("team-console ", program, team.folder))
-    assert "--summary" in complete_in_fish("team-console send --su", program, team.folder)
-    assert complete_in_fish("team-console receive --agent f", program, team.folder) == ["file-manager"]
-    request_id = team.ok("plan", "--as", "task-manager", "--content", "1. Go").out.strip()
-    assert request_id in complete_in_fish("team-console approve ", program, team.folder)
+def test_files_are_left_to_the_shell(program: Path, team: CommandLine) -> None:
+    (team.folder / "copy.db").touch()
+    assert "copy.db" in complete("fish", "-t cop", program, team.folder)
+    assert team("_complete", "--", "migrate", "").status == 1
 
 
-def test_zsh_completes_at_its_prompt(program: Path, team: CommandLine, elsewhere: CommandLine) -> None:
+def test_zsh_completes_at_its_prompt(program: Path, team: CommandLine, elsewhere: CommandLine, request_id: str) -> None:
     zsh = shutil.which("zsh")
     if zsh is None:
         pytest.skip("zsh is not installed")
-    request_id = team.ok("plan", "--as", "task-manager", "--content", "1. Go").out.strip()
     (elsewhere.folder / "_team-console").write_text(team.ok("completions", "zsh").out)
     path = {"PATH": f"{program}:/usr/local/bin:/usr/bin:/bin", "HOME": str(elsewhere.folder)}
     with Terminal([zsh, "-f", "-i"], cwd=elsewhere.folder, env=path, columns=160) as terminal:
@@ -141,17 +158,6 @@ def _shows(terminal: Terminal, text: str) -> bool:
 
 def _hides(terminal: Terminal, text: str) -> bool:
     return not _shows(terminal, text)
-
-
-def test_message_ids_are_offered_where_they_fit(program: Path, team: CommandLine) -> None:
-    words = ("--summary", "State of the export job please", "--content", "x")
-    team.ok("send", "--to", "task-manager", *words, "--id", "MSG-1")
-    team.ok("send", "--to", "file-manager", *words, "--id", "MSG-2")
-    team.ok("receive", "--agent", "file-manager", "--lease", "600")
-    assert complete_in_bash("team-console recall ", program, team.folder) == ["MSG-1", "MSG-2"]
-    assert complete_in_bash("team-console ack ", program, team.folder) == []
-    assert complete_in_bash("team-console ack --as file-manager ", program, team.folder) == ["MSG-2"]
-    assert complete_in_fish("team-console --as file-manager ack ", program, team.folder) == ["MSG-2"]
 
 
 def test_words_that_could_break_a_shell_are_not_offered(team: CommandLine) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from team_console.console.cli.registry import VERBS
-from team_console.console.cli.schemas import SCHEMAS, schema_of
+from team_console.console.cli.results import RESULTS, schema_of
 from team_console.store.backends.open import open_team
 from team_console.store.service.asking import ask_permission
 from team_console.store.service.caller import Caller
@@ -210,20 +210,20 @@ class _Day:
             self.printed.setdefault("watch", []).append(json.loads(next_line(process.stdout)))
 
 
-@pytest.mark.parametrize("verb", sorted(SCHEMAS))
+@pytest.mark.parametrize("verb", sorted(RESULTS))
 def test_what_a_verb_prints_fits_its_schema(verb: str, printed: Mapping[str, list[Any]]) -> None:
     assert printed.get(verb), f"the day above does not use {verb}"
     for value in printed[verb]:
         if verb == "error":
-            value = {key: value[key] for key in value if key in SCHEMAS["error"]["properties"]}
+            value = {key: value[key] for key in value if key in schema_of("error")["properties"]}
         check(verb, value)
 
 
 def test_every_verb_with_json_has_a_schema_and_help_prints_it(elsewhere: CommandLine) -> None:
-    assert set(SCHEMAS) == {verb.name for verb in VERBS} - NO_JSON | {"error"}
+    assert set(RESULTS) == {verb.name for verb in VERBS} - NO_JSON | {"error"}
     for verb in ("status", "error"):
         assert elsewhere.ok("help", "json", verb).json == schema_of(verb)
-    assert elsewhere.ok("help", "json").out.split("Verbs:")[1].split() == list(SCHEMAS)
+    assert elsewhere.ok("help", "json").out.split("Verbs:")[1].split() == list(RESULTS)
     refused = elsewhere("help", "json", "statsu", "--json")
     assert (refused.status, "status" in refused.json["hint"]) == (2, True)
 
@@ -233,3 +233,27 @@ def test_a_key_that_is_missing_renamed_or_of_another_kind_is_noticed() -> None:
     check("receive", good)
     for bad in ({**good, "count": "0"}, {**good, "number": 0}, {"messages": [], "count": 0}):
         assert list(violations(bad, schema_of("receive")))
+
+
+def fields(schema: Mapping[str, Any], place: str) -> Iterator[str]:
+    """One line for each key at any depth: its place, its kind, and whether it is always there."""
+    inner = schema.get("items", schema)
+    required = inner.get("required", ())
+    for name, shape in inner.get("properties", {}).items():
+        here = f"{place}.{name}"
+        kinds = "|".join([shape["type"]] if isinstance(shape.get("type"), str) else shape.get("type", ["any"]))
+        yield f"{here} {kinds} {'' if name in required else 'maybe '}{' '.join(shape.get('enum', ()))}".rstrip()
+        yield from fields(shape, here)
+    if isinstance(more := inner.get("additionalProperties"), Mapping):
+        yield from fields(more, f"{place}.*")
+
+
+FROZEN = Path(__file__).with_name("json_fields.txt")
+"""Every field that was ever promised; lines are added, none is changed or taken away."""
+
+
+def test_no_field_that_was_promised_is_gone_or_another() -> None:
+    current = {line for name in RESULTS for line in fields(schema_of(name), name)}
+    promised = FROZEN.read_text(encoding="utf-8").splitlines()
+    assert len(promised) > 700
+    assert [line for line in promised if line not in current] == []
