@@ -331,7 +331,7 @@ class ConsoleApp(ContainedApp[int]):
     @property
     def _goes_on(self) -> bool:
         """Whether the app is not being left."""
-        return self._running and not self._exit
+        return self.is_running and not self._exit
 
     def _read_ended(self, reading: Future[ReadResult]) -> None:
         """A reading ended: show what it saw, then read again if more changed meanwhile."""

@@ -111,7 +111,7 @@ class KeyQueue:
     def _follow(self, pump: MessagePump, first: MessagePump, number: int, laps: int) -> None:
         """Queue up behind the keys in `pump`, then in its parent, which they bubble to, up to the app; then again."""
         while pump is not self._app:
-            parent = pump._parent or self._app
+            parent = getattr(pump, "parent", None) or self._app
             if pump.call_later(self._follow, parent, first, number, laps):
                 return
             pump = parent

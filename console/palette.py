@@ -17,7 +17,6 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import safe_line
 from team_console.widgets.overlay import Overlay
 from textual import on
-from textual._types import IgnoreReturnCallbackType
 from textual.binding import Binding, BindingType
 from textual.command import Command, CommandInput, CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
@@ -58,7 +57,7 @@ class Palette(Overlay, CommandPalette):
         """Run the command under the cursor."""
         commands = self.query_one(CommandList)
         option = commands.highlighted_option
-        if self._list_visible and isinstance(option, Command):
+        if isinstance(option, Command):
             self._choose(option)
 
     @on(OptionList.OptionSelected)
@@ -75,7 +74,7 @@ class Palette(Overlay, CommandPalette):
             self.app.delay_update()
             self.app.call_later(self._leave_for, command.hit.command)
 
-    def _leave_for(self, act: IgnoreReturnCallbackType) -> Any:
+    def _leave_for(self, act: Callable[[], Any]) -> Any:
         """Close and act at once: no key comes between."""
         self.dismiss()
         return act()
