@@ -680,6 +680,9 @@ def _print_log(call: Call, messages: Sequence[Message]) -> None:
         call.say(log_line(message, call.agent))
 
 
+_LONGEST_WAITS = 3
+"""Agents that waited longest for a human, of whom `digest` says how long."""
+
 # `digest`: what happened since a moment, by kind.
 
 
@@ -710,6 +713,12 @@ def do_digest(call: Call) -> int:
             call.say(f"  {at}  {told(item)}")
     if found.waiting:
         call.say(f"waiting for you now: {counted(found.waiting, 'thing')}; team-console status lists them")
+    longest = sorted((name for name in found.blocked if name), key=lambda name: -found.blocked[name].total)
+    if longest:
+        most = ", ".join(f"{name} {age(found.blocked[name].total)}" for name in longest[:_LONGEST_WAITS])
+        middle = found.blocked[""].median
+        usual = f", {age(middle)} in the median" if middle is not None else ""
+        call.say(f"agents waited for a human {age(found.blocked[''].total)} in all{usual}: {most}")
     call.say(f"not known: {'; '.join(found.unknown)}")
     call.warn(doubts(call, snapshot))
     return 0

@@ -596,6 +596,7 @@ class DigestOfJson(DoubtfulJson):
     """things that wait for whoever looks, now"""
     unknown: list[str]
     """what records cannot tell, as sentences"""
+    blocked: BlockedJson
 
 
 class DecisionJson(TypedDict):

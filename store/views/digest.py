@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.message import Message
@@ -16,6 +18,7 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.membership import report_of
 from team_console.store.protocol.parsing import BATCH_REPORT, EARLIEST, parse_message
 from team_console.store.protocol.titles import message_title
+from team_console.store.views.blocked import Blocked, blocked_times
 from team_console.store.views.history import history
 from team_console.store.views.needs import to_do
 from team_console.store.views.rows import RequestRow, RequestState, StoryState, View
@@ -71,6 +74,7 @@ class Digest(Struct, frozen=True):
         happenings: By group, the oldest first within each.
         waiting: How many things wait for the reader at the end of the span.
         unknown: What it cannot tell, as sentences.
+        blocked: Each agent that asked -> how long it waited for a human in that span; the team under an empty name.
     """
 
     since: datetime
@@ -78,6 +82,7 @@ class Digest(Struct, frozen=True):
     happenings: tuple[Happening, ...] = ()
     waiting: int = 0
     unknown: tuple[str, ...] = UNKNOWN
+    blocked: Mapping[str, Blocked] = MappingProxyType({})
 
     def of(self, group: DigestGroup) -> tuple[Happening, ...]:
         """The happenings of one group."""
@@ -99,7 +104,9 @@ def digest(view: View, messages: Iterable[Message], since: datetime, *, problems
     ]
     order = tuple(DigestGroup)
     found.sort(key=lambda item: (order.index(item.group), item.at or EARLIEST))
-    return Digest(since, view.now, tuple(found), to_do(view.attention), (*problems, *UNKNOWN))
+    agents, team = blocked_times(view.requests, view.now, since=since)
+    waiting = to_do(view.attention)
+    return Digest(since, view.now, tuple(found), waiting, (*problems, *UNKNOWN), {**agents, "": team})
 
 
 def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
@@ -185,6 +192,10 @@ def digest_json(digest: Digest) -> dict[str, Any]:
         ],
         "count": len(digest.happenings),
         "unknown": list(digest.unknown),
+        "blocked": {
+            "team": asdict(digest.blocked[""]),
+            "agents": {name: asdict(blocked) for name, blocked in digest.blocked.items() if name},
+        },
     }
 
 

@@ -261,7 +261,10 @@ def test_the_digest_tells_what_happened_since_a_moment_by_kind(showcase: Command
     assert found["count"] == len(found["happened"])
     assert 0 < found["waiting"] <= showcase.ok("status", "--json").json["needs_you"]
     assert any("files" in sentence for sentence in found["unknown"])
+    blocked = found["blocked"]
+    assert blocked["team"]["total"] == sum(one["total"] for one in blocked["agents"].values()) > 0
     later = showcase.ok("digest", "--since", "2026-02-24T10:30:00Z", "--json").json
+    assert later["blocked"]["team"]["total"] <= blocked["team"]["total"]
     assert 0 < later["count"] < found["count"]
     assert all(item["at"] > "2026-02-24T10:30" for item in later["happened"])
 
@@ -271,6 +274,7 @@ def test_the_digest_says_it_to_people_and_refuses_what_is_no_time(showcase: Comm
     assert any(line.endswith("refused to stop:") for line in lines)
     assert any("by ceo" in line for line in lines)
     assert any(line.startswith("waiting for you now:") for line in lines)
+    assert any(line.startswith("agents waited for a human ") and "task-manager" in line for line in lines)
     assert showcase("digest", "--since", "teatime").status == 2
 
 
