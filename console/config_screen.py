@@ -70,7 +70,7 @@ class ConfigScreen(Overlay, ModalScreen[None]):
 
     DEFAULT_CSS = """
     ConfigScreen { align: center middle; background: $background 40%; }
-    ConfigScreen > RowList { width: 100; max-width: 96%; height: 14; background: $surface; border: round $accent;
+    ConfigScreen > RowList { width: 100; max-width: 96%; height: 12; background: $surface; border: round $accent;
         border-title-color: $text-accent; border-subtitle-color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

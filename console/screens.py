@@ -260,9 +260,10 @@ class ThemeList(Overlay, ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f2", "leave", "Back", show=False)]
 
-    def __init__(self) -> None:
+    def __init__(self, *, remembers: bool = True) -> None:
+        """`remembers` whether the choice is kept for the next time."""
         super().__init__()
-        self._before = ""
+        self._before, self._remembers = "", remembers
         self._choices: Mapping[str, str] = choices()
 
     def compose(self) -> ComposeResult:
@@ -292,7 +293,8 @@ class ThemeList(Overlay, ModalScreen[None]):
     @on(RowList.Opened)
     def _chosen(self, event: RowList.Opened) -> None:
         self.app.theme = self._choices[event.key]
-        remember_theme(self.app.theme)
+        if self._remembers:
+            remember_theme(self.app.theme)
         self.dismiss()
 
     def _line(self, name: str, drawing: Drawing) -> tuple[Line, ...]:

@@ -18,14 +18,15 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-_KEY = 12
-"""Cells of the column of keys."""
+_KEY, _LABEL = 12, 18
+"""Cells of the columns of keys and names."""
 
 
 class HelpRow(Struct, frozen=True):
     """A key and what it does.
 
     Attributes:
+        label: What the footer calls it.
         group: The heading that it stands below.
         why_not: Why it cannot be used now; empty when it can.
         action: Its id, for enter; empty for a key that only the list itself takes.
@@ -33,6 +34,7 @@ class HelpRow(Struct, frozen=True):
 
     key: str
     text: str
+    label: str = ""
     group: str = ""
     why_not: str = ""
     action: str = ""
@@ -45,7 +47,8 @@ class HelpPanel(Overlay, ModalScreen[str]):
     HelpPanel { align: center middle; background: $background 60%; }
     HelpPanel > .help--box { width: 100; max-width: 96%; height: 90%; background: $surface; border: round $accent;
         border-title-color: $text-accent; border-title-style: bold; border-subtitle-color: $text-muted; }
-    HelpPanel Static { height: auto; color: $text-muted; padding: 0 1; }
+    HelpPanel Static { height: auto; max-height: 3; color: $text-muted; padding: 0 1; }
+    HelpPanel #whole { color: $foreground; border-top: solid $border-blurred; max-height: 5; }
     HelpPanel RowList { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -70,6 +73,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
             if self._intro:
                 yield Static(Content(self._intro), markup=False)
             yield RowList[HelpRow](_name, _lines, markable=False, headings=Headings(lambda row: row.group, _heading))
+            yield Static(id="whole", markup=False)
 
     def on_mount(self) -> None:
         """Show all."""
@@ -90,11 +94,18 @@ class HelpPanel(Overlay, ModalScreen[str]):
 
     def _show(self, words: str) -> None:
         wanted = words.casefold().split()
-        found = (row for row in self._rows if all(word in f"{row.key} {row.text}".casefold() for word in wanted))
+        found = (row for row in self._rows if all(word in _name(row).casefold() for word in wanted))
         empty: tuple[Line, ...] = ((("No key here does that; ", "muted"), (":", "key"), (" finds more.", "muted")),)
         rows = self.query_one(RowList)
         rows.set_rows(tuple(found), now=datetime.now(UTC), empty=empty)
         rows.begin_at_top()
+
+    @on(RowList.Moved)
+    def _say_whole(self) -> None:
+        """What the key under the cursor does, whole, and why not now."""
+        row = self.query_one(RowList).cursor_row
+        why = f"\nNot now: {row.why_not}." if row is not None and row.why_not else ""
+        self.query_one("#whole", Static).update(Content(f"{row.text}{why}" if row is not None else ""))
 
     @on(Input.Submitted)
     @on(RowList.Opened)
@@ -105,7 +116,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
 
 
 def _name(row: HelpRow) -> str:
-    return f"{row.key} {row.text}"
+    return f"{row.key} {row.label} {row.text}"
 
 
 def _heading(below: tuple[HelpRow, ...], drawing: Drawing) -> Line:
@@ -113,7 +124,6 @@ def _heading(below: tuple[HelpRow, ...], drawing: Drawing) -> Line:
 
 
 def _lines(row: HelpRow, drawing: Drawing) -> tuple[Line, ...]:
-    """What the key does, and why not now."""
-    why = f"  not now: {row.why_not}" if row.why_not else ""
-    key, tone = ("faint", "muted") if why else ("key", "")
-    return (((pad(row.key, _KEY - 1) + " ", key), (row.text, tone), (why, "faint")),)
+    """What the key is called and does; greyed where it does nothing now."""
+    key, label, text = ("faint", "muted", "muted") if row.why_not else ("key", "strong", "")
+    return (((pad(row.key, _KEY - 1) + " ", key), (pad(row.label, _LABEL - 1) + " ", label), (row.text, text)),)

@@ -206,7 +206,10 @@ def show_help(workspace: Workspace, subject: Subject) -> None:
         for action in found[group]
     ]
     commands = enumerate(workspace.preferences.commands)
-    own = [HelpRow(written_key(one.key), one.name, "Your own", action=f"own:{number}") for number, one in commands]
+    own = [
+        HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}")
+        for number, one in commands
+    ]
     intro = getattr(workspace.focused, "HELP", "") or ""
     panel = HelpPanel(subject.mode.label, intro, (*own, *rows, *movement()))
     workspace.app.push_screen(panel, lambda action: workspace.action_perform(action) if action else None)
@@ -221,7 +224,7 @@ def movement() -> tuple[HelpRow, ...]:
     for item in made:
         if item.key not in ("space", "enter"):
             rows.setdefault(item.description, []).extend(item.key.split(","))
-    return tuple(HelpRow(" ".join(map(written_key, keys)), f"{words}.", "Move") for words, keys in rows.items())
+    return tuple(HelpRow(" ".join(map(written_key, keys)), f"{words}.", group="Move") for words, keys in rows.items())
 
 
 def redraw(workspace: Workspace, subject: Subject) -> None:
@@ -233,11 +236,14 @@ def theme(workspace: Workspace, subject: Subject) -> None:
     """Choose a theme, for the next time too."""
     from team_console.console.screens import ThemeList
 
-    workspace.app.push_screen(ThemeList())
+    workspace.app.push_screen(ThemeList(remembers=not workspace.read_only))
 
 
 def settings(workspace: Workspace, subject: Subject) -> None:
     """Change settings, which hold at once."""
+    if workspace.read_only:
+        workspace.toast("A read-only console changes no file. Change settings in another one.", severity="warning")
+        return
     from team_console.console.config_screen import ConfigScreen
 
     workspace.app.push_screen(ConfigScreen(workspace.preferences, workspace.take_preferences))
@@ -272,7 +278,7 @@ def _row(action: Action, subject: Subject) -> HelpRow:
     from team_console.widgets.help_panel import HelpRow
 
     why = action.disabled(subject) if action.group is not Group.CONSOLE else None
-    return HelpRow(shown_key(action), action.help, str(action.group), why or "", action.id)
+    return HelpRow(shown_key(action), action.help, action.label.rstrip("…"), str(action.group), why or "", action.id)
 
 
 MOVING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {

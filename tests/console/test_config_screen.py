@@ -68,6 +68,14 @@ async def test_a_file_with_a_mistake_is_left_alone_and_its_line_is_named(
     assert read(config) == 'them = "dark"\n'
 
 
+@pytest.mark.anyio
+async def test_a_read_only_console_changes_no_settings(team: MemoryTeam, config: Path) -> None:
+    async with opened(team, read_only=True) as desk:
+        await desk.press("comma")
+        await desk.until(lambda: any("changes no file" in said for said in desk.toasts), "why not")
+    assert read(config) == OWN
+
+
 @pytest.mark.parametrize(
     ("before", "table", "name", "value", "after"),
     [

@@ -122,9 +122,20 @@ async def test_help_is_made_from_the_registry_and_says_why_not(team: MemoryTeam)
         await desk.until(lambda: isinstance(desk.app.screen, HelpPanel), "help")
         for action in actions_in(Mode.NEEDS, read_only=False):
             assert action.help.split(",")[0][:40] in desk.text.replace("│", "")
-        assert "this is not a request" in desk.text
+        await desk.type("reject")
+        await desk.shows("Not now: this is not a request")
         await desk.press("escape")
         assert desk.app.screen is desk.app.main
+
+
+async def test_what_is_typed_in_the_help_filters_it_and_enter_runs_the_key(team: MemoryTeam) -> None:
+    hand_in_plan(team)
+    async with opened(team) as desk:
+        await desk.press("question_mark")
+        await desk.type("say no")
+        await desk.press("enter")
+        await desk.form()
+        await desk.shows("Reject the plan")
 
 
 async def test_ctrl_c_says_in_our_words_how_to_leave(team: MemoryTeam) -> None:
