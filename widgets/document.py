@@ -371,7 +371,7 @@ def laid_out(
     document: Document, width: int, *, raw: bool = False, full: bool = False, parts: bool = False
 ) -> Iterator[LaidLine]:
     """The same line by line: of a long text only what is asked for is made; with `parts`, its headings stand first."""
-    head, labels = _head(document, width), _label_width(document)
+    head, labels = _head(document, width), _label_width(document, full)
     headings = [block.text for block in document.blocks if isinstance(block, Heading)] if parts else []
     if len(headings) > 1:
         head += wrap((("] ", "key"), (" · ".join(headings), "muted")), width, rest=(("  ", ""),))
@@ -490,6 +490,7 @@ _READERS: Mapping[Form, Callable[[str, int], Iterable[Group]]] = {
 }
 
 
-def _label_width(document: Document) -> int:
-    facts = [block for block in (*document.more, *document.blocks) if isinstance(block, Fact)]
+def _label_width(document: Document, full: bool) -> int:
+    shown = (*document.more, *document.blocks) if full else document.blocks
+    facts = [block for block in shown if isinstance(block, Fact)]
     return max((len(block.label) for block in facts), default=0)

@@ -98,10 +98,18 @@ class Receipt(Struct, omit_defaults=True):
 
 def receipts() -> Iterator[Receipt]:
     """Everything that joins made on this machine, as far as it is known."""
-    for path in sorted(_receipts_folder().glob("*.json")):
+    for path in _found_in(_receipts_folder(), "*.json"):
         found = _read_receipt(path)
         if found is not None:
             yield found
+
+
+def _found_in(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder that fit; none of one that this user may not look into."""
+    try:
+        return sorted(folder.glob(pattern))
+    except OSError:
+        return []
 
 
 def receipt_of(key: str) -> Receipt | None:
@@ -599,7 +607,7 @@ def _mods() -> list[Problem]:
     more = f"{environment.get(_PLUGINS, '')}{os.pathsep}{os.environ.get(_PLUGINS, '')}".split(os.pathsep)
     found = []
     for root in (folder / "plugins", folder / "skills", *map(Path, filter(None, more))):
-        for path in sorted(root.glob("**/hooks/hooks.json")):
+        for path in _found_in(root, "**/hooks/hooks.json"):
             with suppress(OSError, ValueError, AttributeError):
                 if json.loads(path.read_bytes()).get("modules"):
                     text = (

@@ -80,8 +80,13 @@ def _line_of(command: OwnCommand, values: dict[str, str], folder: str) -> str:
         path = Path(folder, "text.md")
         path.write_bytes(words["file"].encode("utf-8", "replace"))
         words["file"] = str(path)
+    return PLACEHOLDERS.sub(lambda found: _word(words[found[1]]), line)
+
+
+def _word(value: str) -> str:
+    """A value as one word of the shell."""
     # guard: own-command-quoted
-    return PLACEHOLDERS.sub(lambda found: shlex.quote(words[found[1]]), line)
+    return shlex.quote(value)
 
 
 def _run(command: OwnCommand, values: dict[str, str]) -> str:

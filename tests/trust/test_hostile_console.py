@@ -62,8 +62,9 @@ class Tour:
                 titles, rule = rules[0]
                 below = range(titles + 1, screen.lines - 1)
                 texts = {line: "".join(screen.buffer[line][x].data for x in range(screen.columns)) for line in below}
-                # A toast stands over the rule, and the terminal of the tests knows no joined emoji.
-                plain = [line for line in below if "▌ " not in texts[line][10:] and max(texts[line]) < "\U0001f000"]
+                # What is said stands over the rule at the bottom; the terminal of the tests knows no joined emoji.
+                said = {line for line in below if line > screen.lines - 8 and texts[line].startswith("▌ ")}
+                plain = [line for line in below if line not in said and max(texts[line]) < "\U0001f000"]
                 self.edges |= {screen.buffer[line][rule].data for line in plain}
 
     def press(self, *keys: str) -> str:

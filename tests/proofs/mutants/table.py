@@ -21,6 +21,12 @@ GUARDS: Mapping[str, Guard] = {
     "words-of-others-decide-nothing": guard(
         always, "store/test_claude_team.py::test_what_is_said_there_opens_and_decides_nothing_here"
     ),
+    "own-command-quoted": guard(
+        only_argument(0), "console/test_own_commands.py::test_what_an_agent_writes_is_never_more_than_words"
+    ),
+    "own-command-no-option": guard(
+        never, "console/test_own_commands.py::test_what_looks_like_an_option_is_not_handed_over"
+    ),
     "grant-only-in-its-scope": guard(
         giving(True), "service/test_grants.py::test_nothing_outside_the_scope_is_answered"
     ),
