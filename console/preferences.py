@@ -505,7 +505,7 @@ def _lines(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> 
         yield from (
             "# [[commands]]",
             '# key = "F"',
-            '# run = "grep -n TODO {file}"',
+            '# run = "wc -w {file}"',
             '# output = "pager"    # ' + ", ".join(OUTPUTS),
         )
     yield from ("", "[keys]")

@@ -66,8 +66,9 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.pop("NO_COLOR", None)
     time.tzset()
     with tempfile.TemporaryDirectory() as scratch:
-        os.environ["XDG_STATE_HOME"] = str(Path(scratch, "state"))
+        os.environ["XDG_CONFIG_HOME"] = str(Path(scratch, "config"))
         for picture in PICTURES:
+            os.environ["XDG_STATE_HOME"] = str(Path(scratch, f"state of {picture.name}"))  # no draft of the one before
             place = Path(scratch, picture.name)
             place.mkdir()
             target = folder / f"{picture.name}.svg"
