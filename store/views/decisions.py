@@ -299,6 +299,16 @@ class _Trail:
         proof, _, gap = self.proof(ids[0])
         shown = shown_in(facts)
         request_id, at = text_in(facts, "request_id"), from_text(line.at)
+        question = recorded.message(text_in(facts, "question")) if recorded else None
+        config = self._sources.config
+        if verdict is not None:
+            trouble = objection(config, verdict, question, recorded=recorded)
+        else:
+            is_older = recorded is not None and recorded.is_before_signing(ids[0])
+            trouble = "" if is_older or not config.must_be_signed(line.actor) else "no signed verdict is on record"
+        # Anybody who can write the trail can chain a line to it: what a human must sign, no line can say.
+        if trouble:  # guard: line-without-signature
+            proof, gap = Proof.UNVERIFIED, f"it decides nothing: {trouble}"
         gaps = [gap, f"the question is in no archive: {self._why_gone()}"]
         gaps += ["its words are not known"] if verdict is None else []
         gaps.append(_not_shown(shown))

@@ -109,7 +109,8 @@ class Files(Place):
     def trail(self, record: Record) -> None:
         rows = (self.folder / "audit.jsonl").read_bytes().splitlines(keepends=True)
         last = json.loads(rows[-1])
-        line = {**last, "seq": last["seq"] + 1, "action": "approve", "actor": "ceo", "writes": [record]}
+        facts = {"ids": [record["message_id"]], "request_id": record["payload"]["request_id"]}
+        line = {**last, "seq": last["seq"] + 1, "action": "approve", "actor": "ceo", "facts": facts, "writes": [record]}
         (self.folder / "audit.jsonl").write_bytes(b"".join(rows) + _chained(line, rows))
 
     def remove_line(self, message_id: str) -> None:

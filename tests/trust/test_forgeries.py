@@ -25,6 +25,7 @@ from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
+from team_console.store.views.decisions import Proof, ledger_of_team
 from team_console.store.views.rows import Flag, RequestRow
 from team_console.store.views.verdicts import verdict_of
 
@@ -340,6 +341,9 @@ def test_no_forgery_decides_and_the_human_still_does(
     assert row.is_open, (row.state, row.flags)
     assert verdict_of(case.team, case.request, me="bob").state == "open"
     assert row.question in case.team.snapshot().messages or forgery is _in_the_archive
+    if forgery is _in_the_trail:
+        ledger = ledger_of_team(case.team, case.team.snapshot())
+        assert {item.proof for item in ledger.decisions} == {Proof.UNVERIFIED}
     received = inbox.receive(case.bob, agent="bob", mark_read=False).messages
     about = [item for item in received if item.sender == "ceo" and case.request in json.dumps(dict(item.payload))]
     assert [item.record.get("trust") for item in about] == ["forged"] * len(about)

@@ -274,6 +274,9 @@ GUARDS: Mapping[str, Guard] = {
     "signature-by-human-key": guard(
         never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another key-question]"
     ),
+    "line-without-signature": guard(
+        never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-trail edit-plan]"
+    ),
     "signature-for-one-purpose": guard(
         never,
         "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another purpose-permission]",
