@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -386,12 +387,20 @@ _UNSHOWN: Mapping[str, str] = {
     Face.NAMED: "nothing was shown, it was named by its id; what of it was known before cannot be proved",
 }
 """What showed a request -> what that leaves unproved."""
+_SHOWN_LINES = re.compile(
+    "the console: (?P<said>(?P<all>lines? (?:1-)?(?P<count>[0-9,]+) of (?P=count)(?:; of its evidence all)?$)?.*)"
+)
+"""The lines that the console counted as painted: `all` of them, or what was `said`."""
 
 
 def _not_shown(shown: ShownRecord) -> str:
     """What cannot be proved of what was shown; empty when it was all on the screen."""
-    nothing = "" if shown.sha256 and not shown.by else "what was shown to whoever decided is not known"
-    return _UNSHOWN.get(shown.by, nothing)
+    if not shown.by and shown.sha256:
+        return ""
+    lines = None if shown.by in _UNSHOWN else _SHOWN_LINES.fullmatch(shown.by)
+    if lines is not None:
+        return "" if lines["all"] else f"of it only this stood on the screen: {lines['said']}"
+    return _UNSHOWN.get(shown.by, "what was shown to whoever decided is not known")
 
 
 def _gaps(row: RequestRow, digest: str, shown: ShownRecord) -> Iterator[str]:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import pytest
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine
-from team_console.store.protocol.verdicts import NAMESPACE, digest_of, statement
+from team_console.store.protocol.verdicts import NAMESPACE, Face, digest_of, statement
 from team_console.store.settings.team_config import Human
 from team_console.store.views.decisions import (
     DECISION_FIELDS,
@@ -104,6 +104,23 @@ def test_a_decision_whose_messages_are_gone_stands_with_what_the_trail_has_of_it
     assert (decision.by, decision.verdict, decision.request_id, decision.words) == (LEAD, "approved", "plan-1", "go on")
     assert (decision.shown_sha256, decision.evidence) == ("cd" * 32, ("a.py: there",))
     assert "the question is in no archive" in " ".join(decision.gaps)
+
+
+@pytest.mark.parametrize(
+    ("lines", "gap"),
+    [
+        (Face.CONSOLE.removeprefix("the console: "), ""),
+        ("lines 1-192 of 192", ""),
+        ("line 1 of 1; of its evidence all", ""),
+        ("lines 1-8 of 3,000", "of it only this stood on the screen: lines 1-8 of 3,000"),
+        ("lines 1-12 of 12; of its evidence 0 of 4 lines", "lines 1-12 of 12; of its evidence 0 of 4 lines"),
+    ],
+)
+def test_what_of_a_request_was_not_on_the_screen_is_said_and_no_more(lines: str, gap: str) -> None:
+    story = Chronicle()
+    line = approved(story, shown_sha256="cd" * 32, request_sha256="ab" * 32, shown_by=f"the console: {lines}")
+    told = [item for item in only(ledger_of(story, line)).gaps if "screen" in item or "shown" in item]
+    assert (not told) if not gap else told[0].endswith(gap)
 
 
 def test_a_question_that_is_not_what_was_decided_on_is_named() -> None:
