@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 from team_console.console.selection import Mode
 from team_console.store.model.clock import from_text, to_text
-from team_console.store.model.home import home
+from team_console.store.model.home import state_folder
 
 Draft = Mapping[str, str]
 
@@ -152,12 +152,6 @@ def _sweep(folder: Path) -> None:
     for path in folder.iterdir():
         if path.suffix in (".json", ".tmp") and path.stat().st_mtime < oldest:
             path.unlink(missing_ok=True)
-
-
-def state_folder() -> Path:
-    """`XDG_STATE_HOME/team-console`, by default below `~/.local/state`."""
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base and os.path.isabs(base) else home() / ".local" / "state") / "team-console"
 
 
 # The place of last time: which mode of which team was open, and what it was filtered by.

@@ -17,7 +17,7 @@ from threading import Lock
 from types import TracebackType
 
 from msgspec import Struct
-from team_console.console.drafts import state_folder
+from team_console.store.model.home import state_folder
 
 _MOST_BYTES = 256 * 1024
 """Size from which on a log is put aside; one former log is kept."""

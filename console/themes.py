@@ -6,7 +6,7 @@ import dataclasses
 import os
 from contextlib import suppress
 
-from team_console.console.drafts import state_folder
+from team_console.store.model.home import state_folder
 from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = "harbour"

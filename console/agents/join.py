@@ -59,11 +59,10 @@ from team_console.console.agents.named import (
 )
 from team_console.console.agents.quick import Invocation
 from team_console.console.agents.session import is_alive
-from team_console.console.drafts import state_folder
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError
-from team_console.store.model.home import home
+from team_console.store.model.home import home, state_folder
 from team_console.store.model.names import ALL, USER, check_name
 from team_console.store.protocol.parsing import text_in
 from team_console.store.service.caller import Caller

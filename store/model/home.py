@@ -1,4 +1,4 @@
-"""Home: the folder of the user, also where the system knows none, as for a user id without an account."""
+"""Folders of the user: home, also where the system knows none, as for a user id without an account."""
 
 from __future__ import annotations
 
@@ -13,3 +13,9 @@ def home() -> Path:
     """
     found = os.path.expanduser("~")
     return Path(found if os.path.isabs(found) else "/")
+
+
+def state_folder() -> Path:
+    """`XDG_STATE_HOME/team-console`, by default below `~/.local/state`."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base and os.path.isabs(base) else home() / ".local" / "state") / "team-console"

@@ -1,6 +1,6 @@
 """Arithmetic of keys: whether a signature over bytes was made with a public key, for every kind OpenSSH has.
 
-It is a module of its own because it needs `cryptography`, which is optional; without it `ssh.verify` asks `ssh-keygen`.
+It is a module of its own because it needs `cryptography`, which is optional; without it `ssh_keygen.verify` is asked.
 """
 
 from __future__ import annotations

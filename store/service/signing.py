@@ -17,7 +17,8 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.recorded import ACCEPT_KEYS
-from team_console.store.protocol import ssh
+from team_console.store.protocol import ssh_keygen
+from team_console.store.protocol.ssh import read_signature
 from team_console.store.protocol.verdicts import (
     EVIDENCE,
     KEYS_NAMESPACE,
@@ -95,11 +96,11 @@ def signed_record(
         made = dry_run.made
     digest = {} if made.question is None else {REQUEST_DIGEST: digest_of(made.question)}
     unsigned = _with_payload(made.message, **shown, **digest)
-    caller.tell(f"waiting for your key ({human.name})", ssh.give_up)
+    caller.tell(f"waiting for your key ({human.name})", ssh_keygen.give_up)
     text = statement(config.team_id, unsigned)
-    signature = ssh.sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)
+    signature = ssh_keygen.sign(text, human, namespace=NAMESPACE, on_terminal=caller.on_terminal)
     # guard: signing-key-is-the-humans
-    if ssh.read_signature(signature).key not in {key_bytes(key) for key in human.keys}:
+    if read_signature(signature).key not in {key_bytes(key) for key in human.keys}:
         # It would count as forged: `sign_with` may name the file of any key.
         text = f"nothing was written: the key that signed is none of humans.{human.name}.keys in the settings"
         raise TeamError(Code.SIGNATURE_FAILED, text, f"Name the file of one of them in humans.{human.name}.sign_with.")
@@ -206,8 +207,8 @@ def _signed(text: str, human: Human, namespace: str, *, on_terminal: bool = Fals
     Raises:
         TeamError: `SIGNATURE_FAILED`, also when another key signed.
     """
-    signature = ssh.sign(text, human, namespace=namespace, on_terminal=on_terminal)
-    signer = ssh.read_signature(signature).key
+    signature = ssh_keygen.sign(text, human, namespace=namespace, on_terminal=on_terminal)
+    signer = read_signature(signature).key
     # guard: key-added-by-known-key
     by = next((key for key in human.keys if key_bytes(key) == signer), None)
     if by is None:

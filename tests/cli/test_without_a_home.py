@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 from team_console.console.commands.looking import write_export
-from team_console.console.drafts import Drafts, state_folder
+from team_console.console.drafts import Drafts
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.home import home
-from team_console.store.protocol.ssh import signing_key
+from team_console.store.model.home import home, state_folder
+from team_console.store.protocol.ssh_keygen import signing_key
 from team_console.store.settings.team_config import Human
 
 from tests.conftest import CommandLine

@@ -10,7 +10,8 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from team_console.console.drafts import MOST_DAYS, Drafts, state_folder
+from team_console.console.drafts import MOST_DAYS, Drafts
+from team_console.store.model.home import state_folder
 from team_console.widgets import form
 
 from tests.console.conftest import LEAD, hand_in_plan, opened

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.protocol import ssh
+from team_console.store.protocol import ssh_keygen
 from team_console.store.settings.team_config import Human
 
 from tests.console.conftest import hand_in_plan, opened, verdicts
@@ -51,7 +51,7 @@ async def test_a_key_that_is_waited_for_can_be_given_up(
         await desk.type("go")
         await desk.press("enter")
         await desk.until(lambda: "waiting for your key" in desk.text, "what is waited for")
-        await desk.until(lambda: bool(ssh._waiting), "the program that waits")
+        await desk.until(lambda: bool(ssh_keygen._waiting), "the program that waits")
         await desk.press("escape")
         await desk.until(lambda: "you gave it up" in desk.text, "that it was given up")
         assert desk.app.screen is form

@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.protocol import ssh, verdicts
-from team_console.store.protocol.ssh import SshSignature, armoured, read_signature, verify
+from team_console.store.protocol import ssh_keygen, verdicts
+from team_console.store.protocol.ssh import SshSignature, armoured, read_signature
+from team_console.store.protocol.ssh_keygen import verify
 from team_console.store.protocol.verdicts import NAMESPACE, signature_trouble
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
@@ -177,7 +178,7 @@ def test_a_team_whose_human_has_such_a_key_decides_with_it(
         assert key_bytes(human.keys[0]) == token.key
         return token.sign(text)
 
-    monkeypatch.setattr(ssh, "sign", touch)
+    monkeypatch.setattr(ssh_keygen, "sign", touch)
     opened = open_team(str(team.folder))
     request = requests.submit_plan(Caller(opened, "task-manager"), content="1. Go").request_id or ""
     requests.approve(Caller(opened, "ceo"), request_id=request)

@@ -15,8 +15,8 @@ import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol import ssh, verdicts
-from team_console.store.protocol.ssh import verify
+from team_console.store.protocol import ssh_keygen, verdicts
+from team_console.store.protocol.ssh_keygen import verify
 from team_console.store.protocol.verdicts import digest_of, objection
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
@@ -215,7 +215,7 @@ def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writin
     waits.chmod(0o755)
     request, told = desk.plan(), list[str]()
     monkeypatch.setenv("PATH", f"{waits.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr("team_console.store.protocol.ssh.PATIENCE", 0.2)
+    monkeypatch.setattr("team_console.store.protocol.ssh_keygen.PATIENCE", 0.2)
 
     def tell(words: str, give_up: Callable[[], None]) -> None:
         told.append(words)
@@ -240,7 +240,7 @@ def test_a_human_may_give_up_a_key_that_does_not_answer(
 
     def tell(words: str, give_up: Callable[[], None]) -> None:
         def wait() -> None:
-            while not ssh._waiting:
+            while not ssh_keygen._waiting:
                 pass
             give_up()
 

@@ -1,0 +1,157 @@
+"""The program `ssh-keygen` of OpenSSH: signs with keys in files, agents and hardware, and verifies signatures."""
+
+from __future__ import annotations
+
+import base64
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.home import home
+from team_console.store.protocol.ssh import armoured
+from team_console.store.settings.team_config import Human, key_bytes
+
+PATIENCE = 60.0
+"""Seconds for a passphrase, a touch or a confirmation; then the verdict is given up."""
+_SHORT = 5.0
+_NEXT = "The request is still open."
+_waiting: set[subprocess.Popen[bytes]] = set()
+"""Programs that wait for a human, in whichever thread."""
+
+
+def sign(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
+    """The armoured signature of `text` by the key of this human.
+
+    Args:
+        on_terminal: Whether a passphrase may be asked for on the terminal; else only a program that has a window of
+            its own can ask (`SSH_ASKPASS`), or the agent.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`: there is no key here, or it was not unlocked, touched or confirmed in time.
+    """
+    with ExitStack() as stack:
+        path = signing_key(human) or stack.enter_context(_public_half(human))
+        try:
+            process = subprocess.Popen(
+                ["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", str(path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=None if on_terminal else subprocess.PIPE,
+                # Without a terminal of its own it cannot write over the console's screen, nor read its keys.
+                start_new_session=not on_terminal,
+            )
+        except OSError as error:
+            hint = f"Install OpenSSH: verdicts are signed by its ssh-keygen. {_NEXT}"
+            raise TeamError(Code.SIGNATURE_FAILED, f"ssh-keygen: {error.strerror}", hint) from error
+        stack.enter_context(process)
+        _waiting.add(process)
+        try:
+            out, complaint = process.communicate(text.encode("ascii"), PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            why = f"the key {path} was not unlocked, touched or confirmed within {PATIENCE:g} s"
+            raise TeamError(Code.SIGNATURE_FAILED, why, f"Try again. {_NEXT}") from error
+        finally:
+            _waiting.discard(process)
+            process.kill()
+    signature = armoured(out.decode("ascii", "replace"))
+    if signature and not process.returncode:
+        return signature
+    if process.returncode == -signal.SIGKILL:
+        raise TeamError(Code.SIGNATURE_FAILED, "nothing was signed: you gave it up", _NEXT)
+    said = (complaint or b"").decode("utf-8", "replace").strip().splitlines()
+    why = said[-1] if said else f"ssh-keygen ended with status {process.returncode}"
+    hint = f"Unlock the key with ssh-add, or name its file with sign_with in the settings. {_NEXT}"
+    raise TeamError(Code.SIGNATURE_FAILED, f"nothing was signed: {why:.200}", hint)
+
+
+def give_up() -> None:
+    """Wait for no key any more: who waits is told that nothing was signed."""
+    for process in tuple(_waiting):
+        process.kill()
+
+
+def signing_key(human: Human) -> Path | None:
+    """The file of the key to sign with: the one in the settings, else one in `~/.ssh` that is among the human's keys.
+
+    None leaves it to the agent.
+    """
+    if human.sign_with:
+        return Path(os.path.expanduser(human.sign_with))
+    wanted = {key_bytes(key) for key in human.keys}
+    for path in sorted((home() / ".ssh").glob("*.pub")):
+        private = path.with_suffix("")
+        if private.is_file() and _key_in(path) in wanted:
+            return private
+    return None
+
+
+def verify(text: str, signature: str, key: bytes, namespace: str) -> bool | None:
+    """Whether `ssh-keygen` finds the signature good; None where there is no such program."""
+    with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
+        allowed, armoured = Path(folder, "allowed_signers"), Path(folder, "signature")
+        kind = key[4 : 4 + int.from_bytes(key[:4], "big")].decode("ascii", "replace")
+        allowed.write_text(f'human namespaces="{namespace}" {kind} {base64.b64encode(key).decode()}\n')
+        armoured.write_text(signature)
+        files = ("-f", str(allowed), "-s", str(armoured))
+        command = ["ssh-keygen", "-Y", "verify", *files, "-I", "human", "-n", namespace]
+        try:
+            done = subprocess.run(
+                command, input=text.encode("utf-8", "replace"), capture_output=True, timeout=_SHORT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.returncode == 0
+
+
+@contextmanager
+def _public_half(human: Human) -> Iterator[Path]:
+    """A file with the human's first key that the agent has; `ssh-keygen` asks the agent for the private half.
+
+    Raises:
+        TeamError: `SIGNATURE_FAILED`: the agent has none of them.
+    """
+    key = human.keys[0]
+    if len(human.keys) > 1 or not os.environ.get("SSH_AUTH_SOCK"):  # else ssh-keygen asks the agent anyway
+        held = _in_agent()
+        key = next((key for key in human.keys if key_bytes(key) in held), "")
+    if not key:
+        text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
+        hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
+        raise TeamError(Code.SIGNATURE_FAILED, text, hint)
+
+    number, name = tempfile.mkstemp(prefix="team-console-", suffix=".pub")
+    try:
+        with open(number, "wb", buffering=0) as file:
+            file.write(f"{key}\n".encode())
+        yield Path(name)
+    finally:
+        os.unlink(name)
+
+
+def _in_agent() -> set[bytes]:
+    """The keys that the agent of this session holds; none without an agent."""
+    if not os.environ.get("SSH_AUTH_SOCK"):
+        return set()
+    try:
+        done = subprocess.run(["ssh-add", "-L"], capture_output=True, timeout=_SHORT, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return set()
+    keys: set[bytes] = set()
+    for line in done.stdout.decode("utf-8", "replace").splitlines():
+        try:
+            keys.add(key_bytes(line))
+        except ValueError:
+            continue
+    return keys
+
+
+def _key_in(path: Path) -> bytes:
+    try:
+        return key_bytes(path.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, ValueError):
+        return b""
