@@ -76,6 +76,7 @@ SEVERAL = (
         "more",
         "further requests with the same verdict: each is answered on its own, none that is not named",
         nargs="*",
+        default=[],
         metavar="REQUEST",
         source="requests",
     ),
