@@ -35,6 +35,8 @@ _LATE = 0.06
 _NOT_TYPED = re.compile(r"<|\[Request interrupted|# AGENTS\.md instructions")
 """Begins what clients put into the user's mouth: environment, reminders, output of commands."""
 _EXIT_FIELD = re.compile(r'"exit_code":\s*(-?\d{1,3})')
+_SOURCES = ("typed", "sdk")
+"""Where a prompt of the user comes from: the keyboard, or a program that starts the client without a terminal."""
 _COMMAND = re.compile(r"<command-name>(/?[\w:.-]+)</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _TASK = re.compile(r'<teammate-message teammate_id="([^"]{1,64})"[^>]*>\s*(.*?)\s*</teammate-message>', re.DOTALL)
 
@@ -46,6 +48,7 @@ class _Row(Struct):
     message: Any = None
     payload: Any = None
     origin: Any = None
+    promptSource: Any = None
     isMeta: Any = None
     isSidechain: Any = None
     isCompactSummary: Any = None
@@ -158,7 +161,8 @@ def _take_claude(said: _Said, row: _Row) -> None:
         texts = [blocks] if isinstance(blocks, str) else [text_in(item, "text") for item in _blocks(blocks, "text")]
         for item in _blocks(blocks, "tool_result"):
             said.results.setdefault(text_in(item, "tool_use_id"), _result(item))
-        said.user = said.user or _typed("\n".join(filter(None, texts)), row.origin)
+        is_typed = isinstance(row.origin, Mapping) and row.origin.get("kind") == "human"
+        said.user = said.user or _typed("\n".join(filter(None, texts)), is_typed, row.promptSource in _SOURCES)
     elif row.type == "assistant":
         if said.agent and message.get("id") != said.agent_id:
             said.is_agent_whole = True
@@ -202,7 +206,11 @@ def _take_codex(said: _Said, row: _Row) -> None:
         elif item.get("role") == "user":
             _end_words(said)
             texts = [text_in(part, "text") for part in _blocks(item.get("content"), "input_text")]
-            said.user = said.user or _typed("\n".join(text for text in texts if not _NOT_TYPED.match(text)), None)
+            about = item.get("internal_chat_message_metadata_passthrough")
+            kinds = about.get("content_item_kinds") if isinstance(about, Mapping) else None
+            is_typed = isinstance(kinds, list) and set(map(str, kinds)) == {"user.text"}
+            texts = texts if is_typed else [text for text in texts if not _NOT_TYPED.match(text)]
+            said.user = said.user or _typed("\n".join(texts), is_typed)
 
 
 def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -255,16 +263,16 @@ def _end_words(said: _Said) -> None:
     said.is_agent_whole = bool(said.agent)
 
 
-def _typed(text: str, origin: object) -> str:
-    """What the user typed, or what a teammate was told; empty for what a client put there."""
-    if isinstance(origin, Mapping) and origin.get("kind") == "human":
+def _typed(text: str, is_typed: bool, is_handed_in: bool = False) -> str:
+    """What the user typed or a program handed in, or what a teammate was told; empty for what a client put there."""
+    if is_typed:
         return _clean(text)
     command, task = _COMMAND.search(text), _TASK.match(text)
     if command is not None:
         return _clean(f"{command[1]} {command[2] or ''}")
     if task is not None:
         return _clean(f"{task[1]}: {task[2]}")
-    return "" if _NOT_TYPED.match(text) else _clean(text)
+    return "" if _NOT_TYPED.match(text) and not is_handed_in else _clean(text)
 
 
 def _clean(text: str) -> str:

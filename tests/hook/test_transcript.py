@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,10 @@ from team_console.console.agents.transcript import MOST_READ, why_of
 from team_console.store.protocol.why import MOST_BYTES
 
 from tests.conftest import CommandLine
+from tests.hook import recorded
 from tests.hook.conftest import Client, Human
+from tests.hook.recorded import ASKED
 
-RECORDED = Path(__file__).parent / "transcripts"
-ASKED = "mkfifo made"
 Row = Mapping[str, Any]
 Call = tuple[str, str, str]
 
@@ -66,10 +67,7 @@ START = (typed("Make it ready"), said("I look first."))
 END = (said("Now the pipe.", "msg_9"), used("t9", ASKED, "msg_9"))
 
 CLAUDE: Mapping[str, tuple[Sequence[Row], str, str, Sequence[Call]]] = {
-    "as it is": ([*START, *END], "Make it ready", "Now the pipe.", []),
     "noise between": ([*START, *NOISE, *END, *NOISE], "Make it ready", "Now the pipe.", []),
-    "words before the prompt": ([said("Before."), typed("Go on"), used("t9", ASKED)], "Go on", "Before.", []),
-    "never spoke": ([typed("Go on"), used("t9", ASKED)], "Go on", "", []),
     "two rows of one message": (
         [*START, said("One.", "m2"), *NOISE, said("Two.", "m2"), used("t9", ASKED, "m2")],
         "Make it ready",
@@ -81,24 +79,6 @@ CLAUDE: Mapping[str, tuple[Sequence[Row], str, str, Sequence[Call]]] = {
         "Make it ready",
         "I look first.",
         [],
-    ),
-    "a call that succeeded": (
-        [*START, used("t1", "ls"), result("t1"), *END],
-        "Make it ready",
-        "Now the pipe.",
-        [("Bash", "ls", "ok")],
-    ),
-    "a call that failed": (
-        [*START, used("t1", "make test"), result("t1", "Exit code 2\n3 failed", error=True), *END],
-        "Make it ready",
-        "Now the pipe.",
-        [("Bash", "make test", "exit 2")],
-    ),
-    "a call that failed without a status": (
-        [*START, used("t1", "/x", tool="Read"), result("t1", "File does not exist.", error=True), *END],
-        "Make it ready",
-        "Now the pipe.",
-        [("Read", "/x", "failed")],
     ),
     "output that talks of exit codes": (
         [*START, used("t1", "cat log"), result("t1", f"{'.' * 60} exit code 7", error=True), *END],
@@ -112,25 +92,6 @@ CLAUDE: Mapping[str, tuple[Sequence[Row], str, str, Sequence[Call]]] = {
         "Now the pipe.",
         [("Bash", "false", "exit 1")],
     ),
-    "a call beside the one that asks": (
-        [*START, said("Both.", "m2"), used("t8", "ls", "m2"), used("t9", ASKED, "m2"), used("t10", "pwd", "m2")],
-        "Make it ready",
-        "Both.",
-        [("Bash", "ls", "no result yet"), ("Bash", "pwd", "no result yet")],
-    ),
-    "the same command before": (
-        [*START, used("t1", ASKED), result("t1", "Exit code 1", error=True), *END],
-        "Make it ready",
-        "Now the pipe.",
-        [("Bash", ASKED, "exit 1")],
-    ),
-    "the last five": (
-        [*START, *(row for n in range(8) for row in (used(f"t1{n}", f"echo {n}"), result(f"t1{n}"))), *END],
-        "Make it ready",
-        "Now the pipe.",
-        [("Bash", f"echo {n}", "ok") for n in range(3, 8)],
-    ),
-    "a second prompt": ([*START, typed("Stop.\nThen make it"), *END], "Stop.\nThen make it", "Now the pipe.", []),
     "meta rows": ([*START, put("Caveat: ...", isMeta=True), *END], "Make it ready", "Now the pipe.", []),
     "a reminder": ([*START, put("<system-reminder>no</system-reminder>"), *END], "Make it ready", "Now the pipe.", []),
     "an interruption": ([*START, put("[Request interrupted by user]"), *END], "Make it ready", "Now the pipe.", []),
@@ -181,7 +142,6 @@ def ran(call: str, command: str, output: Any = None) -> list[Row]:
 
 BEGUN = (message("developer", "You are a1"), message("user", "<environment_context>..."), message("user", "Make it"))
 CODEX: Mapping[str, tuple[Sequence[Row], str, str, Sequence[Call]]] = {
-    "as it is": ([*BEGUN, message("assistant", "Now."), *ran("c9", ASKED)], "Make it", "Now.", []),
     "statuses": (
         [
             *BEGUN,
@@ -251,16 +211,24 @@ def test_a_transcript_of_codex_is_read_to_the_word(name: str, tmp_path: Path) ->
     assert (why["user"], why["agent"], calls_of(why)) == (user, agent, list(calls))
 
 
-def test_what_the_real_clients_wrote_is_read_to_the_word() -> None:
-    why = claude_asks(
-        str(RECORDED / "claude.jsonl"), tool_input={"command": ASKED, "description": "what the test wants"}
-    )
-    assert (why["user"], why["agent"]) == ("Please make the loader ready", "Two words more:\n\n- 加载器\n- done")
-    before = [("Bash", "ls", "ok"), ("Bash", "cat no-such-file", "exit 1"), ("Read", "/etc/hostname", "no result yet")]
-    assert calls_of(why) == before
-    why = codex_asks(str(RECORDED / "codex.jsonl"))
-    assert (why["user"], why["agent"]) == ("Please make the loader ready", "Now the pipe.")
-    assert calls_of(why) == [("exec_command", "ls", "exit 0"), ("exec_command", "cat no-such-file", "exit 1")]
+@pytest.mark.parametrize("name", recorded.CLAUDE)
+def test_what_the_real_claude_code_wrote_is_read_to_the_word(name: str, tmp_path: Path) -> None:
+    recording, path = recorded.CLAUDE[name], recorded.TRANSCRIPTS / f"{name}.jsonl"
+    more = {}
+    if recording.is_subagent:
+        own = tmp_path / "transcript" / "subagents" / "agent-a1.jsonl"
+        own.parent.mkdir(parents=True)
+        shutil.copy(path, own)
+        path, more = tmp_path / "transcript.jsonl", {"agent_id": "a1", "agent_type": "general-purpose"}
+    why = claude_asks(str(path), tool_input=recorded.bash(ASKED).input, **more)
+    assert (why["user"], why["agent"], calls_of(why)) == (recording.user, recording.agent, list(recording.calls))
+
+
+@pytest.mark.parametrize("name", recorded.CODEX)
+def test_what_the_real_codex_wrote_is_read_to_the_word(name: str) -> None:
+    recording = recorded.CODEX[name]
+    why = codex_asks(str(recorded.TRANSCRIPTS / f"{name}.jsonl"))
+    assert (why["user"], why["agent"], calls_of(why)) == (recording.user, recording.agent, list(recording.calls))
 
 
 def test_a_teammate_is_read_from_its_own_file_never_from_the_leads(tmp_path: Path) -> None:

@@ -106,6 +106,14 @@ class Codex:
         command = [str(program), "--dangerously-bypass-hook-trust", *arguments]
         return _terminal(command, self.place, environment)
 
+    def run(self, prompt: str, *, again: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run it without a terminal until it is through with `prompt`; `again` in its last session."""
+        program = packages.codex()
+        assert program is not None
+        last = ["resume", "--last"] if again else []
+        command = [str(program), "--dangerously-bypass-hook-trust", "exec", "--skip-git-repo-check", *last, prompt]
+        return _run(command, self.place, self.place.environment(LOOPBACK_KEY="made-up"))
+
 
 def _terminal(command: Sequence[str], place: Place, environment: Mapping[str, str]) -> Terminal:
     return Terminal([*_cleanly(environment), *command], cwd=place.project, columns=140, lines=50)
