@@ -24,6 +24,7 @@ from team_console.console.main import MainScreen
 from team_console.console.notices import Notifier
 from team_console.console.preferences import Preferences, load
 from team_console.console.reader import Feed, Pace, ReadResult
+from team_console.console.selection import Subject
 from team_console.console.textual_fixes import write_to_terminal
 from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours, preferred_theme
 from team_console.console.words import ScreenState, reason_of
@@ -169,6 +170,15 @@ class ConsoleApp(ContainedApp[int]):
         self.preferences = preferences
         configure_grace(preferences.grace_seconds)
         self._notifier.take_notices(preferences.notices)
+
+    def perform(self, name: str, subject: Subject) -> None:
+        """Do an action of the registry, or the human's own command `own:NUMBER`, on what it is about."""
+        from team_console.console.commands import HANDLERS, run_own  # the first picture does not wait for them
+
+        if name.startswith("own:"):
+            run_own(self.main, subject, self.preferences.commands[int(name.removeprefix("own:"))])
+        else:
+            HANDLERS[name](self.main, subject)
 
     def action_command_palette(self) -> None:
         """Everything by its name."""

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from team_console.console.background import KEPT, Background, Host, note_of, rehearse
-from team_console.console.drafts import Drafts
+from team_console.console.background import Host
+from team_console.console.drafts import Draft
 from team_console.console.keys import grace_seconds
-from team_console.console.modes.pane import Pane
-from team_console.console.selection import Mode
-from team_console.console.words import error_text, reason_of
+from team_console.console.selection import DONE
+from team_console.console.words import error_text, reason_of, written
+from team_console.store.contract.team import Team
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.service.caller import Caller
-from team_console.store.views.rows import RequestRow, View
+from team_console.store.service.caller import Caller, Receipt
 from team_console.widgets.form import Later, Stopped
-from textual.app import App
 from textual.timer import Timer
-from textual.widget import Widget
-
-if TYPE_CHECKING:
-    from team_console.console.preferences import Preferences
-    from team_console.widgets.form import Form
-
 
 Tell = Callable[[str, Callable[[], None]], None]
 """Is told what goes on, and what stops it."""
@@ -47,19 +40,19 @@ class Act(Struct, frozen=True):
     Attributes:
         subject: The id of the request or message it is about.
         words: What it is, safe text: `approve task-manager's plan`.
-        do: Writes it; may raise `TeamError`.
+        do: A write of the service with all it needs but the caller; may raise `TeamError`.
     """
 
     subject: str
     words: str
-    do: Callable[[Caller], Any]
+    do: Callable[[Caller], Receipt | None]
 
 
 class Outcome(Struct, frozen=True):
-    """What became of one act: its result, or why it was not written."""
+    """What became of one act: its receipt, or why it was not written."""
 
     act: Act
-    result: Any = None
+    receipt: Receipt | None = None
     error: Exception | None = None
 
 
@@ -68,21 +61,22 @@ class Agreed(Later, frozen=True):
 
     Attributes:
         verb: What is said of them until they are written: `approve`, `done`.
-        told: Makes the toast of what became of them.
+        acts: What is written, one after the other.
+        done: What the toast says once they are, a past participle; `{n}` in it is how many, empty for no toast.
+        noun: What is counted for that.
         purposes: Names of the drafts that are no longer needed once all is written.
+        begins: What the console begins in place of writing; one that ends first does nothing of it.
         refused: Acts that could not be written when they were decided on, with the reason.
-        then: Told of the outcomes, on the screen.
-        needs_console: What was decided on is done by `then`, so a console that ends first does nothing of it.
         outcomes: What became of the acts, where they were written at once; None while they wait.
     """
 
     verb: str
     acts: tuple[Act, ...]
-    told: Callable[[Sequence[Outcome]], str]
+    done: str = ""
+    noun: str = "request"
     purposes: tuple[str, ...] = ()
+    begins: Callable[[], None] | None = None
     refused: tuple[Outcome, ...] = ()
-    then: Callable[[Sequence[Outcome]], None] | None = None
-    needs_console: bool = False
     outcomes: tuple[Outcome, ...] | None = None
 
     @property
@@ -93,9 +87,7 @@ class Agreed(Later, frozen=True):
     @property
     def words(self) -> str:
         """What was decided, in a few words."""
-        if len(self.acts) == 1:
-            return self.acts[0].words
-        return f"{self.verb} {len(self.acts):,}"
+        return self.acts[0].words if len(self.acts) == 1 else f"{self.verb} {len(self.acts):,}"
 
 
 class Waiting(Struct):
@@ -103,32 +95,34 @@ class Waiting(Struct):
 
     Attributes:
         due: When it is written, in seconds of `monotonic`.
-        begun: Its grace is over; it may still wait for those decided before it.
-        taken: It is being written, or was taken back: nobody else may do it.
+        note: The name of the draft that outlives the process.
+        timer: Ends the grace; None once that is over, also while it waits for those decided before it.
+        claim: Held by whoever writes it or takes it back.
     """
 
     agreed: Agreed
     due: float
     note: str
     timer: Timer | None = None
-    begun: bool = False
-    taken: bool = False
-    lock: Any = field(default_factory=Lock)
+    claim: Any = field(default_factory=Lock)
 
     def take(self) -> bool:
         """Take it, once: the screen, its end and a signal may come for it side by side."""
-        with self.lock:
-            mine, self.taken = not self.taken, True
-            return mine
+        return bool(self.claim.acquire(blocking=False))
+
+    @property
+    def taken(self) -> bool:
+        """Whether it is being written, or was taken back."""
+        return bool(self.claim.locked())
 
 
 class Unwritten:
     """What was decided and is not written yet, the oldest first."""
 
-    def __init__(self, host: Host, *, clock: Callable[[], float] = monotonic) -> None:
-        self._host, self._clock = host, clock
+    def __init__(self, host: Host) -> None:
+        self._host = host
         self._waiting: list[Waiting] = []
-        self._order: asyncio.Lock | None = None
+        self._order = asyncio.Lock()
         self._number = 0
 
     @property
@@ -137,16 +131,9 @@ class Unwritten:
         return {act.subject: entry.agreed.verb for entry in self._waiting for act in entry.agreed.acts}
 
     @property
-    def last(self) -> Agreed | None:
+    def last(self) -> Waiting | None:
         """What would be taken back."""
-        entry = next((entry for entry in reversed(self._waiting) if not entry.taken), None)
-        return entry.agreed if entry is not None else None
-
-    @property
-    def seconds(self) -> int:
-        """Whole seconds until the last decision is written."""
-        entry = next((entry for entry in reversed(self._waiting) if not entry.taken), None)
-        return max(0, round(entry.due - self._clock())) if entry is not None else 0
+        return next((entry for entry in reversed(self._waiting) if not entry.taken), None)
 
     def __len__(self) -> int:
         return sum(len(entry.agreed.acts) for entry in self._waiting)
@@ -160,28 +147,35 @@ class Unwritten:
         """
         caller = self._host.caller
         if grace_seconds() <= 0:
-            return replace(agreed, outcomes=_all_or_first(_write(caller, agreed.acts, caller.tell)))
+            outcomes = _write(caller, agreed.acts, caller.tell)
+            if len(outcomes) == 1 and outcomes[0].error is not None:
+                raise outcomes[0].error  # its form says why, and stays
+            return replace(agreed, outcomes=tuple(outcomes))
         if len(agreed.acts) == 1:
             rehearse(caller, agreed.acts[0].do)
             return agreed
-        checked = (_rehearsed(caller, act) for act in _in_turn(agreed.acts, "checking", caller.tell))
-        refused = tuple(outcome for outcome in checked if outcome is not None)
+        refused = []
+        for act in _in_turn(agreed.acts, "checking", caller.tell):
+            try:
+                rehearse(caller, act.do)
+            except TeamError as error:
+                refused.append(Outcome(act, error=error))
         wrong = {outcome.act.subject for outcome in refused}
-        return replace(agreed, acts=tuple(act for act in agreed.acts if act.subject not in wrong), refused=refused)
+        acts = tuple(act for act in agreed.acts if act.subject not in wrong)
+        return replace(agreed, acts=acts, refused=tuple(refused))
 
     def take(self, prepared: Agreed) -> None:
         """Go on with what `prepare` made of it: wait for its time, or tell what became of it."""
         if prepared.outcomes is not None or not prepared.acts:
-            self._tell(prepared, prepared.outcomes or ())
+            self._tell(prepared, (*prepared.refused, *(prepared.outcomes or ())))
             return
         if prepared.refused:
-            self._host.toast("\n".join(_refused(prepared.refused)), severity="error")
-            prepared = replace(prepared, refused=())
+            self._host.toast(_refused(prepared.refused), severity="error")
         self._number += 1
-        note = f"{KEPT}{os.getpid()}:{self._number}"
         seconds = grace_seconds()
-        entry = Waiting(prepared, self._clock() + seconds, note)
-        self._host.drafts.keep(note, note_of(prepared.verb, prepared.words, (act.subject for act in prepared.acts)))
+        entry = Waiting(prepared, monotonic() + seconds, f"{KEPT}{os.getpid()}:{self._number}")
+        subjects = json.dumps([act.subject for act in prepared.acts])
+        self._host.drafts.keep(entry.note, {"words": prepared.words, "verb": prepared.verb, "subjects": subjects})
         self._waiting.append(entry)
         entry.timer = self._host.app.set_timer(seconds, lambda: self._begin(entry))
         self._host.show_unwritten()
@@ -193,8 +187,7 @@ class Unwritten:
                 self._forget(entry)
                 self._host.toast(f"↶ Taken back: {safe_line(entry.agreed.words, 200)}. Nothing was written.")
                 self._host.stay()
-                if entry.agreed.acts:
-                    self._host.seek(entry.agreed.acts[0].subject)
+                self._host.seek(entry.agreed.acts[0].subject)
                 return True
         return False
 
@@ -206,8 +199,8 @@ class Unwritten:
     def write_here(self) -> None:
         """Write everything in this thread, because the console stands still: no grace ends until it goes on."""
         for entry in tuple(self._waiting):
-            if not entry.agreed.needs_console and entry.take():
-                outcomes = _write(self._silent_caller, entry.agreed.acts)
+            if entry.agreed.begins is None and entry.take():
+                outcomes = _write(self._host.caller, entry.agreed.acts)
                 self._forget(entry)
                 self._tell(entry.agreed, outcomes)
 
@@ -220,85 +213,99 @@ class Unwritten:
         for entry in tuple(self._waiting):
             if not entry.take():
                 continue
-            if entry.agreed.needs_console:
+            if entry.agreed.begins is not None:
                 lost.append(f"{safe_line(entry.agreed.words, 200)}: the console was left before it began")
                 continue
-            outcomes = _write(self._silent_caller, entry.agreed.acts)
-            lost += [_lost(outcome) for outcome in outcomes if outcome.error is not None]
-            if not any(outcome.error is not None for outcome in outcomes):
-                self._clear(entry)
+            bad = [outcome for outcome in _write(self._host.caller, entry.agreed.acts) if outcome.error is not None]
+            lost += [f"{safe_line(each.act.words, 200)}: {reason_of(each.error)}" for each in bad if each.error]
+            if not bad:
+                self._host.drafts.keep(entry.note, {})
         return lost
 
-    @property
-    def _silent_caller(self) -> Caller:
-        """Whoever acts, without a screen to say what is waited for: it is gone, or cannot be painted meanwhile."""
-        return replace(self._host.caller, tell=lambda words, give_up: None)
-
     def _begin(self, entry: Waiting) -> None:
-        if entry.begun or entry.taken:
-            return
-        entry.begun = True
-        if entry.timer is not None:
+        if entry.timer is not None and not entry.taken:
             entry.timer.stop()
-        self._host.app.run_worker(self._write(entry), group="unwritten", exit_on_error=False)
+            entry.timer = None
+            self._host.app.run_worker(self._write(entry), group="unwritten", exit_on_error=False)
 
     async def _write(self, entry: Waiting) -> None:
-        self._order = self._order or asyncio.Lock()
+        def write() -> list[Outcome] | None:
+            # Taken only in the thread: a console that is left ends whoever waits for his turn, and what he had taken
+            # would be lost.
+            return _write(self._host.caller, entry.agreed.acts, say) if entry.take() else None
+
+        def say(words: str, give_up: Callable[[], None]) -> None:  # what is past its grace is not stopped any more
+            self._host.app.call_from_thread(self._host.set_busy, words)
+
         async with self._order:  # in the order in which they were decided
-            outcomes = await asyncio.to_thread(self._write_once, entry)
+            outcomes = await asyncio.to_thread(write)
         self._host.set_busy("")
         if outcomes is not None:
             self._forget(entry)
             self._tell(entry.agreed, outcomes)
 
-    def _write_once(self, entry: Waiting) -> list[Outcome] | None:
-        """In a thread; None when somebody was faster.
-
-        Taken only here: a console that is left ends whoever waits for his turn, and what he had taken would be lost.
-        """
-        return _write(self._host.caller, entry.agreed.acts, self._tell_progress) if entry.take() else None
-
-    def _tell_progress(self, words: str, give_up: Callable[[], None]) -> None:
-        """In a thread; what is past its grace is not stopped any more."""
-        self._host.app.call_from_thread(self._host.set_busy, words)
-
     def _tell(self, agreed: Agreed, outcomes: Sequence[Outcome]) -> None:
-        every = (*agreed.refused, *outcomes)
-        for outcome in every:
+        bad = [outcome for outcome in outcomes if outcome.error is not None]
+        good = [outcome.receipt for outcome in outcomes if outcome.error is None]
+        for outcome in bad:
             if outcome.error is not None and not isinstance(outcome.error, TeamError):
                 self._host.report(outcome.error)
-        bad = [outcome for outcome in every if outcome.error is not None]
-        good = [outcome for outcome in every if outcome.error is None]
         if not bad:
             for purpose in agreed.purposes:
                 self._host.drafts.keep(purpose, {})
-        if good and (text := agreed.told(good)):
-            self._host.toast(text)
+        if good and agreed.done:
+            done = agreed.done.replace("{n}", counted(len(good), agreed.noun))
+            receipts = () if agreed.verb == DONE else (receipt for receipt in good if receipt is not None)
+            self._host.toast(written(done, *receipts))
         if bad:
             self._host.stay()
-            self._host.toast("\n".join(_refused(bad)), severity="error")
+            self._host.toast(_refused(bad), severity="error")
         self._host.look()
-        if agreed.then is not None:
-            agreed.then(every)
+        if agreed.begins is not None:
+            agreed.begins()
 
     def _forget(self, entry: Waiting) -> None:
         if entry.timer is not None:
             entry.timer.stop()
-        self._clear(entry)
+        self._host.drafts.keep(entry.note, {})
         with suppress(ValueError):
             self._waiting.remove(entry)
         self._host.show_unwritten()
 
-    def _clear(self, entry: Waiting) -> None:
-        self._host.drafts.keep(entry.note, {})
+    # What was decided in a console that ended before it could write it.
+
+    def tell_left_behind(self) -> None:
+        """Say what was decided in a console that was cut off, and is not on record."""
+        drafts = self._host.drafts
+        names = [name for name in drafts.purposes(KEPT) if not _is_running(name.removeprefix(KEPT).partition(":")[0])]
+        if names:
+            notes = {name: drafts.get(name) for name in names}
+            self._host.app.run_worker(self._tell_left_behind(notes), group="left behind", exit_on_error=False)
+
+    async def _tell_left_behind(self, notes: Mapping[str, Draft]) -> None:
+        host = self._host
+        try:
+            left = await asyncio.to_thread(_not_written, notes.values(), host.caller.team, host.caller.actor)
+        except (TeamError, OSError):
+            return  # what is on record cannot be read now; the notes wait for the next start
+        for name in notes:
+            host.drafts.keep(name, {})
+        if left:
+            listed = "\n".join(f"· {safe_line(text, 200)}" for text in left[:_SENTENCES])
+            head = "△ Decided and not written when a console was cut off; decide again:"
+            host.toast(f"{head}\n{listed}", severity="error")
 
 
-def _write(caller: Caller, acts: Sequence[Act], tell: Tell = lambda words, give_up: None) -> list[Outcome]:
-    """What became of each; where it is stopped, the rest was not written."""
+def _write(caller: Caller, acts: Sequence[Act], tell: Tell | None = None) -> list[Outcome]:
+    """What became of each; where it is stopped, the rest was not written.
+
+    Without `tell` there is no screen to say what is waited for: it is gone, or cannot be painted meanwhile.
+    """
+    silent: Tell = lambda words, give_up: None  # noqa: E731
     outcomes: list[Outcome] = []
     try:
-        for act in _in_turn(acts, "writing", tell):
-            outcomes.append(_written(caller, act))
+        for act in _in_turn(acts, "writing", tell or silent):
+            outcomes.append(_written(caller if tell else replace(caller, tell=silent), act))
     except Stopped as error:
         outcomes += [Outcome(act, error=error) for act in acts[len(outcomes) :]]
     return outcomes
@@ -327,121 +334,94 @@ def _written(caller: Caller, act: Act) -> Outcome:
         return Outcome(act, error=error)
 
 
-def _rehearsed(caller: Caller, act: Act) -> Outcome | None:
-    try:
-        rehearse(caller, act.do)
-    except TeamError as error:
-        return Outcome(act, error=error)
-    return None
+def _refused(outcomes: Sequence[Outcome]) -> str:
+    lines = [f"✗ Not written: {counted(len(outcomes), 'decision')}. Your words are kept; look, then decide again."]
+    for each in outcomes[:_TOLD]:
+        why = error_text(each.error).removeprefix("✗ ") if each.error is not None else ""
+        lines.append(f"{safe_line(each.act.words, 120)}: {why}")
+    return "\n".join([*lines, *([f"and {len(outcomes) - _TOLD} more"] if len(outcomes) > _TOLD else [])])
 
 
-def _all_or_first(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """The outcomes; a single act that failed raises, so that its form can say why and stay."""
-    if len(outcomes) == 1 and outcomes[0].error is not None:
-        raise outcomes[0].error
-    return tuple(outcomes)
+# A rehearsal: an act is done up to the moment at which its first transaction would be written.
 
 
-def _refused(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    yield f"✗ Not written: {counted(len(outcomes), 'decision')}. Your words are kept; look, then decide again."
-    for outcome in outcomes[:_TOLD]:
-        yield f"{safe_line(outcome.act.words, 120)}: {error_text(outcome.error).removeprefix('✗ ')}"  # type: ignore[arg-type]
-    if len(outcomes) > _TOLD:
-        yield f"and {len(outcomes) - _TOLD} more"
+class _RehearsedError(Exception):
+    """Ends the first transaction of a rehearsal before it is committed."""
 
 
-def _lost(outcome: Outcome) -> str:
-    return f"{safe_line(outcome.act.words, 200)}: {reason_of(outcome.error) if outcome.error else ''}"
+class _RehearsalTeam:
+    """A team whose transactions are never committed; all else is the team's own."""
+
+    def __init__(self, team: Team) -> None:
+        self._team = team
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._team, name)
+
+    @contextmanager
+    def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
+        with self._team.transaction(actor=actor, action=action, wait=wait) as tx:
+            yield tx
+            raise _RehearsedError
 
 
-# The workspace a handler acts in: what the screen lets handlers read and do, so that they need not know the screen.
+def rehearse(caller: Caller, act: Callable[[Caller], object]) -> None:
+    """Do `act` up to the moment at which its first transaction would be written.
 
-ResultT = TypeVar("ResultT")
+    What an act does outside of transactions before the first one ends is really done; those of the desk do nothing.
 
-
-class Workspace(Protocol):
-    """What handlers may use.
-
-    Attributes:
-        caller: Who acts on which team.
-        drafts: What was typed and not handed in.
-        background: Runs work in threads and says what became of it.
-        unwritten: Decisions that are not written yet.
-        busy: What is going on, as safe text; empty for nothing.
-        read_only: The human asked for a console that cannot write.
-        redraw: Reads the team again and draws every cell anew.
-        left_at: When the human was here before; None when that is not known.
-        preferences: What the human chose.
-        last_said: When, how serious and what the console said, the newest first.
+    Raises:
+        TeamError: Whatever would refuse the write now.
     """
 
-    preferences: Preferences
-    last_said: Sequence[tuple[datetime, str, str]]
-    caller: Caller
-    drafts: Drafts
-    background: Background
-    unwritten: Unwritten
-    busy: str
-    read_only: bool
-    redraw: Callable[[], None]
-    left_at: datetime | None
+    def stop(words: str, give_up: Callable[[], None]) -> None:
+        raise _RehearsedError  # a human's key is asked for only by the write itself
 
-    @property
-    def app(self) -> App[Any]:
-        """The running application."""
+    with suppress(_RehearsedError):
+        act(replace(caller, team=cast(Team, _RehearsalTeam(caller.team)), tell=stop))
 
-    def take_preferences(self, preferences: Preferences) -> None:
-        """Make what the human chose hold from now on."""
 
-    def action_perform(self, name: str) -> None:
-        """Do an action of the registry, or the human's own command `own:NUMBER`."""
+# Notes of decisions that outlive the process, and what of them was not written when a console was cut off.
 
-    @property
-    def pane(self) -> Pane[Any]:
-        """The pane of the present mode."""
+KEPT = "unwritten:"
+"""What the names of notes begin with that outlive the process, so that a decision a crash cut off is told of."""
+_AUDITED = 20_000
+"""Lines of the audit trail, newest first, in which a decision is looked for."""
+_SENTENCES, _NAMED = 6, 3
+"""Sentences that are told, and requests that one of them names."""
 
-    @property
-    def view(self) -> View | None:
-        """What is shown, None before the first reading."""
 
-    @property
-    def cannot_write(self) -> bool:
-        """Whether nothing can be written, by choice or for want of permissions."""
+def _not_written(notes: Iterable[Draft], team: Team, me: str) -> list[str]:
+    """What of each note is not on the audit trail as written by `me`, in a few words; a note that is all there, is not.
 
-    @property
-    def focused(self) -> Widget | None:
-        """The widget that has the focus."""
+    The trail is where a write begins to count, so this is true whenever the process ended. Read it only once that
+    has: what it wrote last would be missed.
+    """
+    done: set[tuple[str, str]] = set()
+    for line in team.audit(limit=_AUDITED):
+        if line.action == "read":  # by its reader, who need not be `me`
+            done.update((DONE, message_id) for message_id in line.facts.get("ids", ()) if isinstance(message_id, str))
+        elif line.actor == me and isinstance(request_id := line.facts.get("request_id"), str):
+            done.add((line.action, request_id))
+    left = []
+    for note in notes:
+        verb, subjects = note.get("verb", ""), json.loads(note.get("subjects", "[]"))
+        missing = [subject for subject in subjects if (verb, subject) not in done]
+        named = f": {', '.join(missing)}" if len(missing) <= _NAMED else ""
+        if len(missing) == len(subjects):
+            left.append(note.get("words", ""))
+        elif missing:
+            left.append(f"{verb} {len(missing):,} of {len(subjects):,}{named}")
+    return left
 
-    def focus_next(self) -> object:
-        """Give the focus to the next panel."""
 
-    def focus_previous(self) -> object:
-        """Give the focus to the panel before."""
-
-    def go(self, mode: Mode) -> None:
-        """Go to a list."""
-
-    def tell_since(self, since: datetime, *, always: bool = False) -> None:
-        """Say what happened since a moment; without `always` only where something did."""
-
-    def back(self) -> None:
-        """Back out of the innermost thing."""
-
-    def ask(
-        self,
-        form: Form[ResultT],
-        told: Callable[[ResultT], str] | None,
-        *,
-        then: Callable[[ResultT], None] | None = None,
-        about: RequestRow | None = None,
-    ) -> None:
-        """Ask the human with `form`; `told` makes the toast of its result, `then` goes on with it.
-
-        A form that asks `about` one request says what becomes of that while it is open.
-        """
-
-    def step_on(self, decided: Collection[str]) -> None:
-        """Go from the requests and messages that were just decided about to the next thing."""
-
-    def toast(self, text: str, *, severity: str = "information") -> None:
-        """Say something for a few seconds; it is shown as text whatever it holds."""
+def _is_running(process: str) -> bool:
+    if process == str(os.getpid()):
+        return False  # a number used again: what this process decides has not been written down yet
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError):
+        return True
+    return True

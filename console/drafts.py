@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
@@ -53,6 +54,10 @@ class Drafts:
             return dict(self._mine.get(purpose, {}))
         typed: dict[str, str] = self._stored().get(purpose, {}).get("typed", {})
         return typed
+
+    def of_form(self, purpose: str) -> dict[str, Any]:
+        """The draft of a form and what keeps it, by the names of the form's arguments."""
+        return {"draft": self.get(purpose), "on_draft": partial(self.keep, purpose)}
 
     def keep(self, purpose: str, draft: Draft) -> None:
         """Keep `draft` for `purpose`; an empty one is thrown away. A thread writes it: who types never waits for it."""

@@ -61,17 +61,14 @@ def view_text(app: App[Any], text: str, *, pager: bool = False) -> str:
     return "What you changed was not taken: a, then ^e, edits it before it is approved." if is_changed else ""
 
 
-def pipe_text(app: App[Any], text: str, command: str) -> str:
-    """Run a command line of the human's in a shell, with safe `text` as its input; returns what there is to say of it.
+def run_in_terminal(app: App[Any], command: str, text: str | None = None) -> str:
+    """Run a command line of the human's in a shell that has the terminal, with safe `text` as its input, if any.
+
+    Returns what there is to say of it.
 
     Raises:
         TeamError: `SPAWN_FAILED` when there is no shell, or the terminal cannot be given away.
     """
-    return run_in_terminal(app, command, text)
-
-
-def run_in_terminal(app: App[Any], command: str, text: str | None = None) -> str:
-    """Run a command line in a shell that has the terminal, its input too without `text`; as `pipe_text`."""
     status, trouble = _run(app, ["/bin/sh", "-c", command], text)
     if trouble:
         raise TeamError(Code.SPAWN_FAILED, f"the shell cannot be run: {trouble}", "Try again.")

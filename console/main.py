@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from datetime import datetime, timedelta
+from collections import deque
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from msgspec.structs import replace
 from team_console.console.actions import ACTIONS, BY_ID, PINNED, READING, Action, Group, actions_in, alone, shown_key
 from team_console.console.background import Background
-from team_console.console.decisions import Unwritten
+from team_console.console.decisions import Agreed, Unwritten
 from team_console.console.drafts import Drafts, Place
 from team_console.console.editor import edit_text
 from team_console.console.modes.pane import AttachmentCache, EvidenceWanted, Pane
 from team_console.console.preferences import Preferences
-from team_console.console.screens import ReadingScreen, Toasts
+from team_console.console.screens import ReadingScreen
 from team_console.console.selection import NOTHING, Mode, Subject
 from team_console.console.team import cells_of
 from team_console.console.words import (
@@ -31,7 +33,8 @@ from team_console.console.words import (
     tabs_of,
     tip_lines,
 )
-from team_console.store.model.safe import safe_line
+from team_console.store.model.errors import TeamError
+from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
 from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import RequestRow
@@ -88,92 +91,10 @@ def size_classes(size: Size) -> tuple[str, ...]:
     return (*fitting, "-broad") if size.width >= BROAD else tuple(fitting)
 
 
-# Opens forms below the thing they are about, and gives the room back when they close.
-
 ResultT = TypeVar("ResultT")
 
-
-class StandingForms:
-    """The forms of one screen, one at a time."""
-
-    def __init__(self, screen: Screen[Any], pane: Callable[[], Pane[Any]]) -> None:
-        self._screen, self._pane = screen, pane
-        self.warning = ""
-        self._answering: Form[Any] | None = None
-        self._is_about_request = False
-
-    @property
-    def is_closing(self) -> bool:
-        """Whether a form has gone whose answer is still on its way: what it decided is not known here yet."""
-        return self._answering is not None and self._answering not in self._screen.app.screen_stack
-
-    def open(
-        self, form: Form[ResultT], answered: Callable[[ResultT], None], *, about: RequestRow | None = None
-    ) -> None:
-        """Show `form`, which may ask `about` one request; `answered` gets its result unless it was left.
-
-        What it was opened on stays shown, whatever becomes of it.
-        """
-        pane = self._pane()
-        self._is_about_request = about is not None
-        form.behind = Behind(
-            lambda: self._room(pane),
-            lambda lines: _cover(pane, lines),
-            self._scroll,
-            self._edit,
-            self._screen.screen_layout_refresh_signal,
-        )
-        form.warning, self.warning = self.warning, ""
-
-        def closed(result: ResultT | None) -> None:
-            self._answering = None
-            _cover(pane, 0)
-            if result is not None:
-                answered(result)
-
-        self._screen.app.clear_notifications()  # they would lie over the fields
-        self._screen.app.push_screen(form, closed)
-        self._answering = form
-
-    def follow(self) -> None:
-        """The team changed: the form says what became of the request it asks about."""
-        pane = self._pane()
-        if self._answering is not None and self._is_about_request and pane.is_complete:
-            self._answering.show_fate(pane.fate)
-
-    def wait_for(self, words: str, give_up: Callable[[], None]) -> bool:
-        """Have the form that is at work say what is waited for; False when none is."""
-        if self._answering is None or not self._answering.is_at_work:
-            return False
-        self._answering.wait_for(words, give_up)
-        return True
-
-    def _room(self, pane: Pane[Any]) -> Region:
-        """Where the pane shows the thing itself, down to the bottom of the pane; all of it when it shows none."""
-        whole = pane.region
-        if not pane.is_complete:
-            return whole
-        detail = pane.detail.region
-        if not pane.detail.display or detail.width < 1:
-            return whole
-        return Region(detail.x, detail.y, detail.width, max(1, whole.bottom - detail.y))
-
-    def _edit(self, text: str) -> str:
-        return edit_text(self._screen.app, text, suffix=".md")
-
-    def _scroll(self, pages: float) -> None:
-        pane = self._pane()
-        if pane.is_complete:
-            pane.detail.scroll_relative(y=round(pages * pane.detail.size.height), animate=False)
-
-
-def _cover(pane: Pane[Any], lines: int) -> None:
-    """Keep `lines` free below the thing, or below the rows where only they are shown; a narrow list gives way."""
-    if pane.is_complete:
-        shows_thing = bool(pane.detail.display)
-        pane.set_class(lines > 0 and shows_thing, "-asking")
-        pane.detail.styles.margin = (0, 0, lines, 0)
-        pane.query_one(".pane--rows").styles.margin = (0, 0, 0 if shows_thing else lines, 0)
+_SECONDS, _SECONDS_OF_WARNING = 6.0, 9.0
+"""How long a toast stands there."""
 
 
 class Seat(Protocol):
@@ -195,6 +116,9 @@ class Seat(Protocol):
     def report(self, error: BaseException) -> None:
         """Take an exception nobody expected."""
 
+    def perform(self, name: str, subject: Subject) -> None:
+        """Do an action of the registry, or the human's own command `own:NUMBER`, on what it is about."""
+
 
 class MainScreen(Screen[None]):
     """Everything the human sees; what it knows comes in through `show`, what it wants goes out through handlers.
@@ -202,6 +126,7 @@ class MainScreen(Screen[None]):
     Attributes:
         mode: The list in front.
         tip: Which tip is shown, None for none.
+        last_said: When, how serious and what the console said, the newest first.
     """
 
     HORIZONTAL_BREAKPOINTS = HORIZONTAL
@@ -243,9 +168,9 @@ class MainScreen(Screen[None]):
         self.mode = self._place.mode
         self._panes: dict[Mode, Pane[Any]] = {}
         self._shown: dict[Mode, ScreenState] = {}
-        self.toasts = Toasts(lambda: self.app)
-        self.last_said: Sequence[tuple[datetime, str, str]] = self.toasts.last
-        self.forms = StandingForms(self, lambda: self.pane)
+        self.last_said: deque[tuple[datetime, str, str]] = deque(maxlen=10)
+        self._form: Form[Any] | None = None
+        self._asks_about_request, self._warning = False, ""
         self.situation = ScreenState()
         self.busy = ""
         self.tip: int | None = None
@@ -309,7 +234,7 @@ class MainScreen(Screen[None]):
         if self._place.filter:
             self.pane.set_filter(self._place.filter)
         if not self.read_only:
-            self.call_after_refresh(self.background.tell_left_behind)
+            self.call_after_refresh(self.unwritten.tell_left_behind)
 
     def take_preferences(self, preferences: Preferences) -> None:
         """Make what the human chose hold from now on."""
@@ -400,8 +325,9 @@ class MainScreen(Screen[None]):
             self._show_pane()
         self._show_keys()
         if isinstance(front := self.app.screen, ReadingScreen):
-            front.follow()
-        self.forms.follow()
+            front.follow(self.view)
+        if self._form is not None and self._asks_about_request and self.pane.is_complete:
+            self._form.show_fate(self.pane.fate)
 
     def _show_pane(self, *, again: bool = False) -> None:
         """Show the situation in front; a list that fails says so instead of showing what was true before."""
@@ -502,9 +428,10 @@ class MainScreen(Screen[None]):
     def _count_down(self) -> None:
         """What is not written yet and the seconds left, each second anew while something waits."""
         last = self.unwritten.last
-        words = safe_line(last.words, 200) if last is not None else ""
-        more = len(self.unwritten) - len(last.acts) if last is not None else 0
-        self.query_one(GraceBar).show(words, self.unwritten.seconds, more=more)
+        words = safe_line(last.agreed.words, 200) if last is not None else ""
+        more = len(self.unwritten) - len(last.agreed.acts) if last is not None else 0
+        seconds = max(0, round(last.due - monotonic())) if last is not None else 0
+        self.query_one(GraceBar).show(words, seconds, more=more)
         self.query_one(TipBar).set_class(bool(words), "-behind")  # one line for both, so that nothing jumps
         if last is not None and self._counting is None:
             self._counting = self.set_interval(1.0, self._count_down)
@@ -513,8 +440,32 @@ class MainScreen(Screen[None]):
             self._counting = None
 
     def toast(self, text: str, *, severity: str = "information") -> None:
-        """Say something for a few seconds, a warning that still stands there only once; it is only ever text."""
-        self.toasts.say(text, severity=severity)
+        """Say something for a few seconds, a warning that still stands there only once; it is only ever text.
+
+        A key that is held down says no ten times, and that is one warning.
+        """
+        text, now = safe_text(text), datetime.now(UTC)
+        seconds = _SECONDS if severity == "information" else _SECONDS_OF_WARNING
+        for at, how, said in self.last_said:
+            if (how, said) == ("warning", text) and (now - at).total_seconds() < seconds:
+                return
+        self.last_said.appendleft((now, severity, text))
+        self.notify(text, severity=severity, markup=False, timeout=seconds)  # type: ignore[arg-type]
+
+    def tell_done(self, text: str) -> None:
+        """Look at the store again, and say what was done."""
+        self.look()
+        self.toast(text)
+
+    def try_to(self, do: Callable[[], str | None]) -> None:
+        """Do something with the terminal or another team, and say what there is to say of it, or why it failed."""
+        try:
+            said = do()
+        except TeamError as error:
+            self.toast(f"✗ {safe_line(error.message, 200)}. {safe_line(error.hint, 200)}", severity="error")
+            return
+        if said:
+            self.toast(said)
 
     def set_busy(self, words: str) -> None:
         """Say in the status line what is going on; empty for nothing."""
@@ -548,7 +499,9 @@ class MainScreen(Screen[None]):
     @property
     def takes_keys(self) -> bool:
         """Whether keys can act now: what they would act on is drawn and not decided, no form is opening or closing."""
-        if not self._is_drawn or self.forms.is_closing or self.background.opens_form or self._undrawn:
+        # A form has gone whose answer is still on its way: what it decided is not known here yet.
+        is_closing = self._form is not None and self._form not in self.app.screen_stack
+        if not self._is_drawn or is_closing or self.background.opens_form or self._undrawn:
             return False
         return not (self.pane.is_leaving and self._seat.is_behind)
 
@@ -570,7 +523,8 @@ class MainScreen(Screen[None]):
     def action_perform(self, name: str) -> None:
         """Do an action of the registry, or say why not; one that decides only once what it is about is drawn."""
         if name.startswith("own:"):
-            self._run_own(int(name.removeprefix("own:")))
+            if self._is_drawn and self.app.screen is self:
+                self._seat.perform(name, self.subject())
             return
         action = BY_ID[name]
         if not self._is_drawn and action.group is not Group.CONSOLE:
@@ -581,13 +535,6 @@ class MainScreen(Screen[None]):
         self.pane.draw_now()
         self._undrawn += 1  # until then keys wait: what they are meant for is about to change
         self.call_after_refresh(self._do_drawn, action, _LOOKS)
-
-    def _run_own(self, number: int) -> None:
-        """Run the human's own command on what is chosen."""
-        from team_console.console.commands.own import run_own  # few humans have one
-
-        if self._is_drawn and self.app.screen is self:
-            run_own(self, self.subject(), self.preferences.commands[number])
 
     def _do_drawn(self, action: Action, looks: int) -> None:
         waits, pane = False, self.pane
@@ -612,15 +559,13 @@ class MainScreen(Screen[None]):
             if action.is_here(subject.mode):
                 self.toast(f"{action.label.rstrip('…')}: {why}", severity="warning")
             return
-        self.forms.warning = ""
+        self._warning = ""
         if action.deciding and self.pane.undisturbed_for() < GUARD:
             if not action.asks:
                 self.toast(f"{_CHANGED} Review it, then press the key again.", severity="warning")
                 return
-            self.forms.warning = _CHANGED
-        from team_console.console.commands import handlers  # the first picture does not wait for them
-
-        handlers()[action.id](self, subject)
+            self._warning = _CHANGED
+        self._seat.perform(action.id, subject)
 
     def back(self) -> None:
         """Back out of the innermost thing; at the outside, take the card or the tip away, or stop asking agents."""
@@ -629,24 +574,55 @@ class MainScreen(Screen[None]):
             self.background.cancel_stopping()
         self._show_keys()
 
-    def ask(
-        self,
-        form: Form[ResultT],
-        told: Callable[[ResultT], str] | None,
-        *,
-        then: Callable[[ResultT], None] | None = None,
-        about: RequestRow | None = None,
-    ) -> None:
-        """Ask the human; say what was done once it is done, and look at the store again."""
+    # Forms, one at a time, and what they decide.
 
-        def answered(result: ResultT) -> None:
-            if told is not None:
-                self.look()
-                self.toast(told(result))
-            if then is not None:
+    def ask(self, form: Form[ResultT], then: Callable[[ResultT], object], *, about: RequestRow | None = None) -> None:
+        """Ask the human with `form`, which may ask `about` one request; `then` goes on with its result.
+
+        It stands below the thing it is about, which stays shown whatever becomes of it.
+        """
+        pane = self.pane
+        form.behind = Behind(
+            lambda: _room(pane),
+            lambda lines: _cover(pane, lines),
+            lambda pages: _scroll(pane, pages),
+            lambda text: edit_text(self.app, text, suffix=".md"),
+            self.screen_layout_refresh_signal,
+        )
+        form.warning, self._warning = self._warning, ""
+
+        def closed(result: ResultT | None) -> None:
+            self._form = None
+            _cover(pane, 0)
+            if result is not None:
                 then(result)
 
-        self.forms.open(form, answered, about=about)
+        self.app.clear_notifications()  # they would lie over the fields
+        self.app.push_screen(form, closed)
+        self._form, self._asks_about_request = form, about is not None
+
+    def ask_to_decide(self, form: Form[Agreed], *, about: RequestRow | None = None) -> None:
+        """Ask with `form`; what it hands in waits for its grace, and the cursor goes on to the next thing."""
+        self.ask(form, self._decided, about=about)
+
+    def decide(self, agreed: Agreed) -> None:
+        """Decide without a form."""
+        self.background.run(lambda: self.unwritten.prepare(agreed), self._decided)
+
+    def _decided(self, agreed: Agreed) -> None:
+        self.step_on(agreed.subjects)
+        self.unwritten.take(agreed)
+
+    def undo(self) -> None:
+        """Take back what was decided last."""
+        if not self.unwritten.undo():
+            self.toast("It is being written already.", severity="warning")
+
+    def text_read(self) -> str:
+        """What is read, as it was written; made safe, because an editor or a pager may hand it to the terminal."""
+        self.pane.draw_now()
+        document = self.pane.detail.document
+        return safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
 
     def step_on(self, decided: Collection[str]) -> None:
         """Go from what was just decided to the next thing; that it leaves the list is no disturbance."""
@@ -666,11 +642,14 @@ class MainScreen(Screen[None]):
 
     def _tell_wait(self, words: str, give_up: Callable[[], None]) -> None:
         """In a thread that writes: a human's key is waited for."""
-        self.app.call_from_thread(self._show_wait, words, give_up)
 
-    def _show_wait(self, words: str, give_up: Callable[[], None]) -> None:
-        if not self.forms.wait_for(words, give_up):
-            self.set_busy(words)
+        def show() -> None:
+            if self._form is not None and self._form.is_at_work:
+                self._form.wait_for(words, give_up)
+            else:
+                self.set_busy(words)
+
+        self.app.call_from_thread(show)
 
     @on(Pane.Looked)
     @on(DescendantFocus)
@@ -728,3 +707,28 @@ class MainScreen(Screen[None]):
         """The team beside list and detail where there is room for it."""
         self.set_class(event.size.width >= BROAD, "-broad")
         self.call_after_refresh(self._show_frame)
+
+
+# Where a form stands: below the thing it asks about, in the pane that was in front when it was opened.
+
+
+def _room(pane: Pane[Any]) -> Region:
+    """Where the pane shows the thing itself, down to the bottom of the pane; all of it when it shows none."""
+    if not pane.is_complete or not pane.detail.display or pane.detail.region.width < 1:
+        return pane.region
+    detail = pane.detail.region
+    return Region(detail.x, detail.y, detail.width, max(1, pane.region.bottom - detail.y))
+
+
+def _scroll(pane: Pane[Any], pages: float) -> None:
+    if pane.is_complete:
+        pane.detail.scroll_relative(y=round(pages * pane.detail.size.height), animate=False)
+
+
+def _cover(pane: Pane[Any], lines: int) -> None:
+    """Keep `lines` free below the thing, or below the rows where only they are shown; a narrow list gives way."""
+    if pane.is_complete:
+        shows_thing = bool(pane.detail.display)
+        pane.set_class(lines > 0 and shows_thing, "-asking")
+        pane.detail.styles.margin = (0, 0, lines, 0)
+        pane.query_one(".pane--rows").styles.margin = (0, 0, 0 if shows_thing else lines, 0)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from msgspec import Struct
-from team_console.console.decisions import Workspace
 from team_console.store.backends.open import find_teams, open_team
 from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import counted, safe_line
@@ -46,9 +45,9 @@ class TeamsScreen(Overlay, ModalScreen[str]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
     HELP = "Every team that was found, with what waits in it. Enter goes there, esc stays here."
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, caller: Caller) -> None:
         super().__init__()
-        self._workspace = workspace
+        self._caller = caller
 
     def compose(self) -> ComposeResult:
         """The list."""
@@ -60,7 +59,7 @@ class TeamsScreen(Overlay, ModalScreen[str]):
         rows.border_title, rows.border_subtitle = Content("Teams"), Content("enter go there · esc back")
         rows.set_rows((), now=datetime.now(UTC), empty=((("◔ looking for teams …", "muted"),),))
         rows.focus()
-        self.run_worker(lambda: teams_here(self._workspace.caller), thread=True, group="teams", exit_on_error=False)
+        self.run_worker(lambda: teams_here(self._caller), thread=True, group="teams", exit_on_error=False)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """They were found."""

@@ -1,26 +1,78 @@
-"""Commands: what keys do, one function for each action of the registry, taking the workspace and its subject."""
+"""Commands: what keys do, one function for each action of the registry, taking the screen and what the key is about."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from team_console.console.commands import deciding, looking, reading, understanding, writing
-from team_console.console.decisions import Workspace
-from team_console.console.selection import Subject
+from team_console.console.commands.own import run_own as run_own
+from team_console.console.main import MainScreen
+from team_console.console.selection import PLACES, Mode, Subject
+from team_console.store.service.deliveries import Remedy
 
-Handler = Callable[[Workspace, Subject], None]
+
+def _go(mode: Mode, screen: MainScreen, subject: Subject) -> None:
+    screen.go(mode)
 
 
-def handlers() -> Mapping[str, Handler]:
-    """Action id -> what it does; all of it is imported when the first key is pressed, not at the start."""
-    return {
-        **deciding.HANDLERS,
-        **understanding.HANDLERS,
-        **writing.HANDLERS,
-        **writing.DELIVERING_HANDLERS,
-        **looking.HANDLERS,
-        **reading.HANDLERS,
-        **looking.EXPORTING_HANDLERS,
-        **looking.MOVING_HANDLERS,
-        **looking.WATCHING_HANDLERS,
-    }
+HANDLERS: Mapping[str, Callable[[MainScreen, Subject], object]] = {
+    "approve": deciding.approve,
+    "reject": deciding.reject,
+    "done": deciding.done,
+    "dismiss": deciding.dismiss,
+    "undo": lambda screen, subject: screen.undo(),
+    "write_now": lambda screen, subject: screen.unwritten.write_now(),
+    "ask_back": understanding.ask_back,
+    "remark": understanding.remark,
+    "grant": understanding.grant,
+    "list_grants": understanding.list_grants,
+    "message": writing.message,
+    "broadcast": writing.broadcast,
+    "shutdown": writing.shutdown,
+    "shutdown_all": writing.shutdown_all,
+    "correct_course": writing.correct_course,
+    "send_roster": writing.send_roster,
+    **{str(remedy): partial(writing.treat, remedy) for remedy in Remedy},
+    "open": lambda screen, subject: screen.pane.open(),
+    "mark": looking.mark,
+    "mark_all": lambda screen, subject: looking.list_of_marks(screen).mark_all(),
+    "mark_range": lambda screen, subject: looking.list_of_marks(screen).mark_range(),
+    "snooze": looking.snooze,
+    "wake": looking.wake,
+    "filter": lambda screen, subject: screen.pane.filter(),
+    "raw": looking.raw,
+    "ids": lambda screen, subject: screen.pane.detail.toggle_full(),
+    "sort": looking.sort,
+    "copy_id": looking.copy_id,
+    "copy_text": looking.copy_text,
+    "read": reading.read,
+    "next_hit": partial(reading.next_hit, 1),
+    "previous_hit": partial(reading.next_hit, -1),
+    "previous_thing": reading.previous_thing,
+    "next_heading": partial(reading.next_heading, 1),
+    "previous_heading": partial(reading.next_heading, -1),
+    "editor": reading.editor,
+    "pipe": reading.pipe,
+    "export": looking.export,
+    "conversation": looking.conversation,
+    "stops": looking.stops,
+    "said": looking.said,
+    "since": looking.since,
+    **{f"go_{mode}": partial(_go, mode) for mode in PLACES},
+    "other_view": lambda screen, subject: screen.go(subject.mode.other or subject.mode),
+    "narrower": lambda screen, subject: screen.pane.move_divider(-1),
+    "wider": lambda screen, subject: screen.pane.move_divider(1),
+    "next_panel": lambda screen, subject: screen.focus_next(),
+    "previous_panel": lambda screen, subject: screen.focus_previous(),
+    "back": lambda screen, subject: screen.back(),
+    "palette": lambda screen, subject: screen.app.action_command_palette(),
+    "help": looking.show_help,
+    "redraw": lambda screen, subject: screen.redraw(),
+    "theme": looking.theme,
+    "settings": looking.settings,
+    "teams": looking.teams,
+    "suspend": lambda screen, subject: screen.app.action_suspend_process(),
+    "quit": lambda screen, subject: screen.app.exit(0),
+}
+"""Action id -> what it does."""

@@ -1,320 +1,254 @@
-"""Looking without writing: open, mark, filter, copy, snooze."""
+"""Looking without writing: marks, copies, help, themes, teams, and what was said, happened, is asked or exported."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from team_console.console.actions import Action, Group, actions_in, grouped, shown_key, written_key
-from team_console.console.decisions import Workspace
+from team_console.console.actions import Group, actions_in, grouped, shown_key, written_key
+from team_console.console.main import MainScreen
 from team_console.console.modes.history import HistoryPane
 from team_console.console.modes.needs import NeedsPane
-from team_console.console.selection import PLACES, Mode, Subject
+from team_console.console.screens import ReadingScreen, ThemeList
+from team_console.console.selection import Subject
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, safe_line
+from team_console.store.views.conversation import conversation_of
+from team_console.store.views.digest import DigestGroup, digest_of_team, group_head, told
 from team_console.store.views.history import CSV_FIELDS, csv_row, csv_text, history_json, log_line
+from team_console.store.views.roster import stops_of
+from team_console.store.views.rows import View
 from team_console.widgets.bars import Card
+from team_console.widgets.details import conversation_document, stopping_document
+from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
+from team_console.widgets.text import Line, clock_time
 from textual.binding import Binding
 
-if TYPE_CHECKING:
-    from team_console.widgets.help_panel import HelpRow
 
-
-_RECENT = timedelta(hours=12)
-"""How far back is told where it is not known when the human left."""
-
-
-def open_row(workspace: Workspace, subject: Subject) -> None:
-    """Go into the thing under the cursor."""
-    workspace.pane.open()
-
-
-def mark(workspace: Workspace, subject: Subject) -> None:
-    """Mark the row that has the focus."""
-    if isinstance(workspace.focused, RowList):
-        workspace.focused.action_mark()
-
-
-def mark_all(workspace: Workspace, subject: Subject) -> None:
-    """Mark every row of the list that has the focus."""
-    list_of_marks(workspace).mark_all()
-
-
-def mark_range(workspace: Workspace, subject: Subject) -> None:
-    """Mark from the row marked last to the cursor."""
-    list_of_marks(workspace).mark_range()
-
-
-def list_of_marks(workspace: Workspace) -> RowList[Any]:
+def list_of_marks(screen: MainScreen) -> RowList[Any]:
     """The list that has the focus, else the one of the mode."""
-    focused = workspace.focused
-    return focused if isinstance(focused, RowList) else workspace.pane.query_one(RowList)
+    return screen.focused if isinstance(screen.focused, RowList) else screen.pane.query_one(RowList)
 
 
-def snooze(workspace: Workspace, subject: Subject) -> None:
+def mark(screen: MainScreen, subject: Subject) -> None:
+    """Mark the row that has the focus."""
+    if isinstance(screen.focused, RowList):
+        screen.focused.action_mark()
+
+
+def snooze(screen: MainScreen, subject: Subject) -> None:
     """Put the chosen items aside for a while."""
-    if isinstance(workspace.pane, NeedsPane) and (number := workspace.pane.snooze()):
-        workspace.toast(f"{number} snoozed for a quarter of an hour; Z shows them again")
+    if isinstance(screen.pane, NeedsPane) and (number := screen.pane.snooze()):
+        screen.toast(f"{number} snoozed for a quarter of an hour; Z shows them again")
 
 
-def wake(workspace: Workspace, subject: Subject) -> None:
+def wake(screen: MainScreen, subject: Subject) -> None:
     """Show what is snoozed."""
-    if isinstance(workspace.pane, NeedsPane):
-        workspace.pane.wake()
+    if isinstance(screen.pane, NeedsPane):
+        screen.pane.wake()
 
 
-def filter_rows(workspace: Workspace, subject: Subject) -> None:
-    """Ask for words."""
-    workspace.pane.filter()
-
-
-def raw(workspace: Workspace, subject: Subject) -> None:
+def raw(screen: MainScreen, subject: Subject) -> None:
     """Change between read and plain texts."""
-    plain = workspace.pane.detail.toggle_raw()
-    workspace.toast("texts as they were written" if plain else "texts as they are meant")
+    plain = screen.pane.detail.toggle_raw()
+    screen.toast("texts as they were written" if plain else "texts as they are meant")
 
 
-def ids(workspace: Workspace, subject: Subject) -> None:
-    """Show ids and further facts, or hide them."""
-    workspace.pane.detail.toggle_full()
-
-
-def sort(workspace: Workspace, subject: Subject) -> None:
+def sort(screen: MainScreen, subject: Subject) -> None:
     """Sort by the next column."""
-    if (name := workspace.pane.sort_next()) is not None:
-        workspace.toast(f"sorted by {name}" if name else "in their own order")
+    if (name := screen.pane.sort_next()) is not None:
+        screen.toast(f"sorted by {name}" if name else "in their own order")
 
 
-def copy_id(workspace: Workspace, subject: Subject) -> None:
+def copy_id(screen: MainScreen, subject: Subject) -> None:
     """Copy the id of the request, else of the message, else the key of the row."""
     selection = subject.selection
     if selection.request is not None:
-        _copy(workspace, selection.request.request_id, "id")
+        _copy(screen, selection.request.request_id, "id")
     elif selection.message is not None:
-        _copy(workspace, selection.message.message_id, "id")
+        _copy(screen, selection.message.message_id, "id")
     elif selection.agents and not selection.marked:
-        _copy(workspace, selection.agents[0], "name")
+        _copy(screen, selection.agents[0], "name")
     elif selection.key:  # of marked agents it is still the one under the cursor
-        _copy(workspace, selection.key, "name")
+        _copy(screen, selection.key, "name")
 
 
-def copy_text(workspace: Workspace, subject: Subject) -> None:
+def copy_text(screen: MainScreen, subject: Subject) -> None:
     """Copy the text of what the cursor is on; a cursor that moves fast is ahead of the detail."""
-    workspace.pane.draw_now()
-    document = workspace.pane.detail.document
+    screen.pane.draw_now()
+    document = screen.pane.detail.document
     if document is not None and document.source:
-        _copy(workspace, document.source.rstrip(), "text")
-    elif command := workspace.pane.first_step():
-        _copy(workspace, command, "command")
+        _copy(screen, document.source.rstrip(), "text")
+    elif command := screen.pane.first_step():
+        _copy(screen, command, "command")
     else:
-        workspace.toast("There is no text to copy here.", severity="warning")
+        screen.toast("There is no text to copy here.", severity="warning")
 
 
-def _copy(workspace: Workspace, text: str, what: str) -> None:
+def _copy(screen: MainScreen, text: str, what: str) -> None:
     """Copy one safe line: pasted into a shell, an escape could end a bracketed paste, a line break press Enter.
 
     Line breaks become `⏎`, since not every program that reads a terminal knows bracketed pastes.
     """
     text = safe_line(text)
-    workspace.app.copy_to_clipboard(text)
+    screen.app.copy_to_clipboard(text)
     breaks = " · ⏎ stands for each line break" if "⏎" in text else ""
-    workspace.toast(f"Copied the {what}, {counted(len(text), 'character')}{breaks}")
+    screen.toast(f"Copied the {what}, {counted(len(text), 'character')}{breaks}")
 
 
-HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
-    "open": open_row,
-    "mark": mark,
-    "mark_all": mark_all,
-    "mark_range": mark_range,
-    "snooze": snooze,
-    "wake": wake,
-    "filter": filter_rows,
-    "raw": raw,
-    "ids": ids,
-    "sort": sort,
-    "copy_id": copy_id,
-    "copy_text": copy_text,
-}
+# Help, themes, settings, teams.
 
 
-# Moving about in the console: modes, panels, help, palette, theme, leaving.
-
-
-def go(mode: Mode, workspace: Workspace, subject: Subject) -> None:
-    """Go to a mode."""
-    workspace.go(mode)
-
-
-def other_view(workspace: Workspace, subject: Subject) -> None:
-    """The other view of the place."""
-    if subject.mode.other is not None:
-        workspace.go(subject.mode.other)
-
-
-def since(workspace: Workspace, subject: Subject) -> None:
-    """What happened since the human was last here: in a few lines, then all of it."""
-    from team_console.console.screens import DigestScreen
-
-    moment = workspace.left_at or workspace.caller.team.clock() - _RECENT
-    if workspace.app.query_one(Card).dismiss():
-        workspace.app.push_screen(DigestScreen(workspace, moment))
-    else:
-        workspace.tell_since(moment, always=True)
-
-
-def move_divider(shares: int, workspace: Workspace, subject: Subject) -> None:
-    """Give the list more of the room, or less."""
-    workspace.pane.move_divider(shares)
-
-
-def next_panel(workspace: Workspace, subject: Subject) -> None:
-    """The next panel."""
-    workspace.focus_next()
-
-
-def previous_panel(workspace: Workspace, subject: Subject) -> None:
-    """The panel before."""
-    workspace.focus_previous()
-
-
-def back(workspace: Workspace, subject: Subject) -> None:
-    """Back out of the innermost thing."""
-    workspace.back()
-
-
-def palette(workspace: Workspace, subject: Subject) -> None:
-    """Find an action by its name."""
-    workspace.app.action_command_palette()
-
-
-def show_help(workspace: Workspace, subject: Subject) -> None:
+def show_help(screen: MainScreen, subject: Subject) -> None:
     """All keys of this place; the one that is chosen is run."""
-    from team_console.widgets.help_panel import HelpPanel, HelpRow
-
-    found = grouped(actions_in(subject.mode, read_only=workspace.cannot_write))
+    found = grouped(actions_in(subject.mode, read_only=screen.cannot_write))
     first = [Group.DECIDE, Group.WRITE, Group.DELIVER]
-    rows = [
-        _row(action, subject)
-        for group in sorted(found, key=lambda group: group not in first)
-        for action in found[group]
-    ]
-    commands = enumerate(workspace.preferences.commands)
-    own = [
-        HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}")
-        for number, one in commands
-    ]
-    intro = getattr(workspace.focused, "HELP", "") or ""
-    panel = HelpPanel(subject.mode.label, intro, (*own, *rows, *movement()))
-    workspace.app.push_screen(panel, lambda action: workspace.action_perform(action) if action else None)
+    rows = []
+    for number, one in enumerate(screen.preferences.commands):
+        rows.append(HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}"))
+    for group in sorted(found, key=lambda group: group not in first):
+        for action in found[group]:
+            why = (action.disabled(subject) or "") if group is not Group.CONSOLE else ""
+            label = action.label.rstrip("…")
+            rows.append(HelpRow(shown_key(action), action.help, label, str(group), why, action.id))
+    intro = getattr(screen.focused, "HELP", "") or ""
+    panel = HelpPanel(subject.mode.label, intro, (*rows, *movement()))
+    screen.app.push_screen(panel, lambda action: screen.action_perform(action) if action else None)
 
 
 def movement() -> tuple[HelpRow, ...]:
     """The keys of lists, from their real bindings."""
-    from team_console.widgets.help_panel import HelpRow
-
-    made = [binding for binding in RowList.BINDINGS if isinstance(binding, Binding)]
     rows: dict[str, list[str]] = {}
-    for item in made:
-        if item.key not in ("space", "enter"):
+    for item in RowList.BINDINGS:
+        if isinstance(item, Binding) and item.key not in ("space", "enter"):
             rows.setdefault(item.description, []).extend(item.key.split(","))
     return tuple(HelpRow(" ".join(map(written_key, keys)), f"{words}.", group="Move") for words, keys in rows.items())
 
 
-def redraw(workspace: Workspace, subject: Subject) -> None:
-    """Read and draw everything anew."""
-    workspace.redraw()
-
-
-def theme(workspace: Workspace, subject: Subject) -> None:
+def theme(screen: MainScreen, subject: Subject) -> None:
     """Choose a theme, for the next time too."""
-    from team_console.console.screens import ThemeList
-
-    workspace.app.push_screen(ThemeList(remembers=not workspace.read_only))
+    screen.app.push_screen(ThemeList(remembers=not screen.read_only))
 
 
-def settings(workspace: Workspace, subject: Subject) -> None:
+def settings(screen: MainScreen, subject: Subject) -> None:
     """Change settings, which hold at once."""
-    if workspace.read_only:
-        workspace.toast("A read-only console changes no file. Change settings in another one.", severity="warning")
+    if screen.read_only:
+        screen.toast("A read-only console changes no file. Change settings in another one.", severity="warning")
         return
     from team_console.console.config_screen import ConfigScreen
 
-    workspace.app.push_screen(ConfigScreen(workspace.preferences, workspace.take_preferences))
+    screen.app.push_screen(ConfigScreen(screen.preferences, screen.take_preferences))
 
 
-def teams(workspace: Workspace, subject: Subject) -> None:
+def teams(screen: MainScreen, subject: Subject) -> None:
     """Show all teams, and go to the one that is chosen."""
     from team_console.console.teams_screen import TeamsScreen
 
     def go(location: str | None) -> None:
-        if location is None or location == workspace.caller.team.location:
-            return
-        try:
-            workspace.app.switch_team(location)  # type: ignore[attr-defined]
-        except TeamError as error:
-            workspace.toast(f"✗ {safe_line(error.message, 200)}. {safe_line(error.hint, 200)}", severity="error")
+        if location is not None and location != screen.caller.team.location:
+            screen.try_to(lambda: screen.app.switch_team(location))  # type: ignore[attr-defined]
 
-    workspace.app.push_screen(TeamsScreen(workspace), go)
+    screen.app.push_screen(TeamsScreen(screen.caller), go)
 
 
-def suspend(workspace: Workspace, subject: Subject) -> None:
-    """Back to the shell."""
-    workspace.app.action_suspend_process()
+# What is read over the whole screen: what happened, was said, belongs together, or is asked to stop.
+
+_RECENT = timedelta(hours=12)
+"""How far back is told where it is not known when the human left."""
+_CLOCK = 5.0
+"""Seconds between two looks at the clock while somebody is asked and has not answered."""
 
 
-def leave(workspace: Workspace, subject: Subject) -> None:
-    """Leave the console."""
-    workspace.app.exit(0)
+def since(screen: MainScreen, subject: Subject) -> None:
+    """What happened since the human was last here: in a few lines, then all of it."""
+    moment = screen.left_at or screen.caller.team.clock() - _RECENT
+    if screen.query_one(Card).dismiss():
+        screen.app.push_screen(ReadingScreen("Since you left", screen.view, partial(_digest, screen, moment)))
+    else:
+        screen.tell_since(moment, always=True)
 
 
-def _row(action: Action, subject: Subject) -> HelpRow:
-    from team_console.widgets.help_panel import HelpRow
+def _digest(screen: MainScreen, since: datetime, view: View) -> Document:
+    """All that happened since a moment, by kind, made from records alone."""
+    team = screen.caller.team
+    found, now = digest_of_team(team, view, since), team.clock()
+    blocks: list[Block] = []
+    for group in DigestGroup:
+        if items := found.of(group):
+            lines = (((f"{clock_time(item.at, now)}  ", "muted"), (safe_line(told(item), 400), "")) for item in items)
+            blocks += [Heading(group_head(group, len(items))), Lines(tuple(lines), indent=10)]
+    blocks += [Heading("not known"), Lines(tuple(((safe_line(text, 300), "muted"),) for text in found.unknown))]
+    head = f"{counted(len(found.happenings), 'thing')} since {clock_time(since, now)}"
+    return Document(key="digest", title="Since you left", headline=head, blocks=tuple(blocks))
 
-    why = action.disabled(subject) if action.group is not Group.CONSOLE else None
-    return HelpRow(shown_key(action), action.help, action.label.rstrip("…"), str(action.group), why or "", action.id)
+
+def said(screen: MainScreen, subject: Subject) -> None:
+    """Read again what the console said last."""
+
+    def document(view: View) -> Document:
+        now, blocks = screen.caller.team.clock(), []
+        for at, severity, text in screen.last_said:
+            tone = {"error": "bad", "warning": "warn"}.get(severity, "")
+            first, *more = text.split("\n")
+            lines: tuple[Line, ...] = (((f"{clock_time(at, now)}  ", "muted"), (first, tone)),)
+            blocks.append(Lines((*lines, *(((f"  {line}", tone),) for line in more)), indent=10))
+        nothing = Lines((((("Nothing was said yet."), "muted"),),))
+        return Document(key="said", title="Said last", blocks=tuple(blocks) or (nothing,))
+
+    screen.app.push_screen(ReadingScreen("Said last", screen.view, document))
 
 
-MOVING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
-    "next_panel": next_panel,
-    "previous_panel": previous_panel,
-    "back": back,
-    "palette": palette,
-    "help": show_help,
-    "redraw": redraw,
-    "theme": theme,
-    "teams": teams,
-    "settings": settings,
-    "suspend": suspend,
-    "quit": leave,
-    "other_view": other_view,
-    "since": since,
-    "narrower": partial(move_divider, -1),
-    "wider": partial(move_divider, 1),
-    **{f"go_{mode}": partial(go, mode) for mode in PLACES},
-}
+def conversation(screen: MainScreen, subject: Subject) -> None:
+    """Open what belongs to the message or request under the cursor, live and archived, the oldest first."""
+    request, message = subject.selection.request, subject.selection.message
+    word = request.request_id if request is not None else message.message_id if message is not None else ""
+    team = screen.caller.team
+
+    def document(view: View) -> Document:
+        live = (*view.snapshot.messages, *view.snapshot.dropped)
+        found = conversation_of(word, live, team.archived, view.requests)
+        if found is not None:
+            return conversation_document(found, now=team.clock())
+        text = f"Nothing is known any more under {safe_line(word, 120)}."
+        return Document(key="nothing", title="Conversation", blocks=(Lines((((text, "muted"),),)),))
+
+    if word:
+        screen.app.push_screen(ReadingScreen("Conversation", screen.view, document))
+
+
+def stops(screen: MainScreen, subject: Subject) -> None:
+    """Watch the shutdown of the team: who was asked, has it, agreed or refused, ended, and who is left."""
+
+    def document(view: View) -> Document:
+        busy = screen.busy if screen.busy.startswith("stopping") else ""
+        return stopping_document(stops_of(view), now=screen.caller.team.clock(), busy=busy)
+
+    stop = screen.background.cancel_stopping
+    screen.app.push_screen(ReadingScreen("Shutdown of the team", screen.view, document, every=_CLOCK, stop=stop))
 
 
 # Writes the rows of the history to a new file, in the format its name asks for.
 
 
-def export(workspace: Workspace, subject: Subject) -> None:
+def export(screen: MainScreen, subject: Subject) -> None:
     """Ask for a file name and write what the list shows."""
     from team_console.widgets.forms import Confirm
 
-    if not isinstance(workspace.pane, HistoryPane):
+    if not isinstance(screen.pane, HistoryPane):
         return
-    if workspace.read_only:
-        workspace.toast("export: the console is read-only and writes no file", severity="warning")
+    if screen.read_only:
+        screen.toast("export: the console is read-only and writes no file", severity="warning")
         return
-    messages = workspace.pane.messages()
-    more = "" if workspace.pane.at_end else " Not all of the history is read yet; G reads on."
+    messages = screen.pane.messages()
+    more = "" if screen.pane.at_end else " Not all of the history is read yet; G reads on."
     form = Confirm[Path](
         "Export",
         (
@@ -327,7 +261,8 @@ def export(workspace: Workspace, subject: Subject) -> None:
         required=True,
         draft={"words": "history.csv"},
     )
-    workspace.ask(form, lambda path: f"✓ {counted(len(messages), 'message')} in {safe_line(path, 200)}")
+    told = f"✓ {counted(len(messages), 'message')} in "
+    screen.ask(form, lambda path: screen.tell_done(told + safe_line(path, 200)))
 
 
 def write_export(messages: Sequence[Message], name: str) -> Path:
@@ -358,57 +293,8 @@ def write_export(messages: Sequence[Message], name: str) -> Path:
     return path
 
 
-def _csv(messages: Sequence[Message]) -> str:
-    return csv_text(CSV_FIELDS, map(csv_row, messages))
-
-
-def _json(messages: Sequence[Message]) -> str:
-    return json.dumps(history_json(messages), ensure_ascii=False, indent=1, default=str) + "\n"
-
-
-def _log(messages: Sequence[Message]) -> str:
-    return "".join(f"{log_line(message)}\n" for message in messages)
-
-
-_FORMATS: Mapping[str, Callable[[Sequence[Message]], str]] = {".csv": _csv, ".json": _json, ".log": _log}
-
-EXPORTING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {"export": export}
-
-
-# Watching things over time: a conversation, a shutdown.
-
-
-def conversation(workspace: Workspace, subject: Subject) -> None:
-    """Open what belongs to the message or request under the cursor."""
-    from team_console.console.screens import ConversationScreen
-
-    request, message = subject.selection.request, subject.selection.message
-    word = request.request_id if request is not None else message.message_id if message is not None else ""
-    if word:
-        workspace.app.push_screen(ConversationScreen(workspace, word))
-
-
-def stops(workspace: Workspace, subject: Subject) -> None:
-    """Watch the shutdown of the team."""
-    watch_stops(workspace)
-
-
-def watch_stops(workspace: Workspace) -> None:
-    """Open the view of the shutdown."""
-    from team_console.console.screens import StopsScreen
-
-    workspace.app.push_screen(StopsScreen(workspace))
-
-
-def said(workspace: Workspace, subject: Subject) -> None:
-    """Read again what the console said last."""
-    from team_console.console.screens import SaidScreen
-
-    workspace.app.push_screen(SaidScreen(workspace))
-
-
-WATCHING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
-    "conversation": conversation,
-    "stops": stops,
-    "said": said,
+_FORMATS: Mapping[str, Callable[[Sequence[Message]], str]] = {
+    ".csv": lambda messages: csv_text(CSV_FIELDS, map(csv_row, messages)),
+    ".json": lambda messages: json.dumps(history_json(messages), ensure_ascii=False, indent=1, default=str) + "\n",
+    ".log": lambda messages: "".join(f"{log_line(message)}\n" for message in messages),
 }

@@ -6,12 +6,11 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from team_console.console.decisions import Workspace
 from team_console.console.editor import run_in_terminal, view_text
+from team_console.console.main import MainScreen
 from team_console.console.preferences import PLACEHOLDERS, OwnCommand
 from team_console.console.selection import Subject
 from team_console.store.model.errors import Code, TeamError
@@ -25,36 +24,38 @@ _LINES = 6
 """Lines of the output that stand in a toast."""
 
 
-def run_own(workspace: Workspace, subject: Subject, command: OwnCommand) -> None:
+def run_own(screen: MainScreen, subject: Subject, command: OwnCommand) -> None:
     """Run a command on what is read."""
     if os.environ.get("TEXTUAL_DRIVER"):
-        workspace.toast("Commands of your own run in a terminal, not in a browser.", severity="warning")
+        screen.toast("Commands of your own run in a terminal, not in a browser.", severity="warning")
         return
     try:
-        values = _values(workspace, subject, command)
+        values = _values(screen, subject, command)
     except TeamError as error:
-        workspace.toast(f"✗ {error.message}. {error.hint}", severity="warning")
+        screen.toast(f"✗ {error.message}. {error.hint}", severity="warning")
         return
-    work = partial(_run, command, values)
-    if command.output == "pager":
-        workspace.background.run(work, None, then=lambda text: _page(workspace, text))
-    elif command.output == "terminal":
-        _in_terminal(workspace, command, values)
-    else:
-        told: Callable[[str], str] = _toast_of if command.output == "toast" else lambda text: ""
-        workspace.background.run(work, told)
+    if command.output == "terminal":
+        screen.try_to(lambda: _in_terminal(screen, command, values))
+        return
+    is_paged = command.output == "pager"
+
+    def then(text: str) -> None:
+        if is_paged:
+            screen.try_to(lambda: view_text(screen.app, text + "\n", pager=True))
+        elif command.output == "toast":
+            screen.toast(_toast_of(text))
+
+    screen.background.run(partial(_run, command, values), then, opens_form=is_paged)
 
 
-def _values(workspace: Workspace, subject: Subject, command: OwnCommand) -> dict[str, str]:
+def _values(screen: MainScreen, subject: Subject, command: OwnCommand) -> dict[str, str]:
     """What the placeholders stand for.
 
     Raises:
         TeamError: `INVALID_FIELD` for one that stands for nothing here, or for what a program would take for an option.
     """
-    workspace.pane.draw_now()
-    document, selection = workspace.pane.detail.document, subject.selection
+    text, selection = screen.text_read(), subject.selection
     request, message = selection.request, selection.message
-    text = safe_text(document.source).rstrip("\n") + "\n" if document is not None and document.source else ""
     known = {
         "id": safe_line(
             request.request_id if request is not None else message.message_id if message is not None else ""
@@ -112,21 +113,9 @@ def _run(command: OwnCommand, values: dict[str, str]) -> str:
     return said
 
 
-def _in_terminal(workspace: Workspace, command: OwnCommand, values: dict[str, str]) -> None:
+def _in_terminal(screen: MainScreen, command: OwnCommand, values: dict[str, str]) -> str:
     with tempfile.TemporaryDirectory(prefix="team-console-") as folder:
-        try:
-            said = run_in_terminal(workspace.app, _line_of(command, values, folder))
-        except TeamError as error:
-            said = f"✗ {safe_line(error.message, 200)}. {safe_line(error.hint, 200)}"
-    if said:
-        workspace.toast(said, severity="warning")
-
-
-def _page(workspace: Workspace, text: str) -> None:
-    try:
-        view_text(workspace.app, text + "\n", pager=True)
-    except TeamError as error:
-        workspace.toast(f"✗ {safe_line(error.message, 200)}. {safe_line(error.hint, 200)}", severity="error")
+        return run_in_terminal(screen.app, _line_of(command, values, folder))
 
 
 def _toast_of(text: str) -> str:

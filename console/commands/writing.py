@@ -1,4 +1,4 @@
-"""Writing to agents: a message, a broadcast, a request to stop, a correction of the course."""
+"""Writing to agents: a message, a broadcast, a request to stop, a correction of the course, and what went wrong."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.console.commands.agreeing import agree, ask, nothing, single, told_of_many
-from team_console.console.commands.looking import watch_stops
-from team_console.console.decisions import Act, Agreed, Workspace
+from team_console.console.commands.looking import stops
+from team_console.console.decisions import Act, Agreed
+from team_console.console.main import MainScreen
 from team_console.console.selection import MESSAGE, Mode, Subject
 from team_console.console.words import listed, written
 from team_console.console.words import quoted as quoted_words
@@ -24,120 +24,55 @@ from team_console.store.protocol.checks import count_words, summary_warnings
 from team_console.store.protocol.kinds import KINDS, Family, phrase, routes_of
 from team_console.store.protocol.parsing import required_fields
 from team_console.store.protocol.titles import said_in
-from team_console.store.service import deliveries, inbox, requests, sending
-from team_console.store.service.agents import send_roster as deliver_roster
-from team_console.store.service.agents import trigger_course_correction
+from team_console.store.service import agents, deliveries, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.deliveries import Forecast, Remedy
 from team_console.store.settings.team_config import TeamConfig
-from team_console.store.views.rows import AgentState, View
+from team_console.store.views.rows import AgentState, RosterRow, View
 
 if TYPE_CHECKING:
     from team_console.widgets.forms import Handoff, Written
 
 
-_QUIET = (AgentState.STOPPED, AgentState.STOPPING)
-
-
-def message(workspace: Workspace, subject: Subject) -> None:
+def message(screen: MainScreen, subject: Subject) -> None:
     """Write to the agents chosen, quoting the message under the cursor when it is theirs."""
     from team_console.widgets.forms import Compose
 
-    quoted = _quoted(subject)
+    quoted, view = _quoted(subject), screen.view
+    config = view.snapshot.config if view is not None else TeamConfig()
     purpose = f"message:{quoted.message_id if quoted else ','.join(subject.selection.agents)}"
-    draft = workspace.drafts.get(purpose) or _first_draft(subject, quoted, _language(workspace))
+    kept = screen.drafts.of_form(purpose)
+    kept["draft"] = kept["draft"] or _first_draft(subject, quoted, config.language)
 
-    def meant(letter: Written) -> Written:
-        return replace(letter, to=named(workspace.view, subject.me, letter.to))
+    def foresee(names: tuple[str, ...]) -> str:
+        try:
+            meant = named(screen.view, screen.caller.actor, names)
+        except TeamError as error:
+            return f"△ {error.message}. {error.hint}"
+        return _foreseen(sending.preview(screen.caller, to=meant))
 
-    title = f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message"
+    def send(letter: Written) -> Agreed:
+        meant = replace(letter, to=named(screen.view, subject.me, letter.to))
+        return screen.unwritten.prepare(_sending(subject, quoted, meant, purpose))
+
     form = Compose[Agreed](
-        title,
-        lambda letter: agree(workspace, _sending(subject, quoted, meant(letter), purpose)),
-        names=partial(known_names, workspace, subject),
-        kinds=_kinds(workspace),
-        handoffs=_handoffs(workspace),
-        foresee=partial(_foresee, workspace),
-        words=partial(_words, workspace),
-        quote=_quote_of(quoted),
-        draft=draft,
-        on_draft=partial(workspace.drafts.keep, purpose),
+        f"Reply to {safe_line(quoted.sender, 64)}" if quoted else "Message",
+        send,
+        names=partial(_known_names, screen, subject),
+        kinds=_kinds(config),
+        handoffs=_handoffs(screen, config),
+        foresee=foresee,
+        words=partial(_words, config.language),
+        quote=f"answers {quoted_words(quoted.content or said_in(quoted))}" if quoted is not None else "",
+        **kept,
     )
-    ask(workspace, form, about=subject.selection.request if subject.wants_words and quoted is not None else None)
+    about = subject.selection.request if subject.wants_words and quoted is not None else None
+    screen.ask_to_decide(form, about=about)
 
 
-def broadcast(workspace: Workspace, subject: Subject) -> None:
-    """Write to everybody; how many that is and who is not listening comes before it is written."""
-    look = partial(sending.preview, workspace.caller, to=ALL)
-    workspace.background.run(look, None, then=partial(_write_broadcast, workspace))
-
-
-def shutdown(workspace: Workspace, subject: Subject) -> None:
-    """Ask the chosen agents to stop."""
-    from team_console.widgets.forms import Confirm
-
-    names = subject.stoppable
-    quiet = _silent(subject)
-    lines = [f"{listed(names, 12)} will be asked to stop: {counted(len(names), 'request')}."]
-    lines += _not_listening([name for name in names if name in quiet])
-    lines.append("Each answers for itself; a refusal comes back to you with its reason.")
-    purpose = f"shutdown:{','.join(names)}"
-    form = Confirm[Agreed](
-        "Shut down",
-        tuple(lines),
-        lambda reason: agree(workspace, _stopping(names, reason, purpose)),
-        verb=f"Ask {counted(len(names), 'agent')} to stop",
-        field="reason",
-        wanted="if you like; the agents read it",
-        draft=workspace.drafts.get(purpose),
-        on_draft=partial(workspace.drafts.keep, purpose),
-    )
-    ask(workspace, form)
-
-
-def shutdown_all(workspace: Workspace, subject: Subject) -> None:
-    """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
-    look = partial(sending.preview, workspace.caller, to=ALL)
-    workspace.background.run(look, None, then=partial(_confirm_shutdown_all, workspace, subject))
-
-
-def correct_course(workspace: Workspace, subject: Subject) -> None:
-    """Ask the scrum master to plan again (requirement 185)."""
-    from team_console.widgets.fields import OptionLine
-    from team_console.widgets.forms import Prompt, Way
-
-    prompt = Prompt[Receipt](
-        "Correct the course",
-        "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
-        lambda made: trigger_course_correction(workspace.caller, user_input=made.words),
-        ways=(Way(OptionLine("trigger"), "Trigger"),),
-        label="change",
-        required=True,
-        draft=workspace.drafts.get("correct_course"),
-        on_draft=partial(workspace.drafts.keep, "correct_course"),
-    )
-    workspace.ask(prompt, lambda receipt: written("asked for a correction of the course", receipt))
-
-
-def send_roster(workspace: Workspace, subject: Subject) -> None:
-    """Send the residents the complete roster (requirement 178)."""
-    from team_console.widgets.forms import Confirm
-
-    view = workspace.view
-    residents = [row.name for row in view.roster if row.role == "resident"] if view is not None else []
-    form = Confirm[Receipt](
-        "Send roster",
-        (f"The complete roster goes to {listed(residents) or 'nobody: the team has no residents'}.",),
-        lambda _: deliver_roster(workspace.caller),
-        verb="Send",
-    )
-    workspace.ask(form, lambda receipt: written("sent the roster", receipt))
-
-
-def known_names(workspace: Workspace, subject: Subject) -> tuple[str, ...]:
+def _known_names(screen: MainScreen, subject: Subject) -> tuple[str, ...]:
     """Names a message may go to."""
-    view = workspace.view
-    rows = view.roster if view else ()
+    rows = screen.view.roster if screen.view else ()
     names = [row.name for row in rows if row.name != subject.me and row.is_addressable]
     states = dict.fromkeys(f"@{row.state.partition(' ')[0]}" for row in rows if row.name in names)
     return (*names, *states, ALL)
@@ -171,7 +106,6 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
         raise TeamError(
             Code.INVALID_FIELD, "a message goes to some, not to everyone", "Use broadcast (b) to write to everyone."
         )
-
     request = subject.selection.request if quoted is not None else None
     is_done = request is None or not request.is_open or subject.wants_words
     reader = subject.reader_of(quoted) if quoted is not None and is_done else None
@@ -193,29 +127,22 @@ def _sending(subject: Subject, quoted: Message | None, letter: Written, purpose:
         return receipt
 
     about = request.request_id if request is not None else quoted.message_id if quoted is not None else purpose
-    words = f"message to {listed(letter.to or ('the human',))}"
-    return single(about, MESSAGE, words, do, told=partial(written, "sent"), purposes=(purpose,))
+    act = Act(about, f"message to {listed(letter.to or ('the human',))}", do)
+    return Agreed(MESSAGE, (act,), "sent", purposes=(purpose,))
 
 
-def _quote_of(message: Message | None) -> str:
-    """The beginning of what a letter answers, as safe text."""
-    return f"answers {quoted_words(message.content or said_in(message))}" if message is not None else ""
-
-
-def _kinds(workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
+def _kinds(config: TeamConfig) -> Mapping[str, tuple[str, ...]]:
     """What a human may write, each with the fields it needs here and by the protocol (`docs/requirements.md` B.1)."""
-    config = workspace.view.snapshot.config if workspace.view else TeamConfig()
     needs = {kind.name: kind.needs for kind in KINDS.values() if kind.family is Family.MESSENGER}
     names = dict.fromkeys(("message", *needs, *(kind for kind in config.kinds if kind not in KINDS)))
     return {kind: tuple(dict.fromkeys((*needs.get(kind, ()), *required_fields(config, kind)))) for kind in names}
 
 
-def _handoffs(workspace: Workspace) -> tuple[Handoff, ...]:
+def _handoffs(screen: MainScreen, config: TeamConfig) -> tuple[Handoff, ...]:
     """The team's standard handoffs, the actor's own first."""
     from team_console.widgets.forms import Handoff
 
-    routes = routes_of(workspace.view.snapshot.config) if workspace.view else ()
-    mine = sorted(routes, key=lambda route: route.sender != workspace.caller.actor)
+    mine = sorted(routes_of(config), key=lambda route: route.sender != screen.caller.actor)
     return tuple(Handoff(safe_line(route.key, 40), route.recipient, "handoff", route.payload) for route in mine)
 
 
@@ -224,99 +151,6 @@ def _value(kind: str, name: str, text: str) -> str | list[str]:
     if (kind, name) == ("handoff", "next_actions"):
         return [part.strip() for part in text.split(";") if part.strip()]
     return text
-
-
-def _write_broadcast(workspace: Workspace, seen: sending.Preview) -> None:
-    from team_console.widgets.forms import Compose, Written
-
-    keep = partial(workspace.drafts.keep, "broadcast")
-    form = Compose[Written](
-        "Broadcast",
-        _with_summary,
-        foresee=lambda _: _foreseen(seen),
-        words=partial(_words, workspace),
-        to=f"everybody · {counted(len(seen.recipients), 'delivery')}",
-        verb="Go on",
-        draft=workspace.drafts.get("broadcast"),
-        on_draft=lambda draft: keep(draft) if draft else None,
-    )
-    workspace.ask(form, None, then=partial(_look_before_broadcast, workspace))
-
-
-def _with_summary(letter: Written) -> Written:
-    if not letter.summary:
-        raise TeamError(
-            Code.MISSING_SUMMARY, "a broadcast needs a summary", "Say in five to ten words what it is about."
-        )
-    return letter
-
-
-def _look_before_broadcast(workspace: Workspace, letter: Written) -> None:
-    """Count again: who is in the team may be others than when the writing began."""
-    look = partial(sending.preview, workspace.caller, to=ALL)
-    workspace.background.run(look, None, then=partial(_confirm_broadcast, workspace, letter))
-
-
-def _confirm_broadcast(workspace: Workspace, letter: Written, seen: sending.Preview) -> None:
-    from team_console.widgets.forms import Confirm
-
-    number = len(seen.recipients)
-    lines = [f"“{safe_line(letter.summary, 120)}”", f"{counted(number, 'delivery')}: {listed(seen.recipients, 16)}."]
-    lines += _not_listening(seen.not_listening) + _left_out(seen.left_out)
-    lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
-
-    def do(caller: Caller) -> Receipt:
-        return sending.broadcast(caller, summary=letter.summary, content=letter.content)
-
-    words = f"broadcast to {counted(number, 'agent')}"
-    agreed = single("broadcast", "broadcast", words, do, told=partial(written, "sent"), purposes=("broadcast",))
-    verb = f"Send {counted(number, 'message')}"
-    ask(workspace, Confirm[Agreed]("Broadcast", tuple(lines), lambda _: agree(workspace, agreed), verb=verb))
-
-
-def _confirm_shutdown_all(workspace: Workspace, subject: Subject, seen: sending.Preview) -> None:
-    from team_console.widgets.forms import Confirm
-
-    quiet = set(seen.not_listening)
-    names = tuple(name for name in _in_turn(subject.view, seen.recipients) if name not in quiet)
-    if not names:
-        workspace.toast("Nobody is left to ask.", severity="warning")
-        return
-    lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
-    lines += _not_listening(seen.not_listening) + _left_out(seen.left_out)
-    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops questions.")
-    form = Confirm[Agreed](
-        "Shut down the team",
-        tuple(lines),
-        lambda reason: agree(workspace, _stopping_all(workspace, names, reason)),
-        verb=f"Ask {counted(len(names), 'agent')} to stop",
-        field="reason",
-        wanted="if you like; the agents read it",
-        draft=workspace.drafts.get("shutdown_all"),
-        on_draft=partial(workspace.drafts.keep, "shutdown_all"),
-    )
-    ask(workspace, form)
-
-
-def _stopping_all(workspace: Workspace, names: tuple[str, ...], reason: str) -> Agreed:
-    """The decision to stop the team; asking begins after its grace, and is watched."""
-
-    def begin(_: object) -> None:
-        workspace.background.stop_in_turn(names, reason or None)
-        watch_stops(workspace)
-
-    act = Act("shutdown_all", f"ask {counted(len(names), 'agent')} to stop, one after the other", nothing)
-    return Agreed("shut down", (act,), lambda _: "", ("shutdown_all",), then=begin, needs_console=True)
-
-
-def _stopping(names: tuple[str, ...], reason: str, purpose: str) -> Agreed:
-    """The decision to ask agents to stop, one request each."""
-
-    def stop(name: str, caller: Caller) -> Receipt:
-        return requests.request_shutdown(caller, agent=name, reason=reason or None)
-
-    acts = tuple(Act(f"stop:{name}", f"ask {safe_line(name, 64)} to stop", partial(stop, name)) for name in names)
-    return Agreed("ask to stop", acts, told_of_many("asked to stop"), (purpose,))
 
 
 def _quoted(subject: Subject) -> Message | None:
@@ -337,14 +171,6 @@ def _first_draft(subject: Subject, quoted: Message | None, language: str) -> Map
     return {"to": ", ".join(safe_line(name, 64) for name in names), "summary": summary}
 
 
-def _foresee(workspace: Workspace, names: tuple[str, ...]) -> str:
-    try:
-        meant = named(workspace.view, workspace.caller.actor, names)
-    except TeamError as error:
-        return f"△ {error.message}. {error.hint}"
-    return _foreseen(sending.preview(workspace.caller, to=meant))
-
-
 def _foreseen(seen: sending.Preview) -> str:
     parts = [f"{counted(len(seen.recipients), 'delivery')}: {listed(seen.recipients)}"]
     if seen.not_listening:
@@ -353,43 +179,184 @@ def _foreseen(seen: sending.Preview) -> str:
     return " · ".join(parts)
 
 
-def _words(workspace: Workspace, summary: str) -> tuple[int, list[str]]:
-    return count_words(summary), summary_warnings(summary, language=_language(workspace))
+def _words(language: str, summary: str) -> tuple[int, list[str]]:
+    return count_words(summary), summary_warnings(summary, language=language)
 
 
-def _language(workspace: Workspace) -> str:
-    return workspace.view.snapshot.config.language if workspace.view else "any"
+# A broadcast.
 
 
-def _in_turn(view: View | None, names: Sequence[str]) -> list[str]:
+def broadcast(screen: MainScreen, subject: Subject) -> None:
+    """Write to everybody; how many that is and who is not listening comes before it is written."""
+    _preview_all(screen, partial(_write_broadcast, screen))
+
+
+def _preview_all(screen: MainScreen, then: Callable[[sending.Preview], None]) -> None:
+    screen.background.run(partial(sending.preview, screen.caller, to=ALL), then)
+
+
+def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
+    from team_console.widgets.forms import Compose, Written
+
+    keep, view = partial(screen.drafts.keep, "broadcast"), screen.view
+
+    def with_summary(letter: Written) -> Written:
+        if not letter.summary:
+            hint = "Say in five to ten words what it is about."
+            raise TeamError(Code.MISSING_SUMMARY, "a broadcast needs a summary", hint)
+        return letter
+
+    form = Compose[Written](
+        "Broadcast",
+        with_summary,
+        foresee=lambda _: _foreseen(seen),
+        words=partial(_words, view.snapshot.config.language if view else "any"),
+        to=f"everybody · {counted(len(seen.recipients), 'delivery')}",
+        verb="Go on",
+        draft=screen.drafts.get("broadcast"),
+        on_draft=lambda draft: keep(draft) if draft else None,
+    )
+    # Counted again: who is in the team may be others than when the writing began.
+    screen.ask(form, lambda letter: _preview_all(screen, partial(_confirm_broadcast, screen, letter)))
+
+
+def _confirm_broadcast(screen: MainScreen, letter: Written, seen: sending.Preview) -> None:
+    from team_console.widgets.forms import Confirm
+
+    number = len(seen.recipients)
+    lines = [f"“{safe_line(letter.summary, 120)}”", f"{counted(number, 'delivery')}: {listed(seen.recipients, 16)}."]
+    lines += _not_reached(seen.not_listening, seen.left_out)
+    lines.append("Everybody is interrupted. For one agent or a few, a message is better.")
+    do = partial(sending.broadcast, summary=letter.summary, content=letter.content)
+    act = Act("broadcast", f"broadcast to {counted(number, 'agent')}", do)
+    agreed = Agreed("broadcast", (act,), "sent", purposes=("broadcast",))
+    verb = f"Send {counted(number, 'message')}"
+    form = Confirm[Agreed]("Broadcast", tuple(lines), lambda _: screen.unwritten.prepare(agreed), verb=verb)
+    screen.ask_to_decide(form)
+
+
+def _not_reached(silent: Sequence[str], left_out: Sequence[str] = ()) -> list[str]:
+    lines = [f"△ Not listening: {listed(silent)}. What they get waits in their inbox."] if silent else []
+    odd = f"△ Left out, because it is no name that could be written to: {listed(left_out)}."
+    return [*lines, *([odd] if left_out else [])]
+
+
+# Asking agents to stop.
+
+
+def shutdown(screen: MainScreen, subject: Subject) -> None:
+    """Ask the chosen agents to stop."""
+    names = subject.stoppable
+    rows = subject.view.roster if subject.view else ()
+    quiet = [row.name for row in rows if row.state in (AgentState.STOPPED, AgentState.STOPPING)]
+    lines = [f"{listed(names, 12)} will be asked to stop: {counted(len(names), 'request')}."]
+    lines += _not_reached([name for name in names if name in quiet])
+    lines.append("Each answers for itself; a refusal comes back to you with its reason.")
+    purpose = f"shutdown:{','.join(names)}"
+
+    def stopping(reason: str) -> Agreed:
+        acts = tuple(
+            Act(
+                f"stop:{name}",
+                f"ask {safe_line(name, 64)} to stop",
+                partial(requests.request_shutdown, agent=name, reason=reason or None),
+            )
+            for name in names
+        )
+        return Agreed("ask to stop", acts, "asked to stop", purposes=(purpose,))
+
+    _ask_for_stop(screen, "Shut down", lines, names, stopping, purpose)
+
+
+def _ask_for_stop(
+    screen: MainScreen,
+    title: str,
+    lines: Sequence[str],
+    names: Sequence[str],
+    agreed: Callable[[str], Agreed],
+    purpose: str,
+) -> None:
+    from team_console.widgets.forms import Confirm
+
+    form = Confirm[Agreed](
+        title,
+        tuple(lines),
+        lambda reason: screen.unwritten.prepare(agreed(reason)),
+        verb=f"Ask {counted(len(names), 'agent')} to stop",
+        field="reason",
+        wanted="if you like; the agents read it",
+        **screen.drafts.of_form(purpose),
+    )
+    screen.ask_to_decide(form)
+
+
+def shutdown_all(screen: MainScreen, subject: Subject) -> None:
+    """Ask every listening member to stop, one after the other, each answer awaited before the next is asked."""
+    _preview_all(screen, partial(_confirm_shutdown_all, screen, subject))
+
+
+def _confirm_shutdown_all(screen: MainScreen, subject: Subject, seen: sending.Preview) -> None:
+    names = _in_turn(subject.view.roster if subject.view else (), seen)
+    if not names:
+        screen.toast("Nobody is left to ask.", severity="warning")
+        return
+    lines = [f"{listed(names, 20)} will be asked to stop, one after the other: {counted(len(names), 'request')}."]
+    lines += _not_reached(seen.not_listening, seen.left_out)
+    lines.append("The next one is asked when one has answered, or kept silent for too long. x stops questions.")
+
+    def stopping(reason: str) -> Agreed:
+        def begin() -> None:
+            screen.background.stop_in_turn(names, reason or None)
+            stops(screen, subject)
+
+        words = f"ask {counted(len(names), 'agent')} to stop, one after the other"
+        act = Act("shutdown_all", words, lambda caller: None)
+        return Agreed("shut down", (act,), purposes=("shutdown_all",), begins=begin)
+
+    _ask_for_stop(screen, "Shut down the team", lines, names, stopping, "shutdown_all")
+
+
+def _in_turn(roster: Sequence[RosterRow], seen: sending.Preview) -> tuple[str, ...]:
     """Temporary agents first, residents last, so that nobody loses its contact too early; the lead never."""
     order = {"temp": 0, "slave": 1, "resident": 3}
-    roles = {row.name: row.role for row in view.roster} if view else {}
-    asked = [name for name in names if roles.get(name) != "master"]
-    return sorted(asked, key=lambda name: order.get(roles.get(name, ""), 2))
+    roles = {row.name: row.role for row in roster}
+    asked = (name for name in seen.recipients if roles.get(name) != "master" and name not in seen.not_listening)
+    return tuple(sorted(asked, key=lambda name: order.get(roles.get(name, ""), 2)))
 
 
-def _silent(subject: Subject) -> frozenset[str]:
-    rows = subject.view.roster if subject.view else ()
-    return frozenset(row.name for row in rows if row.state in _QUIET)
+# The sprint.
 
 
-def _not_listening(names: Sequence[str]) -> list[str]:
-    return [f"△ Not listening: {listed(names)}. What they get waits in their inbox."] if names else []
+def correct_course(screen: MainScreen, subject: Subject) -> None:
+    """Ask the scrum master to plan again (requirement 185)."""
+    from team_console.widgets.fields import OptionLine
+    from team_console.widgets.forms import Prompt, Way
+
+    prompt = Prompt[Receipt](
+        "Correct the course",
+        "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
+        lambda made: agents.trigger_course_correction(screen.caller, user_input=made.words),
+        ways=(Way(OptionLine("trigger"), "Trigger"),),
+        label="change",
+        required=True,
+        **screen.drafts.of_form("correct_course"),
+    )
+    screen.ask(prompt, lambda receipt: screen.tell_done(written("asked for a correction of the course", receipt)))
 
 
-def _left_out(names: Sequence[str]) -> list[str]:
-    return [f"△ Left out, because it is no name that could be written to: {listed(names)}."] if names else []
+def send_roster(screen: MainScreen, subject: Subject) -> None:
+    """Send the residents the complete roster (requirement 178)."""
+    from team_console.widgets.forms import Confirm
 
-
-HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
-    "message": message,
-    "broadcast": broadcast,
-    "shutdown": shutdown,
-    "shutdown_all": shutdown_all,
-    "correct_course": correct_course,
-    "send_roster": send_roster,
-}
+    view = screen.view
+    residents = [row.name for row in view.roster if row.role == "resident"] if view is not None else []
+    form = Confirm[Receipt](
+        "Send roster",
+        (f"The complete roster goes to {listed(residents) or 'nobody: the team has no residents'}.",),
+        lambda _: agents.send_roster(screen.caller),
+        verb="Send",
+    )
+    screen.ask(form, lambda receipt: screen.tell_done(written("sent the roster", receipt)))
 
 
 # The failure desk on the screen: try again, redirect, discard, recall, one or many.
@@ -408,68 +375,59 @@ class _Treatment(Struct, frozen=True):
 _TREATMENTS = {
     Remedy.RETRY: _Treatment("Try again", "starts again with all its tries", "tried again"),
     Remedy.REDIRECT: _Treatment(
-        *("Redirect", "goes to another agent instead", "redirected"),
-        *("to", "the agent it goes to instead"),
+        "Redirect", "goes to another agent instead", "redirected", "to", "the agent it goes to instead"
     ),
     Remedy.DISCARD: _Treatment(
-        *("Discard", "leaves the queue; its record and your reason stay in the archive", "discarded"),
-        *("reason", "stays with its record in the archive"),
+        "Discard",
+        "leaves the queue; its record and your reason stay in the archive",
+        "discarded",
+        "reason",
+        "stays with its record in the archive",
     ),
     Remedy.RECALL: _Treatment("Recall", "is taken back, unless somebody reads it first", "recalled"),
 }
 
 
-def _treat(remedy: Remedy, workspace: Workspace, subject: Subject) -> None:
+def treat(remedy: Remedy, screen: MainScreen, subject: Subject) -> None:
+    """Look what the remedy would do to the chosen messages, and ask before it does."""
     ids = list(dict.fromkeys(message.message_id for message in subject.selection.messages))
-    look = partial(deliveries.forecast, workspace.caller, remedy, ids)
-    workspace.background.run(look, None, then=partial(_confirm, workspace, subject))
+    look = partial(deliveries.forecast, screen.caller, remedy, ids)
+    screen.background.run(look, partial(_confirm_remedy, screen, subject))
 
 
-def _confirm(workspace: Workspace, subject: Subject, seen: Forecast) -> None:
+def _confirm_remedy(screen: MainScreen, subject: Subject, seen: Forecast) -> None:
     from team_console.widgets.forms import Confirm
 
     how = _TREATMENTS[seen.remedy]
     fit = [message.message_id for message in seen.possible]
     if not fit:
-        workspace.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
+        screen.toast("\n".join(safe_line(why, 300) for why in seen.refused.values()), severity="warning")
         return
     lines = [f"It {how.effect}." if len(fit) == 1 else f"{counted(len(fit), 'message')}: each {how.effect}."]
-    lines += [_named(message) for message in seen.possible[:5]]
-    if len(fit) > 5:
-        lines.append(f"  and {len(fit) - 5} more")
+    for item in seen.possible[:5]:
+        lines.append(f"• {safe_line(item.summary, 60)} → {safe_line(', '.join(item.recipients), 60)}")
+        lines.append(f"  {safe_line(item.message_id, 120)}")
+    lines += [f"  and {len(fit) - 5} more"] if len(fit) > 5 else []
     lines += [f"△ left alone: {safe_line(why, 160)}" for why in list(seen.refused.values())[:3]]
-    purpose = f"{seen.remedy}:{','.join(fit)}"
+
+    def do(words: str) -> Receipt:
+        more = {how.field: words} if how.field else {}
+        return deliveries.REMEDIES[seen.remedy](screen.caller, ids=fit, **more)
+
+    def told(receipt: Receipt) -> None:
+        warned = "".join(f"\n△ {safe_line(warning, 300)}" for warning in receipt.warnings)
+        screen.tell_done(f"✓ {counted(len(receipt.messages), 'message')} {how.told}{warned}")
+        screen.step_on(fit)
+
     form = Confirm[Receipt](
         how.title,
         tuple(lines),
-        lambda words: deliveries.REMEDIES[seen.remedy](
-            workspace.caller, ids=fit, **({how.field: words} if how.field else {})
-        ),
+        do,
         verb=f"{how.title} {len(fit)}",
         field=how.field,
         wanted=how.wanted,
         required=bool(how.field),
-        names=partial(known_names, workspace, subject) if how.field == "to" else None,
-        draft=workspace.drafts.get(purpose),
-        on_draft=partial(workspace.drafts.keep, purpose),
+        names=partial(_known_names, screen, subject) if how.field == "to" else None,
+        **screen.drafts.of_form(f"{seen.remedy}:{','.join(fit)}"),
     )
-    workspace.ask(
-        form,
-        lambda receipt: f"✓ {counted(len(receipt.messages), 'message')} {how.told}{_warned(receipt)}",
-        then=lambda receipt: workspace.step_on(fit),
-    )
-
-
-def _named(message: Message) -> str:
-    """What the message is, where it goes, and its id."""
-    what = f"{safe_line(message.summary, 60)} → {safe_line(', '.join(message.recipients), 60)}"
-    return f"• {what}\n  {safe_line(message.message_id, 120)}"
-
-
-def _warned(receipt: Receipt) -> str:
-    return "".join(f"\n△ {safe_line(warning, 300)}" for warning in receipt.warnings)
-
-
-DELIVERING_HANDLERS: dict[str, Callable[[Workspace, Subject], None]] = {
-    str(remedy): partial(_treat, remedy) for remedy in Remedy
-}
+    screen.ask(form, told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.actions import ACTIONS, BY_ID, actions_in
-from team_console.console.commands import handlers
+from team_console.console.commands import HANDLERS
 from team_console.console.main import MainScreen
 from team_console.console.selection import Mode, Subject
 
@@ -12,7 +12,7 @@ from tests.readme import keys
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
-    assert set(handlers()) == set(BY_ID)
+    assert set(HANDLERS) == set(BY_ID)
     assert len(BY_ID) == len(ACTIONS)
 
 

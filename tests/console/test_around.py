@@ -88,13 +88,14 @@ async def test_one_write_at_a_time(team: MemoryTeam) -> None:
     async with opened(team) as desk:
         gate = threading.Event()
         said: list[str] = []
-        desk.app.main.background.run(lambda: gate.wait(10), lambda _: "first")
-        desk.app.main.background.run(lambda: said.append("second ran"), lambda _: "second")
+        say = desk.app.main.toast
+        desk.app.main.background.run(lambda: gate.wait(10), lambda _: say("first"))
+        desk.app.main.background.run(lambda: said.append("second ran"), lambda _: None)
         gate.set()
         await desk.until(lambda: "first" in desk.toasts, "the first one's end")
         assert any("still being written" in toast for toast in desk.toasts)
         assert said == []
-        desk.app.main.background.run(lambda: said.append("third ran"), lambda _: "third")
+        desk.app.main.background.run(lambda: said.append("third ran"), lambda _: None)
         await desk.until(lambda: said == ["third ran"], "a later one")
 
 

@@ -120,7 +120,7 @@ async def test_a_write_that_fails_unexpectedly_says_that_its_outcome_is_not_sure
 
 async def test_a_worker_with_a_defect_is_told(team: MemoryTeam) -> None:
     async with opened(team, faults=("ZeroDivisionError",)) as desk:
-        desk.app.main.background.run(fail, None)
+        desk.app.main.background.run(fail, desk.app.main.toast)
         await desk.until(lambda: any("may or may not have been saved" in toast for toast in desk.toasts), "the toast")
         assert not any(SECRET in toast for toast in desk.toasts)
 

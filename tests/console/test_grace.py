@@ -6,7 +6,7 @@ import os
 
 import pytest
 from team_console.console import keys
-from team_console.console.background import KEPT
+from team_console.console.decisions import KEPT
 from team_console.console.drafts import Drafts
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from team_console.console.palette import Palette
-from team_console.console.screens import ConversationScreen, StopsScreen, ThemeList
+from team_console.console.screens import ReadingScreen, ThemeList
 from team_console.widgets.form import Form
 from team_console.widgets.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
@@ -21,8 +21,8 @@ OPENED_BY = {
     "colon": Palette,
     "question_mark": HelpPanel,
     "f2": ThemeList,
-    "c": ConversationScreen,
-    "T": StopsScreen,
+    "c": ReadingScreen,
+    "T": ReadingScreen,
     "m": Form,
 }
 

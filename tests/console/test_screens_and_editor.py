@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pytest
 from team_console.console import main
-from team_console.console.screens import ConversationScreen, StopsScreen
+from team_console.console.screens import ReadingScreen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
@@ -38,7 +38,7 @@ async def test_c_opens_the_conversation_of_a_plan_with_its_versions_and_esc_goes
     async with opened(team) as desk:
         await desk.press("c")
         await desk.until(lambda: "Keep the old one" in read(desk), "the second version")
-        assert isinstance(desk.app.screen, ConversationScreen)
+        assert isinstance(desk.app.screen, ReadingScreen)
         shown = read(desk)
         assert shown.index("Say how to roll it back") < shown.index("Keep the old one")
         await desk.pilot.press("escape")
@@ -60,7 +60,7 @@ async def test_t_shows_who_was_asked_to_stop_and_who_refused_with_the_reason(tea
     async with opened(team) as desk:
         await desk.press("T")
         await desk.until(lambda: "asked, no answer yet · 1" in read(desk), "who was asked")
-        assert isinstance(desk.app.screen, StopsScreen)
+        assert isinstance(desk.app.screen, ReadingScreen)
         requests.reject(Caller(team, "file-manager"), request_id=str(receipt.request_id), reason="Exports are open")
         await desk.until(lambda: "refused · 1" in read(desk), "the refusal")
         assert "“Exports are open”" in read(desk)

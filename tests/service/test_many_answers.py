@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from team_console.console.background import rehearse
+from team_console.console.decisions import rehearse
 from team_console.store.model.errors import TeamError
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller, Receipt
