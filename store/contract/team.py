@@ -7,8 +7,8 @@ import hmac
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -284,7 +284,6 @@ class Addressed(Struct, frozen=True):
     is_complete: bool = False
 
 
-Tidying = Callable[["Transaction"], object]
 """What keeps the queue small, in a transaction that nothing else runs beside."""
 
 
@@ -392,25 +391,6 @@ class Team(ABC):
         Raises:
             TeamError: `STORE_UNREADABLE` naming file, line and key.
         """
-
-    @contextmanager
-    def claims(self, *, actor: str, action: str, wait: float, tidy: Tidying | None = None) -> Iterator[Transaction]:
-        """Enter a transaction that only reserves messages for a recipient, changes those it reserved, and archives.
-
-        Where the store can keep them apart, several run at once: what one has reserved the others do not get.
-        Here it is a transaction like any other.
-
-        Args:
-            tidy: What is to be done with the whole queue once something was written: here at the end of this
-                transaction, where several run at once now and then in one of its own.
-
-        Raises:
-            TeamError: As for `transaction`.
-        """
-        with self.transaction(actor=actor, action=action, wait=wait) as tx:
-            yield tx
-            if tidy is not None and not tx.changes.is_empty:
-                tidy(tx)
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """Delete archived messages created before `before` for good; returns how many ids are gone.

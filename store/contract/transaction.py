@@ -52,20 +52,6 @@ class Changes(Struct):
         return (*[replaced.get(message, message) for message in left], *self.added.values())
 
 
-class Enough(Struct, frozen=True):
-    """Some of what waits for an agent, for a store in which several workers of it are served at once.
-
-    Attributes:
-        count: So many are enough.
-        ids: Those that were seen waiting, in the order in which they are wanted.
-        fits: Whether a message still is one of those wanted, as it is now.
-    """
-
-    count: int
-    ids: Sequence[str]
-    fits: Callable[[Message], bool]
-
-
 class Transaction(ABC):
     """Exclusive access to a fresh state; what is buffered here becomes durable all at once or not at all.
 
@@ -101,6 +87,11 @@ class Transaction(ABC):
     def damaged(self) -> int:
         """Stored entries that cannot be read, as far as this transaction found out."""
         return 0
+
+    @property
+    def is_tidying_due(self) -> bool:
+        """Whether a claim makes the queue small on its way out; where that means to read all of it, now and then."""
+        return True
 
     @cached_property
     def recorded(self) -> RecordedFacts | None:
@@ -187,10 +178,6 @@ class Transaction(ABC):
         if self.stored_message(stored.message_id) is stored:
             self.expected.append(stored)
 
-    def prefetch(self, ids: Iterable[str]) -> None:
-        """Read these live messages at once, so that `get` costs no further look at the store."""
-        return None
-
     # guard: ids-stay-taken
     def known(self, message_id: str) -> Message | None:
         """The live or archived message with this id; tells a repeated send from a new one."""
@@ -207,23 +194,16 @@ class Transaction(ABC):
         wanted_statuses, wanted_types = frozenset(statuses), frozenset(types)
         return [
             candidate
-            for candidate in self.candidates(wanted_types)
+            for candidate in self.candidates(recipient=recipient, statuses=wanted_statuses, types=wanted_types)
             if (recipient is None or candidate.is_addressed_to(recipient))
             and (not wanted_statuses or candidate.status in wanted_statuses)
             and (not wanted_types or candidate.type in wanted_types)
         ]
 
-    def reserve(self, recipient: str, statuses: Iterable[str], *, enough: Enough | None = None) -> list[Message]:
-        """Live messages for `recipient` that nobody else gets before this transaction ends, in stored order.
-
-        Args:
-            enough: What the caller is content with; a store that serves several at once then leaves the rest to
-                others, and gives none that another is just being given.
-        """
-        return self.select(recipient=recipient, statuses=statuses)
-
-    def candidates(self, types: frozenset[str]) -> Sequence[Message]:
-        """Live messages among which are all of these types, in stored order; every message when none is named."""
+    def candidates(
+        self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
+    ) -> Sequence[Message]:
+        """Live messages among which are all that fit, in stored order; perhaps every message."""
         return self.everything()
 
     def naming(self, word: str) -> Sequence[Message]:

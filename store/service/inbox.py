@@ -6,13 +6,12 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.store.contract.team import OUTCOME_UNKNOWN, Addressed, Snapshot, Team
-from team_console.store.contract.transaction import Enough, Transaction
+from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message, Status
@@ -158,7 +157,6 @@ def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], 
 
 def still(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
     """What the messages are now; those that left meanwhile are left out."""
-    tx.prefetch([message.message_id for message in seen])
     for message in seen:
         now = tx.current(message)
         if now is not None:
@@ -215,24 +213,11 @@ def _lease_ended(message: Message, agent: str, now: datetime) -> bool:
     return not is_held(message, now)
 
 
-def reserve_waiting(
-    tx: Transaction, wanted: InboxQuery, limit: int | None = None, seen: Iterable[Message] | None = None
-) -> list[Message]:
-    """What waits for the agent, most urgent first, kept from everybody else until the end of the transaction.
-
-    Args:
-        limit: At most so many.
-        seen: What was for the agent a moment ago. Without it a limit spares nobody else's waiting: which messages
-            are the most urgent shows only in all of them.
-    """
-    ranks = tx.config.ranks
-    enough = None
-    if limit is not None and seen is not None:
-        # guard: most-urgent-first
-        ids = [message.message_id for message in wanted.among(seen, tx.now, ranks)]
-        enough = Enough(limit, ids, partial(wanted.is_one, now=tx.now))
+def waiting_in(tx: Transaction, wanted: InboxQuery) -> list[Message]:
+    """What waits for the agent, most urgent first."""
     statuses = (Status.PENDING, *(_ON_ITS_WAY if wanted.delivered else (Status.CLAIMED,)))
-    return wanted.among(tx.reserve(wanted.agent, statuses, enough=enough), tx.now, ranks)[:limit]
+    # guard: most-urgent-first
+    return wanted.among(tx.select(recipient=wanted.agent, statuses=statuses), tx.now, tx.config.ranks)
 
 
 # Receive of which nobody could tell whether it counts, as when the line is cut in its commit: found out, not
@@ -263,14 +248,13 @@ class UnresolvedTakeError(TeamError):
     def found(self, caller: Caller) -> Received | None:
         """What is handed out, when it is on record as taken by this receive; else None. Nothing is written.
 
-        What the lost connection may still be about is waited for: it has the rows until it is over.
+        What the lost connection may still be about is waited for: it has the lock until it is over.
 
         Raises:
             TeamError: The store's own, `STORE_LOCKED` among it.
         """
         agent, taken = self._received.agent, self._received.messages
-        with caller.team.claims(actor=agent, action="receive", wait=caller.wait) as tx:
-            tx.prefetch([message.message_id for message in taken])
+        with caller.team.transaction(actor=agent, action="receive", wait=caller.wait) as tx:
             if not any(_is_on_record(tx, agent, message) for message in taken):
                 return None
         return replace(self._received, messages=tuple(marked_as_taken(caller.team, taken, self._config)))
@@ -326,8 +310,7 @@ def receive(
     Args:
         mark_read: False only looks: no lock, no change (requirement 25).
         lease: Seconds to hold the messages as `claimed` until `acknowledge`, instead of reading them.
-        limit: At most so many, for several workers on one inbox; where they can, they are served side by side,
-            and a message another worker is just being given is left out.
+        limit: At most so many, the most urgent first, for several workers on one inbox.
         delivered: Whether to hand out, too, what the router pushed and the agent did not acknowledge (D19).
 
     Raises:
@@ -396,17 +379,17 @@ def _receive(
     taken: list[Message] = []
     rest: Sequence[Message] = ()
 
-    def clean(tx: Transaction) -> None:
-        tidy(tx, keep=[message.message_id for message in taken])
-
     try:
-        with caller.team.claims(actor=agent, action=action, wait=caller.wait, tidy=clean) as tx:
+        with caller.team.transaction(actor=agent, action=action, wait=caller.wait) as tx:
             refuse_unknown_reader(tx.config, agent, tx.everything)
-            waiting = reserve_waiting(tx, wanted, limit, seen)
+            waiting = waiting_in(tx, wanted)[:limit]
             rest = seen if waiting and seen is not None else tx.everything()
             taken += (_claim(tx, item, agent, lease) if lease else mark_as_read(tx, item, agent) for item in waiting)
             if taken:
-                tx.record(action, agent=agent, ids=[message.message_id for message in taken])
+                ids = [message.message_id for message in taken]
+                tx.record(action, agent=agent, ids=ids)
+                if tx.is_tidying_due:
+                    tidy(tx, keep=ids)
     except TeamError as error:
         # guard: unknown-commit-resolved
         if not (taken and error.facts.get(OUTCOME_UNKNOWN)):
@@ -440,8 +423,7 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
     """
     done: list[Message] = []
     changed: list[str] = []
-    with caller.team.claims(actor=caller.actor, action="ack", wait=caller.wait, tidy=partial(tidy, keep=changed)) as tx:
-        tx.prefetch(ids)
+    with caller.team.transaction(actor=caller.actor, action="ack", wait=caller.wait) as tx:
         for message_id in dict.fromkeys(ids):
             message = _addressed(tx, message_id, caller.actor)
             if _needs_acknowledgement(message, caller.actor, token):
@@ -450,6 +432,8 @@ def acknowledge(caller: Caller, *, ids: Sequence[str], token: str | None = None)
             done.append(message)
         if changed:
             tx.record("ack", agent=caller.actor, ids=changed)
+            if tx.is_tidying_due:
+                tidy(tx, keep=changed)
     return Receipt("ack", tuple(done), repeated=not changed, notices=tuple(tx.notices))
 
 

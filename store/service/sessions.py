@@ -19,7 +19,7 @@ from team_console.store.service.asking import end_request
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import tidy
 from team_console.store.service.deliveries import Job, addressees, with_outcome
-from team_console.store.service.inbox import InboxQuery, reserve_waiting
+from team_console.store.service.inbox import InboxQuery, waiting_in
 from team_console.store.service.writing import check_known, current_members, sealed
 from team_console.store.settings.team_config import TeamConfig
 
@@ -148,8 +148,8 @@ def hand_over(
         return ()
     handed: list[Message] = []
     try:
-        with caller.team.claims(actor=caller.actor, action="hand_over", wait=caller.wait) as tx:
-            taken = reserve_waiting(tx, InboxQuery(caller.actor, delivered=True))
+        with caller.team.transaction(actor=caller.actor, action="hand_over", wait=caller.wait) as tx:
+            taken = waiting_in(tx, InboxQuery(caller.actor, delivered=True))
             # guard: mail-once-each
             fresh = [message for message in taken if caller.actor not in message.handed_to]
             chosen = _chosen(fresh, tx.config, room, size, urgent)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
 from team_console.store.backends.sql.team import SqlTeam, create_database
-from team_console.store.contract.transaction import Enough
 from team_console.store.model.errors import TeamError
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import acknowledge, receive
@@ -30,65 +28,6 @@ def test_six_claimers_on_many_messages_lose_none_and_do_none_twice(empty_place: 
     assert set(done.receipts.values()) == {1}, "handed to two workers that both finished it"
     assert done.killed == 4
     assert done.intact
-
-
-def test_claims_of_several_agents_run_side_by_side(postgres: str, opened: Open) -> None:
-    create_database(postgres, SETTINGS)
-    team = opened(postgres)
-    put(team, make_message(1, to="architect"), make_message(2, to=AGENT))
-    with team.claims(actor="architect", action="claim", wait=1.0) as tx:
-        assert [message.message_id for message in tx.reserve("architect", ("pending",))] == [make_message(1).message_id]
-        got = receive(Caller(opened(postgres), AGENT, wait=1.0), agent=AGENT)
-    assert [message.message_id for message in got.messages] == [make_message(2).message_id]
-
-
-def test_with_a_limit_workers_leave_out_what_another_is_just_given(postgres: str, opened: Open) -> None:
-    create_database(postgres, SETTINGS)
-    team = opened(postgres)
-    put(team, *[make_message(number, to=AGENT) for number in range(1, 5)])
-    with team.claims(actor=AGENT, action="claim", wait=1.0) as tx:
-        ids = [make_message(number).message_id for number in range(1, 5)]
-        enough = Enough(2, ids, lambda message: True)
-        mine = [message.message_id for message in tx.reserve(AGENT, ("pending",), enough=enough)]
-        got = receive(Caller(opened(postgres), AGENT, wait=1.0), agent=AGENT, limit=3)
-    theirs = [message.message_id for message in got.messages]
-    assert (mine, theirs) == (
-        [make_message(number).message_id for number in (1, 2)],
-        [make_message(number).message_id for number in (3, 4)],
-    )
-
-
-def test_without_a_limit_a_busy_inbox_is_waited_for_and_never_called_empty(postgres: str, opened: Open) -> None:
-    create_database(postgres, SETTINGS)
-    team = opened(postgres)
-    put(team, make_message(1, to=AGENT))
-    looking, result = threading.Event(), []
-
-    def receive_all() -> None:
-        looking.set()
-        result.append(receive(Caller(opened(postgres), AGENT, wait=20.0), agent=AGENT).as_json()["count"])
-
-    reader = threading.Thread(target=receive_all)
-    with team.claims(actor=AGENT, action="claim", wait=1.0) as tx:
-        tx.reserve(AGENT, ("pending",))
-        reader.start()
-        assert looking.wait(10)
-        reader.join(0.3)
-        assert result == []
-    reader.join(20)
-    assert result == [1]
-
-
-def test_a_writer_waits_for_claims_and_claims_for_a_writer(postgres: str, opened: Open) -> None:
-    create_database(postgres, SETTINGS)
-    team = opened(postgres)
-    for first, second in ((team.claims, team.transaction), (team.transaction, team.claims)):
-        with first(actor="ceo", action="one", wait=1.0):
-            try:
-                with second(actor="ceo", action="two", wait=0.05):
-                    raise AssertionError("both at once")
-            except TeamError as error:
-                assert error.exit_code == 3  # noqa: PT017
 
 
 def test_a_claim_that_ran_out_is_handed_out_again_and_the_late_worker_refused(team: SqlTeam, clock: FakeClock) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.backends.sql.schema import Mode
 from team_console.store.backends.sql.team import SqlTeam, create_database
 
 from tests.sql.conftest import SETTINGS, Open
@@ -69,7 +68,7 @@ def test_connections_to_a_server_that_was_started_again_are_replaced(own_server:
 def test_one_left_in_a_transaction_keeps_nothing_from_the_next(place: str, opened: Open) -> None:
     team = opened(place)
     with team._dialect.connect() as connection:
-        team._dialect.begin(connection, Mode.WRITE, wait=1.0, label="left")
+        team._dialect.begin_writing(connection, wait=1.0, label="left")
     put(team, make_message(1))
     assert len(ids(team)) == 1
 

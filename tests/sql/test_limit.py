@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from team_console.store.backends.sql.team import SqlTeam
-from team_console.store.contract.transaction import Enough
 from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
 
-from tests.sql.conftest import Open
 from tests.sql.worker import AGENT
 from tests.store.contract import FakeClock, make_message, put
 
@@ -61,16 +59,6 @@ def test_more_than_one_look_takes_are_found(team: SqlTeam) -> None:
     assert [message.message_id for message in got.messages] == [
         make_message(number).message_id for number in range(1, 1251)
     ]
-
-
-def test_what_was_read_since_it_was_seen_makes_room_for_the_next(team: SqlTeam, opened: Open) -> None:
-    both = [make_message(number, to="all") for number in (1, 2, 3)]
-    put(team, *both)
-    ids = [message.message_id for message in both]
-    receive(Caller(opened(team.location), AGENT, wait=5.0), agent=AGENT, limit=2)
-    with team.claims(actor=AGENT, action="claim", wait=5.0) as tx:
-        enough = Enough(1, ids, lambda message: message.is_pending_for(AGENT))
-        assert [message.message_id for message in tx.reserve(AGENT, ("pending",), enough=enough)] == ids[2:]
 
 
 def test_what_the_router_pushed_is_named_beside_what_is_handed_out(team: SqlTeam) -> None:

@@ -304,15 +304,15 @@ def test_messages_reach_their_reader_although_the_server_goes_right_after_they_w
     request = submit_plan(Caller(team, "architect"), content="1. Split").request_id or ""
     approve(Caller(team, "ceo"), request_id=request)
     put(team, make_message(1, to="architect"))
-    claims = SqlTeam.claims
+    transaction = SqlTeam.transaction
 
     @contextmanager
     def cut(self: SqlTeam, **options: Any) -> Iterator[Any]:
-        with claims(self, **options) as tx:
+        with transaction(self, **options) as tx:
             yield tx
         own_server.kill()
 
-    monkeypatch.setattr(SqlTeam, "claims", cut)
+    monkeypatch.setattr(SqlTeam, "transaction", cut)
     arrival = Arrival(_take)
     found = arrival.look(Caller(team, "architect"))
     assert found is not None

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from team_console.store.backends.sql.team import create_database
 from team_console.store.contract.team import Condition
-from team_console.store.contract.transaction import Enough
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, sending
-from team_console.store.service.caller import Caller
+from team_console.store.service.caller import Caller, Received
 from team_console.store.service.orchestrator import route
 
 from tests.conftest import CommandLine
@@ -187,12 +186,21 @@ def test_a_stricter_isolation_of_the_database_does_not_make_claims_fail(
     execute(postgres, f"ALTER DATABASE {postgres.rpartition('/')[2]} SET default_transaction_isolation = '{level}'")
     put(opened(postgres), *[make_message(number, to="architect") for number in range(1, 9)])
     first, second = opened(postgres), opened(postgres)
-    with first.claims(actor="architect", action="claim", wait=5.0) as tx:
-        enough = Enough(1, [make_message(1).message_id], lambda message: True)
-        (item,) = tx.reserve("architect", ("pending",), enough=enough)
-        got = inbox.receive(Caller(second, "architect", wait=5.0), agent="architect", lease=60, limit=3)
+    got: list[Received] = []
+
+    def claim() -> None:
+        got.append(inbox.receive(Caller(second, "architect", wait=20.0), agent="architect", limit=3, lease=60))
+
+    waiting = threading.Thread(target=claim)
+    with first.transaction(actor="architect", action="claim", wait=5.0) as tx:
+        item = tx.get(make_message(1).message_id)
+        assert item is not None
+        waiting.start()
+        waiting.join(0.3)
         tx.replace(item, item.with_changes(status="delivered"))
         tx.record("deliver", ids=[item.message_id])
-    assert len(got.messages) == 3
+    waiting.join(20)
+    taken = [message.message_id for message in got[0].messages]
+    assert taken == [make_message(number).message_id for number in (2, 3, 4)]
     states = sorted(message.status for message in first.snapshot().messages)
     assert states == ["claimed"] * 3 + ["delivered"] + ["pending"] * 4

@@ -1,7 +1,7 @@
-"""PostgreSQL: teams on several machines; a table lock for writers, row locks for claims, LISTEN/NOTIFY for watchers.
+"""PostgreSQL: teams on several machines; a table lock for writers, LISTEN/NOTIFY for watchers.
 
 A writer holds `agent_message` in SHARE ROW EXCLUSIVE mode: readers go on, every other writer waits, programs that know
-nothing of team-console included. Claims hold it in ROW EXCLUSIVE mode, as any update does, and lock the rows they took.
+nothing of team-console included.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
 from team_console.store.backends.sql.connection import Column, Connection, for_psycopg
-from team_console.store.backends.sql.schema import AUDIT, MESSAGES, STATE, Dialect, Mode, Written, numbers
+from team_console.store.backends.sql.schema import AUDIT, MESSAGES, Dialect, Written
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     SERVER_READ_ONLY,
@@ -154,7 +154,7 @@ _REFUSALS = {
     "42P01": (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened."),
     "42703": (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened."),
     "53100": (Code.STORE_FAILED, "Free some space on the server and try again; nothing was changed."),
-    "40P01": (Code.STORE_FAILED, "Another program locked the rows the other way round; try again."),
+    "40P01": (Code.STORE_FAILED, "Another program waited for this one; try again."),
 }
 
 
@@ -230,18 +230,18 @@ class Postgres(Dialect):
                     connection.close()
                 raise
 
-    def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
+    def begin_reading(self, connection: Connection) -> None:
+        """See `Dialect.begin_reading`."""
+        connection.run(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
+
+    def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
         """One round trip: the transaction, how long to wait, who we are for `pg_stat_activity`, the table."""
-        if mode is Mode.READ:
-            connection.run(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
-            return
-        lock = "SHARE ROW EXCLUSIVE" if mode is Mode.WRITE else "ROW EXCLUSIVE"
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
         try:
             connection.run(
                 f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
                 f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}; "
-                f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN {lock} MODE",
+                f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE",
             )
         except psycopg.Error as error:
             if error.sqlstate != "55P03":
@@ -281,23 +281,14 @@ class Postgres(Dialect):
         ) from error
 
     def _is_on_record(self, written: Written) -> bool:
-        """The server may still be at it: whoever commits holds the row of the numbers, which is waited for."""
+        """The server may still be at it: whoever commits holds the table, which is waited for."""
         with self.connect() as connection:
-            self.begin(connection, Mode.CLAIM, wait=1.0, label="look for a commit")
             # guard: pending-commit-awaited
-            numbers(connection, self.keeping(STATE))
+            self.begin_writing(connection, wait=1.0, label="look for a commit")
             found = connection.scalar(f"SELECT hash FROM {AUDIT} WHERE seq = :seq", {"seq": written.seq})
             # guard: done-commit-not-failed
             # guard: missing-commit-not-done
             return bool(found == written.hash)
-
-    def by_age(self, moment: str) -> str:
-        """The column itself is a timestamp."""
-        return moment
-
-    def keeping(self, table: str, *, skip: bool = False) -> str:
-        """FOR UPDATE, with SKIP LOCKED where several workers share one inbox."""
-        return f" FOR UPDATE OF {table}{' SKIP LOCKED' if skip else ''}"
 
     def announce(self, connection: Connection) -> None:
         """NOTIFY; watchers get it when the commit is done."""

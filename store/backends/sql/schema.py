@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -113,13 +112,9 @@ class Numbers(Struct, frozen=True):
     changed_at: Any
 
 
-def numbers(connection: Connection, keeping: str = "") -> Numbers | None:
-    """The numbers of the last write; None where somebody took them away or put something else in their place.
-
-    Args:
-        keeping: The end of the select that keeps the row for this transaction.
-    """
-    row = connection.first(f"SELECT arrivals, audit_seq, audit_hash, changed_at FROM {STATE}{keeping}")
+def numbers(connection: Connection) -> Numbers | None:
+    """The numbers of the last write; None where somebody took them away or put something else in their place."""
+    row = connection.first(f"SELECT arrivals, audit_seq, audit_hash, changed_at FROM {STATE}")
     if row is None or not (isinstance(row[0], int) and isinstance(row[1], int)):
         return None
     return Numbers(*row)
@@ -375,15 +370,6 @@ Progress = Callable[[int, int], bool]
 _CHUNK = 1000
 
 
-class Mode(Enum):
-    """How much of the team a transaction keeps for itself."""
-
-    READ = "read"
-    CLAIM = "claim"
-    """Rows only; several at once where the database can keep them apart."""
-    WRITE = "write"
-
-
 class Written(Struct, frozen=True):
     """What a transaction leaves on record when it is done.
 
@@ -450,7 +436,7 @@ class Dialect(ABC):
     def reading(self) -> Iterator[Connection]:
         """A connection inside a read transaction: everything read on it is of one moment."""
         with self.connect() as connection:
-            self.begin(connection, Mode.READ, wait=0.0, label="")
+            self.begin_reading(connection)
             yield connection
 
     def mark(self) -> object | None:
@@ -462,8 +448,12 @@ class Dialect(ABC):
         return None
 
     @abstractmethod
-    def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
-        """Begin a transaction, waiting at most `wait` seconds; `label` says to others what it is for.
+    def begin_reading(self, connection: Connection) -> None:
+        """Begin a transaction in which everything read is of one moment."""
+
+    @abstractmethod
+    def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
+        """Begin the only transaction that writes, waiting at most `wait` seconds; `label` says what it is for.
 
         Raises:
             TeamError: `STORE_LOCKED` with the holder.
@@ -494,17 +484,6 @@ class Dialect(ABC):
             if progress is not None and not progress(len(rows), total):
                 raise InterruptedError
         return rows
-
-    @abstractmethod
-    def by_age(self, moment: str) -> str:
-        """What to order by for oldest first, `moment` being a column."""
-
-    def keeping(self, table: str, *, skip: bool = False) -> str:
-        """The end of a select that keeps its rows of `table` for this transaction, where a writer has not all of them.
-
-        It leaves out (`skip`) or awaits rows that others keep.
-        """
-        return ""
 
     def announce(self, connection: Connection) -> None:
         """Tell watchers about the change being committed, where they do not see the commit itself."""

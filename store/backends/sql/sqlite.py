@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.connection import Column, Connection
-from team_console.store.backends.sql.schema import Dialect, Mode, Progress, Shape, Written
+from team_console.store.backends.sql.schema import Dialect, Progress, Shape, Written
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     Attendance,
@@ -173,11 +173,12 @@ class Sqlite(Dialect):
             raise
         self._with_log = connection.file
 
-    def begin(self, connection: Connection, mode: Mode, *, wait: float, label: str) -> None:
-        """Writers begin with the write lock: one that is asked for later can fail without waiting."""
-        if mode is Mode.READ:
-            connection.run("BEGIN")
-            return
+    def begin_reading(self, connection: Connection) -> None:
+        """See `Dialect.begin_reading`."""
+        connection.run("BEGIN")
+
+    def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
+        """Begin with the write lock: one that is asked for later can fail without waiting."""
         deadline = time.monotonic() + wait
         connection.run("PRAGMA busy_timeout = 0")
         while not _began(connection):
@@ -203,10 +204,6 @@ class Sqlite(Dialect):
                 raise
             connection.driver.text_factory = lambda data: data.decode("utf-8", "replace")
             return super().fetch(connection, shape, progress)
-
-    def by_age(self, moment: str) -> str:
-        """As a moment: the two usual spellings of one do not sort as text."""
-        return f"julianday({moment})"
 
     def holder(self) -> LockHolder | None:
         """The process that has the byte locked which SQLite locks for writing, from the kernel's own list."""

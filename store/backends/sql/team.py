@@ -6,7 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +27,6 @@ from team_console.store.backends.sql.schema import (
     MESSAGES,
     NO_RIGHT,
     Dialect,
-    Mode,
     Progress,
     Shape,
     create_ours,
@@ -60,7 +59,6 @@ from team_console.store.contract.team import (
     Presence,
     Snapshot,
     Team,
-    Tidying,
     WatchHint,
 )
 from team_console.store.contract.transaction import Transaction
@@ -238,21 +236,8 @@ class SqlTeam(Team):
     @contextmanager
     def transaction(self, *, actor: str, action: str, wait: float) -> Iterator[Transaction]:
         """See `Team.transaction`."""
-        with self._writing(Mode.WRITE, actor, action, wait) as tx:
+        with self._writing(actor, action, wait) as tx:
             yield tx
-
-    @contextmanager
-    def claims(self, *, actor: str, action: str, wait: float, tidy: Tidying | None = None) -> Iterator[Transaction]:
-        """See `Team.claims`: in PostgreSQL several run at once, each on its own rows."""
-        with self._writing(Mode.CLAIM, actor, action, wait) as tx:
-            yield tx
-            if tidy is not None and tx.alone and not tx.changes.is_empty:
-                tidy(tx)
-        if tidy is None or tx.alone:
-            return
-        if tx.is_tidying_due:
-            with suppress(TeamError), self.transaction(actor=actor, action="compact", wait=0.1) as alone:
-                tidy(alone)
 
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`; of the messages that were read."""
@@ -295,7 +280,7 @@ class SqlTeam(Team):
 
     def delete_archived(self, *, before: datetime, actor: str, wait: float) -> int:
         """See `Team.delete_archived`; what is still in the queue keeps its archive."""
-        with self._writing(Mode.WRITE, actor, "delete_archived", wait) as tx:
+        with self._writing(actor, "delete_archived", wait) as tx:
             live = [message.message_id for message in tx.everything()]
             old = f"SELECT message_id FROM {ARCHIVE} WHERE created <> '' AND created < :before"
             ids = sorted(set(tx.connection.scalars(old, {"before": to_text(before)})) - set(live))
@@ -312,7 +297,7 @@ class SqlTeam(Team):
         with self._reading() as (connection, shape):
             if not self._settings.look(connection, shape).config.lost:
                 return None
-        with self._writing(Mode.WRITE, actor, "restore_settings", wait) as tx:
+        with self._writing(actor, "restore_settings", wait) as tx:
             settings = self._settings.look(tx.connection, tx.shape)
             if not settings.config.lost or settings.in_force is None:
                 return None
@@ -332,7 +317,7 @@ class SqlTeam(Team):
         self, *, actor: str, wait: float, signed: Mapping[str, Any] = MappingProxyType({})
     ) -> Problem | None:
         """See `Team.accept_settings`."""
-        with self._writing(Mode.WRITE, actor, "accept_settings", wait) as tx:
+        with self._writing(actor, "accept_settings", wait) as tx:
             settings = self._settings.look(tx.connection, tx.shape)
             if not settings.config.lost:
                 return None
@@ -372,17 +357,15 @@ class SqlTeam(Team):
             raise
 
     @contextmanager
-    def _writing(self, mode: Mode, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
+    def _writing(self, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
         if self.read_only or self._dialect.read_only:
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self._dialect.connect() as connection:
-            tables = self._tables(connection)
-            if not tables.has_ours:
-                mode = Mode.WRITE
+            self._tables(connection)
             self._dialect.roll_back(connection)
             self._dialect.prepare(connection)
-            self._dialect.begin(connection, mode, wait=wait, label=f"{action} {actor}")
+            self._dialect.begin_writing(connection, wait=wait, label=f"{action} {actor}")
             shape = self._writable_shape(connection)
             settings = self._settings.look(connection, shape)
 
@@ -395,7 +378,6 @@ class SqlTeam(Team):
                 self._dialect,
                 self._reader,
                 shape,
-                alone=mode is Mode.WRITE,
                 now=self.clock(),
                 config=settings.checked(),
                 settings=self._settings,
@@ -494,7 +476,7 @@ def create_database(location: str, settings: str) -> bool:
             if find_shape(connection) is None:
                 dialect.prepare(connection)
                 connection.run(CREATE_MESSAGES.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
-            dialect.begin(connection, Mode.WRITE, wait=10.0, label="create")
+            dialect.begin_writing(connection, wait=10.0, label="create")
             create_ours(connection)
             is_new = stored_settings(connection) is None
             if is_new:

@@ -39,7 +39,7 @@ from team_console.store.backends.sql.schema import (
     numbers,
 )
 from team_console.store.backends.sql.settings import TABLE, Settings, write_pointer, write_settings
-from team_console.store.contract.transaction import Changes, Enough, Transaction
+from team_console.store.contract.transaction import Changes, Transaction
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import ENVELOPE_KEYS, Message
 from team_console.store.model.names import ALL, check_name, spellings
@@ -69,25 +69,15 @@ def to_recipient(recipient: str) -> Values:
 
 
 _NO_NOTE = f"DELETE FROM {NOTES} WHERE message_id = :message_id"
-_CREATED = f"{MESSAGES}.created_at"
-"""With its table: alone it would also mean the column that a select gives, which is a text."""
 _TYPE = "COALESCE(NULLIF(CAST(message_type AS TEXT), ''), 'message')"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._:@+-]+").fullmatch
 """An id that JSON has byte for byte, but for `\\u00..`; what is special in a pattern of LIKE only finds more."""
-_MANY = 200
-"""After so many single looks for ids in one transaction all there are are read at once."""
-_CHUNK = 500
 _TIDY_AFTER = 5
 """So many times the messages that may stay are added or archived from one tidying to the next."""
-_BESIDE = 20
-"""So many more messages than are wanted are asked for at once: other workers may be just being given some."""
 
 
 class SqlTransaction(Transaction):
-    """See `team_console.store.contract.team.Transaction`.
-
-    When it is not `alone`, others run beside it: `reserve` and `get` keep their rows, `everything` is only a look.
-    """
+    """See `team_console.store.contract.transaction.Transaction`; single rows are read while that is enough."""
 
     def __init__(
         self,
@@ -96,7 +86,6 @@ class SqlTransaction(Transaction):
         reader: RowReader,
         shape: Shape,
         *,
-        alone: bool,
         now: datetime,
         config: TeamConfig,
         settings: Settings,
@@ -108,20 +97,15 @@ class SqlTransaction(Transaction):
         self.dialect = dialect
         self._reader = reader
         self.shape = shape
-        self.alone = alone
         self.to_record: bytes | None = None
         """Text of settings that this transaction is the first to put on the audit trail."""
         self.place = TABLE
         """Where that text stands."""
         self._state: RowsState | None = None
         self._entries: dict[str, RowEntry] = {}
-        self._looks = 0
         self._archives: dict[str, AbstractSet[str]] = {}
         self._arrivals = 0
-        self.is_tidying_due = False
-        """Whether this is the one of many claims after which the queue is made small again."""
         self._inboxes: dict[str, str | None] = {}
-        self._all_archives = False
 
     def entry(self, message: Message) -> RowEntry:
         """The row behind a stored message, as this transaction read it.
@@ -129,12 +113,15 @@ class SqlTransaction(Transaction):
         Raises:
             LookupError: This transaction read no such row.
         """
-        found = self._entries.get(message.message_id)
-        if found is None and self._state is not None:
-            found = self._state.entries.get(message.message_id)
+        found = self._known(message.message_id)
         if found is None:
             raise LookupError(message.message_id)
         return found
+
+    def _known(self, message_id: str) -> RowEntry | None:
+        """The row with this id, of those read so far."""
+        everything = self._state.entries if self._state is not None else {}
+        return self._entries.get(message_id) or everything.get(message_id)
 
     @property
     def state(self) -> RowsState:
@@ -146,20 +133,30 @@ class SqlTransaction(Transaction):
     def stored(self) -> Sequence[Message]:
         return self.state.messages
 
-    def prefetch(self, ids: Iterable[str]) -> None:
-        wanted = sorted(filter(is_storable, set(ids) - self._entries.keys()))
-        for start in range(0, len(wanted), _CHUNK):
-            some, values = listed("id", wanted[start : start + _CHUNK])
-            self._read(f"{self.shape.id} IN {some}", values, order=self.shape.id)
+    @property
+    def is_tidying_due(self) -> bool:
+        """See `Transaction.is_tidying_due`: each time so many were added or archived since the last time."""
+        known, step = numbers(self.connection), _TIDY_AFTER * self.config.active_messages_max
+        arrivals = 0 if known is None else known.arrivals
+        return arrivals // step < (arrivals + len(self.changes.added) + len(self.changes.archived)) // step
 
-    def candidates(self, types: frozenset[str]) -> Sequence[Message]:
-        """Rows of these types alone, while no more was read; with a row of others all, among which it has its place."""
-        is_whole = self._state is not None or "message_type" not in self.shape.types
-        if is_whole or not (types and self.alone):
+    def candidates(
+        self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
+    ) -> Sequence[Message]:
+        """Rows for this recipient or of these types alone, while no more was read.
+
+        Of types that a row of others has all rows, among which it has its place.
+        """
+        if self._state is not None or self.changes.replaced:
+            return self.everything()
+        if recipient is not None and statuses:
+            some, values = listed("status", statuses)
+            entries = self._read(may_address(f"status IN {some}"), {**to_recipient(recipient), **values})
+            return self.changes.apply(in_order(entries))
+        if not types or "message_type" not in self.shape.types:
             return self.everything()
         some, values = listed("type", types)
-        kind = _TYPE if "message" in types else self.shape.kind
-        entries = self._understood(self.shape.rows(f"{kind} IN {some}"), values)
+        entries = self._read(f"{_TYPE if 'message' in types else self.shape.kind} IN {some}", values)
         if any(entry.arrival is None for entry in entries):
             return self.everything()
         return self.changes.apply(in_order(entries))
@@ -167,73 +164,22 @@ class SqlTransaction(Transaction):
     def asking(self, request_id: str) -> Sequence[Message]:
         """Rows alone whose payload, or our note on it, has the id in its text, or an escape that could hide it."""
         is_whole = self._state is not None or "payload" not in self.shape.types or self.shape.has_bytes("payload")
-        if is_whole or not self.alone or not _PLAIN_ID(request_id):
+        if is_whole or not _PLAIN_ID(request_id):
             return self.everything()
         texts = [f"CAST({MESSAGES}.payload AS TEXT)", *([f"{NOTES}.note"] if self.shape.has_ours else [])]
         condition = " OR ".join(f"{text} LIKE :id OR {text} LIKE :escape ESCAPE '!'" for text in texts)
         values = {"id": f"%{request_id}%", "escape": r"%\u00%"}
-        entries = self._understood(self.shape.rows(condition), values)
+        entries = self._read(condition, values)
         return self.changes.apply([entry.message for entry in entries if entry.message is not None])
 
     def stored_message(self, message_id: str) -> Message | None:
-        if message_id not in self._entries:
-            if self.alone and (self._state is not None or self._often()):
-                known = self.state.entries.get(message_id)
-                return None if known is None else known.message
-            if is_storable(message_id):
-                self._read(f"{self.shape.id} = :message_id", {"message_id": message_id})
-        found = self._entries.get(message_id)
+        if self._known(message_id) is None and self._state is None and is_storable(message_id):
+            self._read(f"{self.shape.id} = :message_id", {"message_id": message_id})
+        found = self._known(message_id)
         return None if found is None else found.message
 
-    def reserve(self, recipient: str, statuses: Iterable[str], *, enough: Enough | None = None) -> list[Message]:
-        """Rows locked for this transaction: all that fit, awaiting others; when `enough` is said, those free of it."""
-        if self.alone:
-            return super().reserve(recipient, statuses)
-        some, values = listed("status", frozenset(statuses))
-        condition, values = may_address(f"status IN {some}"), {**to_recipient(recipient), **values}
-        read = self._read(condition, values) if enough is None else self._read_enough(condition, values, enough)
-        return [message for message in read if message.is_addressed_to(recipient)]
-
-    def _read_enough(self, condition: str, values: Values, enough: Enough) -> list[Message]:
-        """Those of the ids that are free, in their order; what does not fit any more makes room for the next."""
-        found: list[Message] = []
-        ids = list(enough.ids)
-        while ids and len(found) < enough.count:
-            missing = enough.count - len(found)
-            chunk = ids[: min(_CHUNK, 2 * missing + _BESIDE)]
-            some, named = listed("id", chunk)
-            cases = " ".join(f"WHEN :{name} THEN {number}" for number, name in enumerate(named))
-            read = self._read(
-                f"{condition} AND {self.shape.id} IN {some}",
-                {**values, **named},
-                order=f"CASE {self.shape.id} {cases} END",
-                limit=missing,
-            )
-            # guard: read-since-makes-room
-            found += [message for message in read if enough.fits(message)]
-            settled = read[-1].message_id if len(read) == missing else chunk[-1]
-            ids = ids[ids.index(settled) + 1 :]
-        return found
-
-    def _read(self, condition: str, values: Values, *, order: str = "", limit: int | None = None) -> list[Message]:
-        """Messages as they are now, oldest first; when others run beside, their rows are kept for this transaction.
-
-        Everybody who waits for rows takes them in one of two orders, and those of one inbox always in the same: no
-        two can wait for each other. With a limit nobody waits, and the order is the caller's.
-        """
-        statement = self.shape.rows(condition)
-        if not self.alone:
-            by_age = self.dialect.by_age(_CREATED) if "created_at" in self.shape.types else self.shape.id
-            statement += f" ORDER BY {order or by_age}"
-            statement += "" if limit is None else " LIMIT :limit"
-            statement += self.dialect.keeping(MESSAGES, skip=limit is not None)
-        entries = self._understood(statement, {**values, "limit": limit})
-        if order:
-            return [entry.message for entry in entries if entry.message is not None]
-        return in_order(entries)  # of one millisecond, as they came
-
-    def _understood(self, statement: str, values: Values) -> list[RowEntry]:
-        entries = self._reader.alone(self.connection.rows(statement, values))
+    def _read(self, condition: str, values: Values) -> list[RowEntry]:
+        entries = self._reader.alone(self.connection.rows(self.shape.rows(condition), values))
         self._entries.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
         return entries
 
@@ -269,22 +215,14 @@ class SqlTransaction(Transaction):
 
     def _owners(self, message_id: str) -> AbstractSet[str]:
         """The agents with this message in their archive; those of all messages that were read are asked for at once."""
-        if message_id not in self._archives and not self._all_archives and is_storable(message_id):
-            live = self._entries.keys() | (self.state.entries.keys() if self._state is not None else set())
+        if message_id not in self._archives and is_storable(message_id):
+            live = self._entries.keys() | (self._state.entries.keys() if self._state is not None else set())
             wanted = sorted(live - self._archives.keys()) if message_id in live else [message_id]
-            self._all_archives = self.alone and message_id not in live and self._often()
             self._archives.update(dict.fromkeys(wanted, frozenset()))
-            owners = f"SELECT message_id, agent FROM {ARCHIVE}"
-            ask = f"{owners} WHERE message_id IN"
-            rows = self.connection.rows(owners) if self._all_archives else self.connection.rows_among(ask, wanted)
-            for owned, agent in rows:
-                self._archives[owned] = self._archives.get(owned, frozenset()) | {agent}
+            owners = f"SELECT message_id, agent FROM {ARCHIVE} WHERE message_id IN"
+            for owned, agent in self.connection.rows_among(owners, wanted):
+                self._archives[owned] |= {agent}
         return self._archives.get(message_id, frozenset())
-
-    def _often(self) -> bool:
-        """Whether reading everything is cheaper by now than one more look."""
-        self._looks += 1
-        return self._looks > _MANY
 
     # What follows turns the changes into rows, all in the database transaction they were made in.
 
@@ -299,7 +237,7 @@ class SqlTransaction(Transaction):
         if self.to_record is not None:
             action, facts = changes.records[0]
             changes.records[0] = (action, {**facts, "settings": on_record(self.to_record)})
-        known = numbers(self.connection, self.dialect.keeping(STATE))
+        known = numbers(self.connection)
         if known is None:
             hint = "Put them back with: team-console check --heal"
             raise TeamError(Code.STORE_FAILED, f"{STATE} holds no numbers; nothing was changed", hint)
@@ -315,8 +253,6 @@ class SqlTransaction(Transaction):
             write_settings(self.connection, changes.settings)
         if self.to_record is not None:
             write_pointer(self.connection, known.seq + 1, self.to_record, self.place)
-        step = _TIDY_AFTER * self.config.active_messages_max
-        self.is_tidying_due = known.arrivals // step < self._arrivals // step
         records, key = with_recorded(changes, self.config), self.config.key
         lines = audit_rows(records, seq=known.seq, prev=as_text(known.prev), at=at, actor=actor, key=key)
         self._insert(AUDIT, lines)

@@ -73,7 +73,9 @@ class YamlTransaction(Transaction):
     def stored_message(self, message_id: str) -> Message | None:
         return self._text.message(message_id)
 
-    def candidates(self, types: frozenset[str]) -> Sequence[Message]:
+    def candidates(
+        self, *, recipient: str | None, statuses: frozenset[str], types: frozenset[str]
+    ) -> Sequence[Message]:
         """See `Transaction.candidates`; found by a look at the bytes of each entry."""
         if not types:
             return self.everything()

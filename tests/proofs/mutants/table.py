@@ -183,9 +183,6 @@ GUARDS: Mapping[str, Guard] = {
     "pending-commit-awaited": guard(
         removed, "sql/test_outages.py::test_a_commit_that_the_server_is_still_at_is_waited_for"
     ),
-    "read-since-makes-room": guard(
-        unfiltered, "sql/test_limit.py::test_what_was_read_since_it_was_seen_makes_room_for_the_next"
-    ),
     "lost-trail-on-record": guard(
         without_element(1),
         "trust/test_forged_around.py::test_settings_that_came_with_the_loss_of_the_trail_are_told_for_good",
