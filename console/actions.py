@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import partial
+from typing import Any
 
 from msgspec import Struct
 from team_console.console.selection import PLACES, Mode, Subject
@@ -196,7 +197,7 @@ def written_key(key: str) -> str:
     return _KEYS.get(key, key.replace("ctrl+", "^"))
 
 
-class Action(Struct, frozen=True, kw_only=True):
+class Action(Struct, frozen=True):
     """One thing the console can do.
 
     Attributes:
@@ -254,472 +255,357 @@ class Action(Struct, frozen=True, kw_only=True):
         return self.why_not(subject)
 
 
+def _row(group: Group, id: str, keys: str, label: str, help: str, *, modes: Iterable[Mode] = (), **more: Any) -> Action:
+    """A row of the tables below; its keys are written as one text."""
+    return Action(id, tuple(keys.split()), label, help, group, frozenset(modes), **more)
+
+
 # Actions of the console itself: its modes, palette, help, theme and end.
 
-_console = partial(Action, group=Group.CONSOLE, footer=False)
+_console = partial(_row, Group.CONSOLE, footer=False)
 
 CONSOLE_ACTIONS: tuple[Action, ...] = (
-    *(
-        _console(
-            id=f"go_{mode}",
-            keys=(mode.key,),
-            label=mode.label,
-            help=f"Go to {mode.label}.",
-        )
-        for mode in PLACES
+    *(_console(f"go_{mode}", mode.key, mode.label, f"Go to {mode.label}.") for mode in PLACES),
+    _console(
+        "other_view",
+        "right left l h",
+        "other view",
+        "Change between what waits and all requests, or between history and decisions.",
+        modes=(
+            Mode.NEEDS,
+            Mode.REQUESTS,
+            Mode.HISTORY,
+            Mode.DECISIONS,
+        ),
     ),
     _console(
-        id="other_view",
-        keys=("right", "left", "l", "h"),
-        label="other view",
-        help="Change between what waits and all requests, or between history and decisions.",
-        modes=frozenset({Mode.NEEDS, Mode.REQUESTS, Mode.HISTORY, Mode.DECISIONS}),
+        "since", "full_stop", "since you left", "Say what happened since you were last here; again for all of it."
     ),
+    _console("narrower", "less_than_sign", "narrower list", "Give the list less room, and what is read more."),
+    _console("wider", "greater_than_sign", "wider list", "Give the list more room."),
+    _console("palette", "colon", "palette", "Find any action by its name (also ctrl+p)."),
+    _console("help", "question_mark f1", "help", "Every key that does something here."),
+    _console("redraw", "ctrl+l", "redraw", "Read the team again and draw everything anew."),
+    _console("theme", "f2", "theme…", "Choose a theme; each shows while the cursor is on it."),
     _console(
-        id="since",
-        keys=("full_stop",),
-        label="since you left",
-        help="Say what happened since you were last here; again for all of it.",
+        "settings",
+        "comma",
+        "settings…",
+        "Change theme, rows, grace and notices; each holds at once and stands in config.toml.",
     ),
-    _console(
-        id="narrower",
-        keys=("less_than_sign",),
-        label="narrower list",
-        help="Give the list less room, and what is read more.",
-    ),
-    _console(
-        id="wider",
-        keys=("greater_than_sign",),
-        label="wider list",
-        help="Give the list more room.",
-    ),
-    _console(
-        id="palette",
-        keys=("colon",),
-        label="palette",
-        help="Find any action by its name (also ctrl+p).",
-    ),
-    _console(
-        id="help",
-        keys=("question_mark", "f1"),
-        label="help",
-        help="Every key that does something here.",
-    ),
-    _console(
-        id="redraw",
-        keys=("ctrl+l",),
-        label="redraw",
-        help="Read the team again and draw everything anew.",
-    ),
-    _console(
-        id="theme",
-        keys=("f2",),
-        label="theme…",
-        help="Choose a theme; each shows while the cursor is on it.",
-    ),
-    _console(
-        id="settings",
-        keys=("comma",),
-        label="settings…",
-        help="Change theme, rows, grace and notices; each holds at once and stands in config.toml.",
-    ),
-    _console(
-        id="teams",
-        keys=("ctrl+t",),
-        label="teams",
-        help="All teams that are found here, with what waits in each; enter goes there.",
-    ),
-    _console(
-        id="suspend",
-        keys=("ctrl+z",),
-        label="suspend",
-        help="Back to the shell; fg returns.",
-    ),
-    _console(
-        id="quit",
-        keys=("q", "ctrl+q"),
-        label="quit",
-        help="Leave; what you were writing is kept.",
-    ),
+    _console("teams", "ctrl+t", "teams", "All teams that are found here, with what waits in each; enter goes there."),
+    _console("suspend", "ctrl+z", "suspend", "Back to the shell; fg returns."),
+    _console("quit", "q ctrl+q", "quit", "Leave; what you were writing is kept."),
 )
 
 
 # Actions that look: they open, mark, filter, sort, copy and move.
 
-_LETTERS = frozenset({Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY})
-_MARKABLE = frozenset({Mode.AGENTS, Mode.DELIVERIES, Mode.NEEDS, Mode.REQUESTS})
+_LETTERS = (Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS, Mode.DELIVERIES, Mode.SPRINT, Mode.HISTORY)
+_MARKABLE = (Mode.AGENTS, Mode.DELIVERIES, Mode.NEEDS, Mode.REQUESTS)
 
-_look = partial(Action, group=Group.LOOK)
+_look = partial(_row, Group.LOOK)
 _in_help = partial(_look, footer=False)
 """Of those without a place in the footer."""
 
 LOOK_ACTIONS: tuple[Action, ...] = (
+    _look("open", "enter", "open", "Go into the thing under the cursor.", why_not=no_row),
     _look(
-        id="open",
-        keys=("enter",),
-        label="open",
-        help="Go into the thing under the cursor.",
-        why_not=no_row,
-    ),
-    _look(
-        id="read",
-        keys=("f",),
-        label="full screen",
-        help="Read it on the whole screen, where every key works, space and b page, n and p go on; esc leaves.",
+        "read",
+        "f",
+        "full screen",
+        "Read it on the whole screen, where every key works, space and b page, n and p go on; esc leaves.",
         why_not=no_row,
         wording=lambda subject: "list" if subject.is_reading else "",
     ),
+    _look("mark", "space", "mark", "Mark the row, to treat many at once.", modes=_MARKABLE, why_not=no_row),
     _look(
-        id="mark",
-        keys=("space",),
-        label="mark",
-        help="Mark the row, to treat many at once.",
-        modes=_MARKABLE,
-        why_not=no_row,
-    ),
-    _look(
-        id="mark_all",
-        keys=("asterisk",),
-        label="mark all",
-        help="Mark every row that is shown, or take all marks away.",
+        "mark_all",
+        "asterisk",
+        "mark all",
+        "Mark every row that is shown, or take all marks away.",
         modes=_MARKABLE,
         why_not=no_row,
     ),
     _in_help(
-        id="mark_range",
-        keys=("V",),
-        label="mark range",
-        help="Mark the rows from the one marked last to the one under the cursor.",
+        "mark_range",
+        "V",
+        "mark range",
+        "Mark the rows from the one marked last to the one under the cursor.",
         modes=_MARKABLE,
         why_not=no_row,
     ),
     _look(
-        id="conversation",
-        keys=("c",),
-        label="conversation",
-        help="Open the conversation it belongs to: versions, answers, deliveries, in order.",
+        "conversation",
+        "c",
+        "conversation",
+        "Open the conversation it belongs to: versions, answers, deliveries, in order.",
         modes=_LETTERS,
         why_not=no_letter,
     ),
     _in_help(
-        id="stops",
-        keys=("T",),
-        label="shutdown",
-        help="Watch the shutdown of the team: who was asked, agreed, refused, ended, and who is left.",
+        "stops",
+        "T",
+        "shutdown",
+        "Watch the shutdown of the team: who was asked, agreed, refused, ended, and who is left.",
     ),
-    _in_help(
-        id="said",
-        keys=("semicolon",),
-        label="said last",
-        help="Read again the last ten things that the console said.",
-    ),
+    _in_help("said", "semicolon", "said last", "Read again the last ten things that the console said."),
     _look(
-        id="snooze",
-        keys=("z",),
-        label="snooze",
-        help="Hide it for a quarter of an hour, or until something about it changes.",
-        modes=frozenset({Mode.NEEDS}),
+        "snooze",
+        "z",
+        "snooze",
+        "Hide it for a quarter of an hour, or until something about it changes.",
+        modes=(Mode.NEEDS,),
         why_not=no_row,
     ),
-    _in_help(
-        id="wake",
-        keys=("Z",),
-        label="show snoozed",
-        help="Show everything that is snoozed again.",
-        modes=frozenset({Mode.NEEDS}),
-    ),
+    _in_help("wake", "Z", "show snoozed", "Show everything that is snoozed again.", modes=(Mode.NEEDS,)),
     _look(
-        id="filter",
-        keys=("slash",),
-        label="filter",
-        help="Show only rows that hold the words you type; while reading, look for them in the text.",
+        "filter",
+        "slash",
+        "filter",
+        "Show only rows that hold the words you type; while reading, look for them in the text.",
         wording=lambda subject: "search" if subject.is_reading else "",
     ),
     _in_help(
-        id="next_hit",
-        keys=("n",),
-        label="next",
-        help="Go to the next place that holds the words looked for; while reading without any, to the next thing.",
+        "next_hit",
+        "n",
+        "next",
+        "Go to the next place that holds the words looked for; while reading without any, to the next thing.",
     ),
+    _in_help("previous_hit", "N", "hit before", "Go to the place before that holds the words looked for."),
+    _in_help("previous_thing", "p", "previous", "While reading: go to the thing before.", why_not=not_reading),
     _in_help(
-        id="previous_hit",
-        keys=("N",),
-        label="hit before",
-        help="Go to the place before that holds the words looked for.",
+        "next_heading", "right_square_bracket", "heading", "Go to the next heading of what is read.", why_not=no_row
     ),
+    _in_help("previous_heading", "left_square_bracket", "heading before", "Go to the heading before.", why_not=no_row),
     _in_help(
-        id="previous_thing",
-        keys=("p",),
-        label="previous",
-        help="While reading: go to the thing before.",
-        why_not=not_reading,
+        "editor", "E", "editor", "Read its text in your own editor, or in PAGER where none is set.", why_not=no_row
     ),
+    _in_help("pipe", "vertical_line", "pipe…", "Hand its text to a command of yours.", why_not=no_row),
     _in_help(
-        id="next_heading",
-        keys=("right_square_bracket",),
-        label="heading",
-        help="Go to the next heading of what is read.",
+        "sort",
+        "o",
+        "sort",
+        "Sort the rows by the next column, and at last in their own order again.",
+        modes=(
+            Mode.AGENTS,
+            Mode.REQUESTS,
+            Mode.DELIVERIES,
+        ),
+    ),
+    _in_help("raw", "v", "as written", "Show texts exactly as they were written, and back."),
+    _in_help(
+        "ids",
+        "i",
+        "ids",
+        "Show ids and exact moments of what stands beside the list, and hide them again.",
         why_not=no_row,
     ),
+    _in_help("copy_id", "y", "copy id", "Copy its id to the clipboard (OSC 52).", why_not=no_row),
     _in_help(
-        id="previous_heading",
-        keys=("left_square_bracket",),
-        label="heading before",
-        help="Go to the heading before.",
-        why_not=no_row,
+        "copy_text",
+        "Y",
+        "copy text",
+        "Copy its text to the clipboard (OSC 52); in an empty list the command that fills it.",
     ),
-    _in_help(
-        id="editor",
-        keys=("E",),
-        label="editor",
-        help="Read its text in your own editor, or in PAGER where none is set.",
-        why_not=no_row,
-    ),
-    _in_help(
-        id="pipe",
-        keys=("vertical_line",),
-        label="pipe…",
-        help="Hand its text to a command of yours.",
-        why_not=no_row,
-    ),
-    _in_help(
-        id="sort",
-        keys=("o",),
-        label="sort",
-        help="Sort the rows by the next column, and at last in their own order again.",
-        modes=frozenset({Mode.AGENTS, Mode.REQUESTS, Mode.DELIVERIES}),
-    ),
-    _in_help(
-        id="raw",
-        keys=("v",),
-        label="as written",
-        help="Show texts exactly as they were written, and back.",
-    ),
-    _in_help(
-        id="ids",
-        keys=("i",),
-        label="ids",
-        help="Show ids and exact moments of what stands beside the list, and hide them again.",
-        why_not=no_row,
-    ),
-    _in_help(
-        id="copy_id",
-        keys=("y",),
-        label="copy id",
-        help="Copy its id to the clipboard (OSC 52).",
-        why_not=no_row,
-    ),
-    _in_help(
-        id="copy_text",
-        keys=("Y",),
-        label="copy text",
-        help="Copy its text to the clipboard (OSC 52); in an empty list the command that fills it.",
-    ),
-    _look(
-        id="export",
-        keys=("w",),
-        label="export…",
-        help="Write the rows shown here to a file.",
-        modes=frozenset({Mode.HISTORY}),
-    ),
-    _in_help(
-        id="next_panel",
-        keys=("tab",),
-        label="next panel",
-        help="Go to the next panel.",
-    ),
-    _in_help(
-        id="previous_panel",
-        keys=("shift+tab",),
-        label="panel before",
-        help="Go back a panel.",
-    ),
-    _in_help(
-        id="back",
-        keys=("escape",),
-        label="back",
-        help="Back out: of a panel, a filter, the marks.",
-    ),
+    _look("export", "w", "export…", "Write the rows shown here to a file.", modes=(Mode.HISTORY,)),
+    _in_help("next_panel", "tab", "next panel", "Go to the next panel."),
+    _in_help("previous_panel", "shift+tab", "panel before", "Go back a panel."),
+    _in_help("back", "escape", "back", "Back out: of a panel, a filter, the marks."),
 )
 
 
 # Actions that change the team: they decide, write or deliver.
 
-_ANSWERING = frozenset({Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS})
-_ON_THE_WAY = frozenset({Mode.DELIVERIES, Mode.NEEDS, Mode.AGENTS})
+_ANSWERING = (Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS)
+_ON_THE_WAY = (Mode.DELIVERIES, Mode.NEEDS, Mode.AGENTS)
 
-_decide = partial(Action, group=Group.DECIDE)
-_write = partial(Action, group=Group.WRITE)
-_deliver = partial(Action, group=Group.DELIVER, deciding=True)
+_decide = partial(_row, Group.DECIDE)
+_write = partial(_row, Group.WRITE)
+_deliver = partial(_row, Group.DELIVER, deciding=True)
 
 WRITE_ACTIONS: tuple[Action, ...] = (
     _decide(
-        id="approve",
-        keys=("a",),
-        label="approve…",
-        help="Approve or answer: the marked ones, or this one.",
+        "approve",
+        "a",
+        "approve…",
+        "Approve or answer: the marked ones, or this one.",
         modes=_ANSWERING,
         wording=lambda subject: "answer…" if subject.asks_a_question else "",
         deciding=True,
         why_not=no_approval,
     ),
     _decide(
-        id="reject",
-        keys=("r",),
-        label="reject…",
-        help="Say no to them, with the reason the askers need.",
+        "reject",
+        "r",
+        "reject…",
+        "Say no to them, with the reason the askers need.",
         modes=_ANSWERING,
         deciding=True,
         why_not=no_rejection,
     ),
     _decide(
-        id="ask_back",
-        keys=("B",),
-        label="ask back…",
-        help="Ask its asker something; the request goes on waiting for you. While reading, ? does the same.",
+        "ask_back",
+        "B",
+        "ask back…",
+        "Ask its asker something; the request goes on waiting for you. While reading, ? does the same.",
         modes=_ANSWERING,
         footer=False,
         why_not=no_asking_back,
     ),
     _decide(
-        id="remark",
-        keys=("L",),
-        label="remark on a line…",
-        help="Point at a line of what is asked (j and k move), then write a remark on it; while reading, c does it.",
+        "remark",
+        "L",
+        "remark on a line…",
+        "Point at a line of what is asked (j and k move), then write a remark on it; while reading, c does it.",
         modes=_ANSWERING,
         footer=False,
         why_not=no_asking_back,
     ),
     _decide(
-        id="grant",
-        keys=("A",),
-        label="grant…",
-        help="Let the very same be answered as you approved it, until an end; it is shown and tried before it is on.",
+        "grant",
+        "A",
+        "grant…",
+        "Let the very same be answered as you approved it, until an end; it is shown and tried before it is on.",
         modes=_ANSWERING,
         footer=False,
         why_not=no_grant,
     ),
     _decide(
-        id="list_grants",
-        keys=("ctrl+g",),
-        label="grants…",
-        help="List the grants that are in force, and recall one.",
+        "list_grants",
+        "ctrl+g",
+        "grants…",
+        "List the grants that are in force, and recall one.",
         footer=False,
         why_not=not_lead,
     ),
     _decide(
-        id="done",
-        keys=("d",),
-        label="done",
-        help="Mark messages to you as read, the marked ones or the one under the cursor; they go to your archive.",
-        modes=frozenset({Mode.NEEDS, Mode.AGENTS}),
+        "done",
+        "d",
+        "done",
+        "Mark messages to you as read, the marked ones or the one under the cursor; they go to your archive.",
+        modes=(
+            Mode.NEEDS,
+            Mode.AGENTS,
+        ),
         deciding=True,
         why_not=not_to_me,
     ),
     _decide(
-        id="dismiss",
-        keys=("D",),
-        label="mark all news read",
-        help="Mark all news in the list as read.",
-        modes=frozenset({Mode.NEEDS}),
+        "dismiss",
+        "D",
+        "mark all news read",
+        "Mark all news in the list as read.",
+        modes=(Mode.NEEDS,),
         footer=False,
         why_not=nothing_to_dismiss,
     ),
     _decide(
-        id="undo",
-        keys=("U",),
-        label="undo",
-        help="Take back what you decided last, as long as it is not written.",
+        "undo",
+        "U",
+        "undo",
+        "Take back what you decided last, as long as it is not written.",
         footer=False,
         why_not=nothing_unwritten,
     ),
     _decide(
-        id="write_now",
-        keys=("W",),
-        label="write now",
-        help="Write at once what you decided, without waiting any longer.",
+        "write_now",
+        "W",
+        "write now",
+        "Write at once what you decided, without waiting any longer.",
         footer=False,
         why_not=nothing_unwritten,
     ),
     _write(
-        id="message",
-        keys=("m",),
-        label="message…",
-        help="Write to the agents chosen; it quotes the message it answers.",
+        "message",
+        "m",
+        "message…",
+        "Write to the agents chosen; it quotes the message it answers.",
         modes=_LETTERS,
         why_not=unnamed,
     ),
     _deliver(
-        id="retry",
-        keys=("t",),
-        label="try again…",
-        help="Deliver the chosen messages again, from the first try on.",
-        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
+        "retry",
+        "t",
+        "try again…",
+        "Deliver the chosen messages again, from the first try on.",
+        modes=(
+            Mode.DELIVERIES,
+            Mode.NEEDS,
+        ),
         why_not=no_remedy(Remedy.RETRY),
     ),
     _deliver(
-        id="redirect",
-        keys=("e",),
-        label="redirect…",
-        help="Send the chosen messages to another agent instead.",
-        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
+        "redirect",
+        "e",
+        "redirect…",
+        "Send the chosen messages to another agent instead.",
+        modes=(
+            Mode.DELIVERIES,
+            Mode.NEEDS,
+        ),
         why_not=no_remedy(Remedy.REDIRECT),
     ),
     _deliver(
-        id="discard",
-        keys=("x",),
-        label="discard…",
-        help="Set the chosen messages aside; they go to the archive with your reason.",
-        modes=frozenset({Mode.DELIVERIES, Mode.NEEDS}),
+        "discard",
+        "x",
+        "discard…",
+        "Set the chosen messages aside; they go to the archive with your reason.",
+        modes=(
+            Mode.DELIVERIES,
+            Mode.NEEDS,
+        ),
         why_not=no_remedy(Remedy.DISCARD),
     ),
     _deliver(
-        id="recall",
-        keys=("u",),
-        label="recall…",
-        help="Take back the chosen messages that nobody has read yet.",
+        "recall",
+        "u",
+        "recall…",
+        "Take back the chosen messages that nobody has read yet.",
         modes=_ON_THE_WAY,
         footer=False,
         why_not=no_remedy(Remedy.RECALL),
     ),
+    _write("broadcast", "b", "broadcast…", "Write to every member; how many that is comes first.", why_not=alone),
     _write(
-        id="broadcast",
-        keys=("b",),
-        label="broadcast…",
-        help="Write to every member; how many that is comes first.",
-        why_not=alone,
-    ),
-    _write(
-        id="shutdown",
-        keys=("s",),
-        label="shut down…",
-        help="Ask the chosen agents to stop.",
-        modes=frozenset({Mode.NEEDS, Mode.AGENTS, Mode.REQUESTS, Mode.SPRINT}),
+        "shutdown",
+        "s",
+        "shut down…",
+        "Ask the chosen agents to stop.",
+        modes=(
+            Mode.NEEDS,
+            Mode.AGENTS,
+            Mode.REQUESTS,
+            Mode.SPRINT,
+        ),
         deciding=True,
         why_not=nobody_to_stop,
     ),
     _write(
-        id="shutdown_all",
-        keys=("S",),
-        label="shut down all…",
-        help="Ask every listening member to stop, one after the other.",
+        "shutdown_all",
+        "S",
+        "shut down all…",
+        "Ask every listening member to stop, one after the other.",
         footer=False,
         why_not=not_lead,
     ),
     _write(
-        id="correct_course",
-        keys=("C",),
-        label="correct course…",
-        help="Ask the scrum master to plan the sprint again.",
-        modes=frozenset({Mode.SPRINT}),
+        "correct_course",
+        "C",
+        "correct course…",
+        "Ask the scrum master to plan the sprint again.",
+        modes=(Mode.SPRINT,),
         why_not=not_lead,
     ),
     _write(
-        id="send_roster",
-        keys=("R",),
-        label="send roster…",
-        help="Send every resident the complete roster as it is now.",
-        modes=frozenset({Mode.SPRINT, Mode.HEALTH}),
+        "send_roster",
+        "R",
+        "send roster…",
+        "Send every resident the complete roster as it is now.",
+        modes=(
+            Mode.SPRINT,
+            Mode.HEALTH,
+        ),
         footer=False,
         why_not=not_lead,
     ),

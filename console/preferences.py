@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import replace
 from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
@@ -148,7 +149,6 @@ _FORMER = {"inboxes": "agents"}
 _LONGEST = 256 * 1024
 """Bytes of a file that somebody could have written by hand."""
 _MOST_GRACE = 60.0
-_QUIET = re.compile(r"([01]?\d|2[0-3]):[0-5]\d-([01]?\d|2[0-3]):[0-5]\d")
 _TABLE = re.compile(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]")
 
 
@@ -205,6 +205,17 @@ def load(actions: Mapping[str, tuple[str, ...]]) -> Checked:
         return Checked(Preferences(), (Mistake(line, "is no UTF-8 text", "Save it as UTF-8."),))
 
 
+class _WrongError(ValueError):
+    """A value that cannot hold: what is wrong with it, and the next step."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+
+
+Check = Callable[[Any], Any]
+"""Takes a value of the file and returns it as it holds; raises `_WrongError`."""
+
+
 def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
     """The preferences that `text` says, and every mistake in it."""
     import tomllib
@@ -217,215 +228,176 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
         return Checked(Preferences(), (Mistake(int(place[1]) if place else 0, said, "TOML wants key = value."),))
     except ValueError:  # a number of more digits than Python reads; tomllib lets it through
         return Checked(Preferences(), (Mistake(0, "holds a number of thousands of digits", "Write a smaller one."),))
-    reader = _Reader(text, actions)
-    preferences = reader.read(given)
-    return Checked(preferences, tuple(sorted(reader.mistakes, key=lambda mistake: mistake.line)))
+    lines, mistakes = text.splitlines(), list[Mistake]()
 
-
-class _Reader:
-    """Takes what is right out of a parsed file and notes what is not."""
-
-    def __init__(self, text: str, actions: Mapping[str, tuple[str, ...]]) -> None:
-        self._lines = text.splitlines()
-        self._actions = actions
-        self.mistakes: list[Mistake] = []
-
-    def read(self, given: Mapping[str, Any]) -> Preferences:
-        """The preferences, field by field."""
-        taken: dict[str, Any] = {}
-        fields: dict[str, Callable[[Any], Any]] = {
-            "theme": self._theme,
-            "density": self._density,
-            "motion": lambda value: self._truth(value, "", "motion"),
-            "remember": lambda value: self._truth(value, "", "remember"),
-            "grace_seconds": self._grace,
-            "keys": self._keys,
-            "columns": lambda value: self._table(value, "columns", COLUMNS, self._columns),
-            "sort": lambda value: self._table(value, "sort", SORTS, self._sort),
-            "filters": self._filters,
-            "commands": self._commands,
-            "notices": self._notices,
-        }
-        for name, value in given.items():
-            if name not in fields:
-                self._unknown("", name, fields)
-            elif (right := fields[name](value)) is not None:
-                taken[name] = right
-        return replace(Preferences(), **taken)
-
-    def _note(self, table: str, name: str, message: str, hint: str = "") -> None:
-        self.mistakes.append(Mistake(line_of(self._lines, table, name), message, hint))
-
-    def _unknown(self, table: str, name: str, known: Mapping[str, Any] | tuple[str, ...]) -> None:
-        near = get_close_matches(name, list(known), n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(known)}."
-        where = f"[{table}] has" if table else "there is"
-        self._note(table, name, f"{where} no {safe_line(name, 60)}", hint)
-
-    def _truth(self, value: Any, table: str, name: str) -> bool | None:
-        if isinstance(value, bool):
-            return value
-        self._note(table, name, f"{name} is true or false", "Write it without quotes.")
-        return None
-
-    def _theme(self, value: Any) -> str | None:
-        from team_console.console.themes import choices, preferred_theme  # few files name one
-
-        name = value.strip() if isinstance(value, str) else ""
-        if preferred_theme(name):
-            return name
-        near = get_close_matches(name, list(choices()), n=1)
-        hint = f"Did you mean {near[0]}?" if near else 'Such as "dark", "light", "contrast" or "terminal".'
-        self._note("", "theme", f"there is no theme {safe_line(name, 60)}" if name else "theme is a name", hint)
-        return None
-
-    def _density(self, value: Any) -> str | None:
-        if value in DENSITIES:
-            return str(value)
-        self._note("", "density", f"density is one of {', '.join(DENSITIES)}")
-        return None
-
-    def _grace(self, value: Any) -> float | None:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and 0 <= value <= _MOST_GRACE:  # not true of nan; a number of 400 digits fits in no float
-            return float(value)
-        self._note("", "grace_seconds", f"grace_seconds is a number from 0 to {_MOST_GRACE:.0f}", "0 writes at once.")
-        return None
-
-    def _table(
-        self,
-        value: Any,
-        table: str,
-        known: Mapping[str, tuple[str, ...]],
-        read: Callable[[str, Any], Any],
-    ) -> dict[str, Any] | None:
-        if not isinstance(value, dict):
-            self._note("", table, f"{table} is a table", f"Begin it with [{table}].")
-            return None
+    def take(table: str, checks: Mapping[str, Check], values: Any) -> dict[str, Any]:
+        """What is right in a table; what is not is a mistake."""
         taken = {}
-        for name, item in value.items():
-            name = str(_FORMER.get(name, name))
-            if name not in known:
-                self._unknown(table, name, known)
-            elif (right := read(name, item)) is not None:
-                taken[name] = right
+        if not isinstance(values, dict):
+            raise _WrongError(f"{table} is a table", f"Begin it with [{table}].")
+        for name, value in values.items():
+            known = str(name if name in checks else _FORMER.get(name, name))
+            try:
+                if known not in checks:
+                    where = f"[{table}] has" if table else "there is"
+                    raise _WrongError(f"{where} no {safe_line(known, 60)}", _near(known, checks))
+                taken[known] = checks[known](value)
+            except _WrongError as wrong:
+                mistakes.append(Mistake(line_of(lines, table, name), *wrong.args))
         return taken
 
-    def _filters(self, value: Any) -> dict[str, str] | None:
-        if not isinstance(value, dict):
-            self._note("", "filters", "filters is a table", "Begin it with [filters].")
-            return None
-        saved = {name: query for name, query in value.items() if isinstance(query, str)}
-        for name in value.keys() - saved.keys():
-            self._note("filters", name, f"{safe_line(name, 60)} is a query in quotes", 'Such as "is:open from:bob".')
-        for name, query in saved.items():
-            try:
-                parse_query(query, now=utc_now(), saved=saved)
-            except TeamError as error:
-                self._note("filters", name, f"{safe_line(name, 60)}: {error.message}", error.hint)
-        return saved
+    def keys(values: Any) -> Mapping[str, tuple[str, ...]]:
+        taken = take("keys", {name: partial(_keys_of, name) for name in actions}, values)
 
-    def _commands(self, value: Any) -> tuple[OwnCommand, ...] | None:
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self._note("", "commands", "commands is a list of tables", "Begin each with [[commands]].")
-            return None
-        return tuple(filter(None, map(self._command, value)))
+        def of_no_other(name: str, own: tuple[str, ...]) -> tuple[str, ...]:
+            for other, usual in actions.items():
+                shared = set(own) & set(taken.get(other, usual))
+                if other != name and shared - set(actions[name]):
+                    what = f"{sorted(shared)[0]} is the key of {other} already"
+                    raise _WrongError(what, "Give that another key.")
+            return own
 
-    def _command(self, given: Mapping[str, Any]) -> OwnCommand | None:
-        wrong = next((name for name in given if name not in OwnCommand.__struct_fields__), None)
-        if wrong is not None:
-            self._unknown("commands", wrong, OwnCommand.__struct_fields__)
-            return None
-        key, run, output = given.get("key"), given.get("run"), given.get("output", OUTPUTS[0])
-        label = given.get("label", "")
-        taken = {each: name for name, usual in self._actions.items() for each in usual}
-        if not isinstance(key, str) or not _is_key(key):
-            self._note("commands", "key", "each command has a key", 'Such as key = "F" or key = "ctrl+x".')
-        elif key in taken:
-            self._note("commands", "key", f"{safe_line(key, 20)} is the key of {taken[key]} already", "Choose another.")
-        elif not isinstance(run, str) or not run.strip() or "\0" in run:
-            self._note("commands", "run", "run is a line for the shell", 'Such as run = "git log --oneline".')
-        elif inside := quoted_placeholder(run):
-            self._note("commands", "run", f"{inside} stands in quotes", "Write it without: it is quoted by itself.")
-        elif output not in OUTPUTS:
-            self._note("commands", "output", f"output is one of {', '.join(OUTPUTS)}")
-        elif not isinstance(label, str):
-            self._note("commands", "label", "label is a few words")
-        else:
-            return OwnCommand(key, run, output, label)
-        return None
+        return take("keys", {name: partial(of_no_other, name) for name in taken}, taken)
 
-    def _columns(self, mode: str, value: Any) -> tuple[str, ...] | None:
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self._note("columns", mode, f"{mode} is a list of columns", f"There are {', '.join(COLUMNS[mode])}.")
-            return None
-        for item in value:
-            if item not in COLUMNS[mode]:
-                near = get_close_matches(item, COLUMNS[mode], n=1)
-                hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(COLUMNS[mode])}."
-                self._note("columns", mode, f"{mode} has no column {safe_line(item, 60)}", hint)
-        return tuple(item for item in value if item in COLUMNS[mode])
+    def command(values: dict[str, Any]) -> OwnCommand | None:
+        taken = take("commands", _command_checks(actions), {"key": None, "run": None, **values})
+        return OwnCommand(**taken) if taken.keys() == {"key", "run", *values} else None
 
-    def _sort(self, mode: str, value: Any) -> str | None:
-        if value in SORTS[mode]:
-            return str(value)
-        self._note("sort", mode, f"{mode} is sorted by one of {', '.join(SORTS[mode])}")
-        return None
+    def commands(values: Any) -> tuple[OwnCommand, ...]:
+        of_tables = _of(list[dict[str, Any]], "commands is a list of tables", "Begin each with [[commands]].")
+        return tuple(filter(None, map(command, of_tables(values))))
 
-    def _keys(self, value: Any) -> dict[str, tuple[str, ...]] | None:
-        taken: dict[str, tuple[str, ...]] | None = self._table(value, "keys", self._actions, self._keys_of)
-        if taken is None:
-            return None
-        return {name: keys for name, keys in taken.items() if not self._clash(name, taken)}
+    def filters(values: Any) -> Mapping[str, str]:
+        given = values if isinstance(values, dict) else {}
+        saved = {name: query for name, query in given.items() if isinstance(query, str)}
+        return take("filters", {name: partial(_query, saved, name) for name in given}, values)
 
-    def _keys_of(self, name: str, value: Any) -> tuple[str, ...] | None:
-        keys = [value] if isinstance(value, str) else value
-        if isinstance(keys, list) and keys and all(isinstance(key, str) and _is_key(key) for key in keys):
-            return tuple(keys)
-        hint = 'Such as "a", "ctrl+x", "f5" or ["a", "f5"].'
-        self._note("keys", name, f"{name} is a key or a list of keys", hint)
-        return None
+    fields: Mapping[str, Check] = {
+        "theme": _theme,
+        "density": _one_of("density is", DENSITIES),
+        "motion": _flag("motion"),
+        "remember": _flag("remember"),
+        "grace_seconds": _of(
+            Annotated[float, Meta(ge=0, le=_MOST_GRACE)],
+            f"grace_seconds is a number from 0 to {_MOST_GRACE:.0f}",
+            "0 writes at once.",
+        ),
+        "keys": keys,
+        "columns": partial(take, "columns", {mode: partial(_columns_of, mode) for mode in COLUMNS}),
+        "sort": partial(take, "sort", {mode: _one_of(f"{mode} is sorted by", SORTS[mode]) for mode in SORTS}),
+        "filters": filters,
+        "commands": commands,
+        "notices": lambda values: Notices(**take("notices", _NOTICES, values)),
+    }
+    preferences = replace(Preferences(), **take("", fields, given))
+    return Checked(preferences, tuple(sorted(mistakes, key=lambda mistake: mistake.line)))
 
-    def _clash(self, name: str, taken: Mapping[str, tuple[str, ...]]) -> bool:
-        """Whether a key of `name` does something else already; noted then."""
-        for other, usual in self._actions.items():
-            shared = set(taken[name]) & set(taken.get(other, usual))
-            if other != name and shared - set(self._actions[name]):
-                self._note("keys", name, f"{sorted(shared)[0]} is the key of {other} already", "Give that another key.")
-                return True
-        return False
 
-    def _notices(self, value: Any) -> Notices | None:
-        if not isinstance(value, dict):
-            self._note("", "notices", "notices is a table", "Begin it with [notices].")
-            return None
-        taken: dict[str, Any] = {}
-        for name, item in value.items():
-            if name in NOTICE_FLAGS:
-                right: Any = self._truth(item, "notices", name)
-            elif name == "command":
-                right = self._texts(item, name, "is a list of a program and its arguments", 'Such as ["notify-send"].')
-            elif name == "quiet":
-                right = self._quiet(item)
-            else:
-                self._unknown("notices", name, Notices.__struct_fields__)
-                continue
-            if right is not None:
-                taken[name] = right
-        return Notices(**taken)
+def _near(name: str, known: Iterable[str], hint: str = "") -> str:
+    near = get_close_matches(name, list(known), n=1)
+    return f"Did you mean {near[0]}?" if near else hint or f"There are {', '.join(known)}."
 
-    def _texts(self, value: Any, name: str, words: str, hint: str) -> tuple[str, ...] | None:
-        if isinstance(value, list) and all(isinstance(item, str) and item and "\0" not in item for item in value):
-            return tuple(value)
-        self._note("notices", name, f"{name} {words}", hint)
-        return None
 
-    def _quiet(self, value: Any) -> tuple[str, ...] | None:
-        spans = [value] if isinstance(value, str) else value
-        if isinstance(spans, list) and all(isinstance(span, str) and _QUIET.fullmatch(span) for span in spans):
-            return tuple(spans)
-        self._note("notices", "quiet", "quiet is a list of spans of the day", 'Such as ["22:00-07:00"].')
-        return None
+def _of(kind: Any, message: str, hint: str = "") -> Check:
+    """Takes a value of that type."""
+
+    def check(value: Any) -> Any:
+        try:
+            return convert(value, kind)
+        except ValidationError:
+            raise _WrongError(message, hint) from None
+
+    return check
+
+
+def _flag(name: str) -> Check:
+    return _of(bool, f"{name} is true or false", "Write it without quotes.")
+
+
+def _one_of(what: str, values: tuple[str, ...]) -> Check:
+    def check(value: Any) -> Any:
+        if value not in values:
+            raise _WrongError(f"{what} one of {', '.join(values)}")
+        return value
+
+    return check
+
+
+def _theme(value: Any) -> str:
+    from team_console.console.themes import choices, theme_called  # few files name one
+
+    name = value.strip() if isinstance(value, str) else ""
+    if name and theme_called(name):
+        return name
+    what = f"there is no theme {safe_line(name, 60)}" if name else "theme is a name"
+    raise _WrongError(what, _near(name, choices(), 'Such as "dark", "light", "contrast" or "terminal".'))
+
+
+def _columns_of(mode: str, value: Any) -> tuple[str, ...]:
+    known = COLUMNS[mode]
+    names: tuple[str, ...] = _of(tuple[str, ...], f"{mode} is a list of columns", _near("", known))(value)
+    for name in names:
+        if name not in known:
+            raise _WrongError(f"{mode} has no column {safe_line(name, 60)}", _near(name, known))
+    return names
+
+
+def _query(saved: Mapping[str, str], name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _WrongError(f"{safe_line(name, 60)} is a query in quotes", 'Such as "is:open from:bob".')
+    try:
+        parse_query(value, now=utc_now(), saved=saved)
+    except TeamError as error:
+        raise _WrongError(f"{safe_line(name, 60)}: {error.message}", error.hint) from None
+    return value
+
+
+def _keys_of(name: str, value: Any) -> tuple[str, ...]:
+    keys = [value] if isinstance(value, str) else value
+    if isinstance(keys, list) and keys and all(isinstance(key, str) and _is_key(key) for key in keys):
+        return tuple(keys)
+    raise _WrongError(f"{name} is a key or a list of keys", 'Such as "a", "ctrl+x", "f5" or ["a", "f5"].')
+
+
+def _command_checks(actions: Mapping[str, tuple[str, ...]]) -> Mapping[str, Check]:
+    taken = {each: name for name, usual in actions.items() for each in usual}
+
+    def key(value: Any) -> str:
+        if not isinstance(value, str) or not _is_key(value):
+            raise _WrongError("each command has a key", 'Such as key = "F" or key = "ctrl+x".')
+        if value in taken:
+            raise _WrongError(f"{safe_line(value, 20)} is the key of {taken[value]} already", "Choose another.")
+        return value
+
+    def run(value: Any) -> str:
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise _WrongError("run is a line for the shell", 'Such as run = "git log --oneline".')
+        if inside := quoted_placeholder(value):
+            raise _WrongError(f"{inside} stands in quotes", "Write it without: it is quoted by itself.")
+        return value
+
+    return {
+        "key": key,
+        "run": run,
+        "output": _one_of("output is", OUTPUTS),
+        "label": _of(str, "label is a few words"),
+    }
+
+
+_SPANS = _of(
+    tuple[Annotated[str, Meta(pattern=r"^([01]?\d|2[0-3]):[0-5]\d-([01]?\d|2[0-3]):[0-5]\d\Z")], ...],
+    "quiet is a list of spans of the day",
+    'Such as ["22:00-07:00"].',
+)
+_NOTICES: Mapping[str, Check] = {
+    **{name: _flag(name) for name in NOTICE_FLAGS},
+    "command": _of(
+        tuple[Annotated[str, Meta(pattern=r"^[^\0]+\Z")], ...],
+        "command is a list of a program and its arguments",
+        'Such as ["notify-send"].',
+    ),
+    "quiet": lambda value: _SPANS([value] if isinstance(value, str) else value),
+}
 
 
 def _is_key(key: str) -> bool:
@@ -441,7 +413,7 @@ def _is_key(key: str) -> bool:
 def line_of(lines: list[str], table: str, name: str) -> int:
     """The line on which `name` of `table` stands, from 1; 0 when it cannot be told."""
     present, begin = "", re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[=.]")
-    for number, line in _numbered(lines):
+    for number, line in enumerate(lines, start=1):
         if match := _TABLE.match(line):
             present = match[1]
             if present in (name, f"{table}.{name}"):
@@ -451,67 +423,41 @@ def line_of(lines: list[str], table: str, name: str) -> int:
     return 0
 
 
-def _numbered(lines: list[str]) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in enumerate(lines, start=1) if not line.lstrip().startswith("#"))
-
-
 # Preferences as a file: those that hold now, with what each is for.
 
 
 def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> str:
     """A whole `config.toml` that says what holds now; what the user did not choose stands in comments."""
-    return "\n".join(_lines(preferences, actions)) + "\n"
 
+    def line(name: str, value: Any, usual: Any, note: str = "") -> str:
+        chosen = f"{name} = {text_of(value)}" if value is not None else f"# {name} = {text_of(usual)}"
+        return f"{chosen}    # {note}" if note and (value is None or usual is None) else chosen
 
-def _lines(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    theme = preferences.theme
-    yield (
-        f"theme = {text_of(theme)}"
-        if theme
-        else '# theme = "dark"    # light, contrast, terminal; else that of last time'
-    )
-    yield f"density = {text_of(preferences.density)}    # compact or roomy"
-    yield f"motion = {text_of(preferences.motion)}"
-    yield f"remember = {text_of(preferences.remember)}    # go back to the place and filter of last time"
     grace = preferences.grace_seconds
-    yield f"grace_seconds = {grace:g}" if grace is not None else "# grace_seconds = 5    # 0 writes at once"
-    yield from ("", "[notices]    # of new decisions")
-    notices = preferences.notices
-    for name in NOTICE_FLAGS:
-        yield f"{name} = {text_of(getattr(notices, name))}"
-    yield f"command = {text_of(notices.command)}"
-    yield f"quiet = {text_of(notices.quiet)}"
-    yield from ("", "[columns]")
-    for mode, columns in COLUMNS.items():
-        chosen = preferences.columns.get(mode)
-        yield f"{mode} = {text_of(chosen)}" if chosen is not None else f"# {mode} = {text_of(columns)}"
-    yield from ("", "[sort]")
-    for mode, sorts in SORTS.items():
-        chosen_sort = preferences.sort.get(mode)
-        yield (
-            f"{mode} = {text_of(chosen_sort)}"
-            if chosen_sort
-            else f"# {mode} = {text_of(sorts[0])}    # {', '.join(sorts)}"
-        )
-    yield from ("", "[filters]    # a query under a name: /@late then asks for it")
-    yield from [f"{name} = {text_of(query)}" for name, query in preferences.filters.items()] or (
-        '# late = "is:open is:late -from:architect"',
-    )
-    yield from ("", "# A command of your own on a key; {id} {agent} {file} {text} become quoted words of the shell.")
+    lines = [
+        line("theme", preferences.theme or None, "dark", "light, contrast, terminal; else that of last time"),
+        line("density", preferences.density, None, "compact or roomy"),
+        line("motion", preferences.motion, None),
+        line("remember", preferences.remember, None, "go back to the place and filter of last time"),
+        line("grace_seconds", grace if grace is None or grace % 1 else int(grace), 5, "0 writes at once"),
+        *("", "[notices]    # of new decisions"),
+        *(line(name, getattr(preferences.notices, name), None) for name in (*NOTICE_FLAGS, "command", "quiet")),
+        *("", "[columns]"),
+        *(line(mode, preferences.columns.get(mode), columns) for mode, columns in COLUMNS.items()),
+        *("", "[sort]"),
+        *(line(mode, preferences.sort.get(mode), sorts[0], ", ".join(sorts)) for mode, sorts in SORTS.items()),
+        *("", "[filters]    # a query under a name: /@late then asks for it"),
+        *(line(name, query, None) for name, query in preferences.filters.items()),
+        *([] if preferences.filters else ['# late = "is:open is:late -from:architect"']),
+        *("", "# A command of your own on a key; {id} {agent} {file} {text} become quoted words of the shell."),
+    ]
     for command in preferences.commands:
-        yield "[[commands]]"
-        yield from (f"{name} = {text_of(getattr(command, name))}" for name in OwnCommand.__struct_fields__)
+        lines += ["[[commands]]", *(line(name, getattr(command, name), None) for name in command.__struct_fields__)]
     if not preferences.commands:
-        yield from (
-            "# [[commands]]",
-            '# key = "F"',
-            '# run = "wc -w {file}"',
-            '# output = "pager"    # ' + ", ".join(OUTPUTS),
-        )
-    yield from ("", "[keys]")
-    for name, keys in actions.items():
-        own = preferences.keys.get(name)
-        yield f"{name} = {text_of(own)}" if own else f"# {name} = {text_of(keys)}"
+        outputs = ", ".join(OUTPUTS)
+        lines += ["# [[commands]]", '# key = "F"', '# run = "wc -w {file}"', f'# output = "pager"    # {outputs}']
+    lines += ["", "[keys]", *(line(name, preferences.keys.get(name), keys) for name, keys in actions.items())]
+    return "\n".join(lines) + "\n"
 
 
 def text_of(value: Any) -> str:
