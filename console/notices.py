@@ -9,7 +9,6 @@ from contextlib import suppress
 from datetime import datetime, time
 from threading import Thread
 
-from msgspec import Struct
 from team_console.console.preferences import Notices
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.views.rows import ActionItem, Need, View
@@ -21,73 +20,14 @@ _FOR_INFORMATION = frozenset({Need.MESSAGE, Need.REFUSED, Need.SHUTDOWN, Need.FA
 """Needs that ask for no decision of the human."""
 
 
-class News:
-    """Remembers which decisions were told. What stands there at the first look is not new."""
-
-    def __init__(self) -> None:
-        self._told: frozenset[str] | None = None
-        self._waiting: dict[str, ActionItem] = {}
-        self._last = float("-inf")
-        self._seen: Sequence[ActionItem] | None = None
-
-    def take(self, items: Sequence[ActionItem]) -> None:
-        """See what waits now; what was decided meanwhile is no news any more."""
-        if items is self._seen:
-            return
-        self._seen = items
-        open_now = {item.key: item for item in items if is_decision(item)}
-        if self._told is None:
-            self._told = frozenset(open_now)
-            return
-        for key, item in open_now.items():
-            if key not in self._told:
-                self._waiting[key] = item
-        self._told |= frozenset(open_now)
-        self._waiting = {key: item for key, item in self._waiting.items() if key in open_now}
-
-    def seconds_left(self, moment: float) -> float | None:
-        """Seconds until the news may be told, 0 for now; None when there is none."""
-        return max(0.0, self._last + APART - moment) if self._waiting else None
-
-    def tell(self, moment: float) -> str:
-        """One sentence for all that is new; it counts as told."""
-        items = list(self._waiting.values())
-        self._waiting = {}
-        self._last = moment
-        if not items:
-            return ""
-        first = f"{safe_line(items[0].who, 40)}: {safe_line(items[0].title, 100)}"
-        more = f" (and {counted(len(items) - 1, 'more decision')})" if len(items) > 1 else ""
-        return safe_line(first + more, _LONGEST)
-
-
-def is_decision(item: ActionItem) -> bool:
-    """Whether the human has something to decide or to answer."""
-    return item.answerable or item.need not in _FOR_INFORMATION
-
-
 def is_quiet(spans: Sequence[str], now: datetime) -> bool:
     """Whether local time is within one of the spans, each as `22:00-07:00`; one may go over midnight."""
     local = now.astimezone().time()
-    return any(_is_within(span, local) for span in spans)
-
-
-class _Span(Struct, frozen=True):
-    begin: time
-    end: time
-
-
-def _is_within(span: str, local: time) -> bool:
-    begin, _, end = span.partition("-")
-    day = _Span(_time(begin), _time(end))
-    if day.begin <= day.end:
-        return day.begin <= local < day.end
-    return local >= day.begin or local < day.end
-
-
-def _time(text: str) -> time:
-    hour, _, minute = text.partition(":")
-    return time(int(hour), int(minute))
+    for span in spans:
+        begin, end = (time.fromisoformat(moment.zfill(5)) for moment in span.split("-"))
+        if begin <= local < end or (begin > end and (local >= begin or local < end)):
+            return True
+    return False
 
 
 # Ways to tell: escape sequences for the terminal, and a program of the user's; every text is made safe first.
@@ -130,7 +70,10 @@ def progress(waiting: int) -> str:
 
 def run(command: Sequence[str], text: str) -> None:
     """Start the user's program with the sentence as its last argument, without a shell; nobody waits for it."""
-    Thread(target=_run, args=([*command, _argument(text)],), name="notice", daemon=True).start()
+    plain = _plain(text)
+    # Words an agent wrote must not be taken for an option of the program.
+    last = f" {plain}" if plain.startswith("-") else plain
+    Thread(target=_run, args=([*command, last],), name="notice", daemon=True).start()
 
 
 def _run(command: list[str]) -> None:
@@ -154,21 +97,11 @@ def _field(text: str) -> str:
     return _plain(text).replace(";", ",")
 
 
-def _argument(text: str) -> str:
-    """Words an agent wrote must not be taken for an option of the program."""
-    plain = _plain(text)
-    return f" {plain}" if plain.startswith("-") else plain
-
-
 # Tells of new decisions in the ways the user chose; nothing is told twice, and nothing over a read-only team.
 
 
-def _count_decisions(items: Sequence[ActionItem]) -> int:
-    return sum(map(is_decision, items))
-
-
 class Notifier:
-    """What is told, and when.
+    """What is told, and when. What stands there at the first look is not new.
 
     `write` sends text to the terminal as it is; `moment` gives seconds that only go forward.
     """
@@ -179,7 +112,9 @@ class Notifier:
         self._notices = notices
         self._write, self._moment = write, moment
         self._is_on = notices.read_only or not read_only
-        self._news = News()
+        self._known: frozenset[str] | None = None
+        self._news: dict[str, ActionItem] = {}
+        self._told_at = float("-inf")
         self._shown: dict[str, str] = {}
 
     def take_notices(self, notices: Notices) -> None:
@@ -187,11 +122,16 @@ class Notifier:
         self._notices = notices
 
     def take(self, view: View | None, team: str) -> None:
-        """See what waits now: title, status and task bar follow at once."""
+        """See what waits now: title, status and task bar follow at once; what was decided is no news any more."""
         if view is None or not self._is_on:
             return
-        self._news.take(view.attention)
-        waiting, name = _count_decisions(view.attention), safe_line(team, 60)
+        # Where the human has something to decide or to answer.
+        decisions = {item.key: item for item in view.attention if item.answerable or item.need not in _FOR_INFORMATION}
+        known = frozenset(decisions) if self._known is None else self._known
+        self._news |= {key: item for key, item in decisions.items() if key not in known}
+        self._news = {key: item for key, item in self._news.items() if key in decisions}
+        self._known = known | decisions.keys()
+        waiting, name = len(decisions), safe_line(team, 60)
         if self._notices.title:
             begin = "" if "title" in self._shown else PUSH_TITLE
             self._show("title", title(f"({waiting}) {name}" if waiting else name), begin)
@@ -201,15 +141,18 @@ class Notifier:
             self._show("progress", progress(waiting))
 
     def seconds_left(self) -> float | None:
-        """Seconds until `tell` has something to say; None when there is no news."""
+        """Seconds until `tell` has something to say, 0 for now; None when there is no news."""
         wanted = self._notices.bell or self._notices.desktop or self._notices.command
-        return self._news.seconds_left(self._moment()) if wanted and self._is_on else None
+        return max(0.0, self._told_at + APART - self._moment()) if wanted and self._news else None
 
     def tell(self, team: str, now: datetime) -> None:
         """Tell all that is new in one notice; in quiet hours it counts as told and makes no sound."""
-        sentence = self._news.tell(self._moment())
-        if not sentence or is_quiet(self._notices.quiet, now):
+        items, self._news, self._told_at = list(self._news.values()), {}, self._moment()
+        if not items or is_quiet(self._notices.quiet, now):
             return
+        first = f"{safe_line(items[0].who, 40)}: {safe_line(items[0].title, 100)}"
+        more = f" (and {counted(len(items) - 1, 'more decision')})" if len(items) > 1 else ""
+        sentence = safe_line(first + more, _LONGEST)
         if self._notices.bell:
             self._write(BELL)
         if self._notices.desktop:

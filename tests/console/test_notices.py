@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from team_console.console import notices as ways
-from team_console.console.notices import APART, News, Notifier, is_quiet
+from team_console.console.notices import APART, Notifier, is_quiet
 from team_console.console.preferences import Notices
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
@@ -63,13 +63,16 @@ def test_only_new_decisions_are_told_and_many_at_once_are_one_notice(team: Memor
 
 
 def test_a_decision_that_was_made_meanwhile_is_no_news(team: MemoryTeam) -> None:
-    news = News()
-    news.take(())
+    listener = Listener(Notices(title=False, status=False, bell=True))
+    empty = view_of(team)
+    listener.see(empty)
     hand_in_plan(team)
-    news.take(view_of(team).attention)
-    news.take(())
-    assert news.seconds_left(100.0) is None
-    assert news.tell(100.0) == ""
+    listener.notifier.take(view_of(team), "sprint-42")
+    assert listener.notifier.seconds_left() == 0.0
+    listener.notifier.take(empty, "sprint-42")
+    assert listener.notifier.seconds_left() is None
+    listener.notifier.tell("sprint-42", team.clock())
+    assert listener.written == ""
 
 
 def test_messages_for_information_ring_no_bell(team: MemoryTeam) -> None:
