@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from asyncio import Future, TimerHandle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,14 +19,13 @@ from team_console.console.actions import configure_keys, usual_keys
 from team_console.console.crash_guard import ContainedApp
 from team_console.console.drafts import Drafts, LastPlace
 from team_console.console.keys import KeyQueue, configure_grace
-from team_console.console.leaving import keep_drafts, run_to_the_end
 from team_console.console.main import MainScreen
 from team_console.console.notices import Notifier
 from team_console.console.preferences import Preferences, load
 from team_console.console.reader import Feed, Pace, ReadResult
 from team_console.console.selection import Subject
 from team_console.console.textual_fixes import write_to_terminal
-from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours, preferred_theme
+from team_console.console.themes import TERMINAL, THEMES, first_theme, native_colours
 from team_console.console.words import ScreenState, reason_of
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import STARTING, Team, WatchHint, WatchState
@@ -44,7 +43,6 @@ from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.css.stylesheet import Stylesheet
 from textual.message import Message
-from textual.timer import Timer
 
 
 class PatientStylesheet(Stylesheet):
@@ -129,8 +127,7 @@ class ConsoleApp(ContainedApp[int]):
         self.team, self.feed = team, feed or Feed(team, me)
         self._pace = Pace()
         self._reading = self._again = self._urgent = self._has_read = False
-        self._resting: TimerHandle | None = None
-        self._beside: TimerHandle | None = None
+        self._later: dict[str, TimerHandle] = {}
         self._reported = self._key_at = 0.0
         self._asked = self._begun = self._ended = 0
         self.read_only = read_only or team.read_only
@@ -144,7 +141,6 @@ class ConsoleApp(ContainedApp[int]):
         self._notifier = Notifier(
             self.preferences.notices, partial(write_to_terminal, self), monotonic, read_only=self.read_only
         )
-        self._telling: Timer | None = None
         self.main = MainScreen(
             self,
             Caller(team, me, LOCK_WAIT),
@@ -153,20 +149,17 @@ class ConsoleApp(ContainedApp[int]):
             preferences=self.preferences,
             place=self.last_place.read(),
         )
-        self.situation = ScreenState(root=str(team.root or ""))
+        self.main.situation = ScreenState(root=str(team.root or ""))
         self._keys = KeyQueue(self, super().on_event)
-        self._ending: TimerHandle | None = None
-        self._holding: TimerHandle | None = None
-        self._left_behind: TimerHandle | None = None
         for theme in (*THEMES, *TERMINAL):
             self.register_theme(theme)
         self.stylesheet = PatientStylesheet(variables=self.theme_variables)
-        self.theme = first_theme(self.console.color_system, preferred_theme(self.preferences.theme))
+        self.theme = first_theme(self.console.color_system, self.preferences.theme)
 
     def take_preferences(self, preferences: Preferences) -> None:
         """Make what the human chose hold from now on."""
         if preferences.theme != self.preferences.theme:
-            self.theme = first_theme(self.console.color_system, preferred_theme(preferences.theme))
+            self.theme = first_theme(self.console.color_system, preferences.theme)
         self.preferences = preferences
         configure_grace(preferences.grace_seconds)
         self._notifier.take_notices(preferences.notices)
@@ -242,14 +235,16 @@ class ConsoleApp(ContainedApp[int]):
         self._key_at = moment
         await self._keys.take(event)
 
-    def _handle_exception(self, error: Exception) -> None:
-        with suppress(Exception):
-            # guard: drafts-kept-at-crash
-            keep_drafts(self)
-        super()._handle_exception(error)
+    def keep_typed(self) -> None:
+        """See `ContainedApp.keep_typed`."""
+        from team_console.widgets.form import Form
+
+        for screen in self.screen_stack:
+            if isinstance(screen, Form):
+                screen.keep()
 
     def write_decided(self) -> list[str]:
-        """Write what was decided and waits for the end of its grace, and drafts; what could not be written, and why."""
+        """See `ContainedApp.write_decided`; drafts are written, too."""
         lost = self.main.unwritten.flush()
         self.drafts.flush()
         return lost
@@ -280,8 +275,31 @@ class ConsoleApp(ContainedApp[int]):
         """Whether a reading that was asked for is not on the screen yet."""
         return self._ended < self._asked
 
+    @property
+    def situation(self) -> ScreenState:
+        """What is known of the store."""
+        return self.main.situation
+
+    def _wait(self, name: str, seconds: float | None, function: Callable[[], None], *, anew: bool = False) -> None:
+        """Call `function` in so many seconds, unless something of that name waits already; None for never.
+
+        `anew` lets go of what waits.
+        """
+        if name in self._later:
+            if not anew:
+                return
+            self._later.pop(name).cancel()
+
+        def due() -> None:
+            self._later.pop(name, None)
+            function()
+
+        if seconds is not None:
+            self._later[name] = later(self, seconds, due)
+
     def begin_to_read(self) -> None:
         """Show what is at hand, so that it is in the first picture, and look at the store."""
+        self.feed.tell = self._report
         sight = self.feed.at_hand()
         if sight is not None:
             self.learned(sight=sight, looked_at=sight.snapshot.taken_at, good_at=sight.snapshot.taken_at)
@@ -299,7 +317,7 @@ class ConsoleApp(ContainedApp[int]):
         if event.hint is not None:
             self.hinted(event.hint)
         if event.is_beside and not self.shows_lock:
-            self._look_beside()
+            self._wait("beside", BESIDE, self.look)  # when the next reading would not have seen it anyway
         elif self._reading:
             self._again, self._urgent = True, self._urgent or event.hint is None
         elif event.hint is None or not self._pace.rest:
@@ -307,36 +325,18 @@ class ConsoleApp(ContainedApp[int]):
         else:
             self._read_later()
 
-    def _look_beside(self) -> None:
-        """Look when the next reading would not have seen it anyway."""
-        if self._beside is None:
-            self._beside = later(self, BESIDE, self.look)
-
     def _begin_reading(self) -> None:
-        if self._beside is not None:
-            self._beside.cancel()
-            self._beside = None
+        self._wait("beside", None, self.look, anew=True)
         self._reading, self._urgent = True, False
         self._begun = self._asked
         self._pace.begin()
         # Not a worker of Textual's: its states are messages, and all of them take longer than a short reading.
-        reading = asyncio.get_running_loop().run_in_executor(None, self._read)
+        reading = asyncio.get_running_loop().run_in_executor(None, self.feed.read)
         reading.add_done_callback(self._read_ended)
 
     def _read_later(self) -> None:
         """Read once the processor had its rest from the reading before."""
-        if self._resting is None:
-            self._resting = later(self, self._pace.rest, self._rested)
-
-    def _rested(self) -> None:
-        self._resting = None
-        self.look()
-
-    def _read(self) -> ReadResult:
-        """One reading; in a thread."""
-        if self._has_read:
-            self.feed.deepen()
-        return self.feed.read(lambda done, total: self._report(done, total) and self._goes_on)
+        self._wait("rest", self._pace.rest, self.look)
 
     @property
     def _goes_on(self) -> bool:
@@ -377,7 +377,7 @@ class ConsoleApp(ContainedApp[int]):
         if moment - self._reported > _TELL_PROGRESS:
             self._reported = moment
             self.post_message(self.Progressed(done, total))
-        return True
+        return self._goes_on
 
     @work(group="watch")
     async def watch_store(self) -> None:
@@ -414,29 +414,21 @@ class ConsoleApp(ContainedApp[int]):
         now = self.team.clock()
         good = now if sight.fresh else self.situation.good_at
         self.learned(sight=sight, progress=None, failure="", looked_at=now, good_at=good)
-        self._look_while_held(sight)
+        # Somebody holds the lock; a write that is over needs no further look.
+        self._wait("holder", HOLDER_LOOK if sight.snapshot.holder is not None else None, self.look, anew=True)
         self._look_when_one_ends(sight.view if sight.fresh else None, now)
-        self._look_for_left_behind()
+        self._watch_askers()
         self._tell_news(sight.view)
         if first:
             self.call_after_refresh(self.watch_store)
-
-    def _look_while_held(self, sight: ReadResult) -> None:
-        """Look again while somebody holds the lock; a write that is over needs no further look."""
-        if self._holding is not None:
-            self._holding.cancel()
-        self._holding = later(self, HOLDER_LOOK, self.look) if sight.snapshot.holder is not None else None
 
     def _tell_news(self, view: View | None) -> None:
         """Tell of new decisions, what comes within a while together."""
         self._notifier.take(view, self._team_name)
         seconds = self._notifier.seconds_left()
-        if seconds is not None and self._telling is None:
-            self._telling = self.set_timer(max(_TOGETHER, seconds), self._tell_now)
-
-    def _tell_now(self) -> None:
-        self._telling = None
-        self._notifier.tell(self._team_name, self.team.clock())
+        if seconds is not None:
+            tell = lambda: self._notifier.tell(self._team_name, self.team.clock())  # noqa: E731
+            self._wait("news", max(_TOGETHER, seconds), tell)
 
     @property
     def _team_name(self) -> str:
@@ -448,58 +440,38 @@ class ConsoleApp(ContainedApp[int]):
 
         Nothing leaves a view that is kept because the store cannot be read: a look for that would follow another.
         """
-        if self._ending is not None:
-            self._ending.cancel()
         waiting = takewhile(lambda row: row.is_open, view.requests if view is not None else ())
         end = min((row.expires_at for row in waiting if row.expires_at is not None), default=None)
-        self._ending = None
-        if end is not None:
-            self._ending = later(self, max(0.0, (end - now).total_seconds()) + _SOON, self.look)
+        seconds = max(0.0, (end - now).total_seconds()) + _SOON if end is not None else None
+        self._wait("end", seconds, self.look, anew=True)
 
     def failed(self, error: BaseException) -> None:
         """Say that the store could not be read."""
         self.learned(failure=reason_of(error))
-        self.set_timer(HOLDER_LOOK, self.look)
+        self._wait("failed", HOLDER_LOOK, self.look)
 
     def learned(self, **known: Any) -> None:
         """Show what is known of the store now, with what was known before."""
-        self.situation = replace(self.situation, **known)
-        now = self.team.clock()
+        situation, now = replace(self.situation, **known), self.team.clock()
         if self.main.is_mounted:
             with suppress(NoMatches):  # a reading may end while the screen is being taken down
-                self.main.show(self.situation, now)
+                self.main.show(situation, now)
         else:
-            self.main.situation, self.main.now = self.situation, now
+            self.main.situation, self.main.now = situation, now
 
-    def _look_for_left_behind(self) -> None:
-        """Look soon, and again and again, while requests wait whose askers may end, or ends to be confirmed; at rest no
-        clock runs for them.
+    def _watch_askers(self, *, is_due: bool = False) -> None:
+        """End requests whose asker has ended, and agents that were asked to stop and kept silent for too long.
+
+        Nobody would carry out an answer to such a request. At rest, while nothing of both waits, no clock runs.
         """
-        if self._left_behind is None and (self._waiting_askers() or self._has_endings()):
-            self._left_behind = later(self, LEFT_BEHIND, self._end_left_behind)
-
-    def _end_left_behind(self) -> None:
-        """Nobody would carry out an answer to a request whose asker has ended, so it leaves the list; and an agent that
-        was asked to stop has only so long to answer.
-        """
-        self._left_behind = None
-        questions = self._waiting_askers()
-        if questions or self._has_endings():
-            self._end(questions)
-        self._look_for_left_behind()
-
-    def _has_endings(self) -> bool:
-        """Whether an end is approved and its agent has not answered: it is confirmed once its time is over."""
         view = self.main.view
-        rows = view.requests if view is not None and not (self.read_only or self.main.cannot_write) else ()
-        return any(Flag.STOPPING in row.flags for row in rows)
-
-    def _waiting_askers(self) -> Mapping[str, StoreMessage]:
-        """The open requests whose asker is present under a name, and is gone once nobody has that any more."""
-        view = self.main.view
-        rows = view.requests if view is not None and not (self.read_only or self.main.cannot_write) else ()
+        rows = view.requests if view is not None and not self.main.cannot_write else ()
         waiting = takewhile(lambda row: row.is_open, rows)
-        return {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
+        questions = {row.request_id: row.question for row in waiting if asker_of(row.question.payload)}
+        if questions or any(Flag.STOPPING in row.flags for row in rows):
+            if is_due:
+                self._end(questions)
+            self._wait("askers", LEFT_BEHIND, partial(self._watch_askers, is_due=True))
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="withdraw")
     def _end(self, questions: Mapping[str, StoreMessage]) -> None:
@@ -545,7 +517,7 @@ def run_console(
             app = ConsoleApp(team, me=seat, read_only=read_only, feed=feed)
             app.main.tip = 0 if tips else None
             with announce_presence(team) if _may_answer(app, seat) else nullcontext():
-                status = run_to_the_end(app)[1]
+                status = app.run_to_the_end()[1]
             opened.close()
             if app.next_team is None:
                 return status

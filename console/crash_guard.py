@@ -1,9 +1,20 @@
-"""The application that ends in order after a defect of its own, which the log names without any word of a message."""
+"""The application that ends in order: the terminal as it was, what was typed kept, no process left.
+
+A defect of its own goes to a log without any word of a message; Textual prints a traceback with the values of
+variables: with messages and tokens.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
+import select
+import signal
 import sys
+import threading
 from contextlib import suppress
+from threading import Event, Thread, Timer
 from typing import Any, TypeVar
 
 from rich.console import RenderableType
@@ -20,12 +31,17 @@ from textual.worker import WorkerFailed
 
 ReturnT = TypeVar("ReturnT")
 
+PATIENCE = 5.0
+"""Seconds a thread that is still at work has to end after the human left: longer than a write waits for its lock."""
+HURRY = 1.2
+"""Seconds the console has to end in order after its terminal went away or a signal told it to end."""
+_LAST = 0.5
+"""Seconds that what was typed has to reach the disk when it did not end in order: two seconds are the limit."""
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
 
 class ContainedApp(App[ReturnT]):
-    """An app that ends with a log of the places in the code after an exception that nobody expected.
-
-    Textual prints a traceback with the values of variables: with messages and tokens.
-    """
+    """An app that ends with a log of the places in the code after an exception that nobody expected."""
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:
         mend_textual()
@@ -45,6 +61,9 @@ class ContainedApp(App[ReturnT]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Log the exception and end: a widget whose handler failed hears nothing any more."""
+        with suppress(Exception):
+            # guard: drafts-kept-at-crash
+            self.keep_typed()
         self.report(error.error if isinstance(error, WorkerFailed) else error)
         self.exit(return_code=1)
 
@@ -59,6 +78,106 @@ class ContainedApp(App[ReturnT]):
     def where(self) -> str:
         """What the app is at, for the log."""
         return ""
+
+    def keep_typed(self) -> None:
+        """Keep what stands in every open form."""
+
+    def write_decided(self) -> list[str]:
+        """Write what waits for the end of its grace; what could not be written, and why, as safe lines."""
+        return []
+
+    # The end. An event loop that hangs, an input thread that spins on a terminal that is gone, a write that waits for a
+    # server: none of them keeps the process. A write that was cut off is made whole or undone by the next one. Commands
+    # that are waited for are killed; agents of the demo hang on our pipes and end with them.
+
+    def run_to_the_end(self) -> tuple[ReturnT | None, int]:
+        """Run until it is left; returns what it was left with, and the exit status."""
+        patience = Timer(PATIENCE, lambda: _end_now(self.return_code or 0))
+        patience.daemon = True
+        unwritten: list[str] = []
+
+        async def session() -> ReturnT | None:
+            loop = asyncio.get_running_loop()
+            loop.set_exception_handler(self._failed_task)
+            Thread(target=self._watch_terminal, args=(loop,), name="terminal watch", daemon=True).start()
+            for number in _SIGNALS:  # Textual itself would leave the screen as it is
+                with suppress(RuntimeError, ValueError):
+                    # guard: signal-restores-terminal
+                    loop.add_signal_handler(number, self._end_soon, number)
+            try:
+                return await self.run_async()
+            finally:
+                patience.start()
+                unwritten.extend(self.write_decided())
+
+        before = threading.excepthook
+        threading.excepthook = self._failed_thread
+        try:
+            result = asyncio.run(session())
+        finally:
+            threading.excepthook = before
+            patience.cancel()
+            tell_of_faults(self.faults)
+            for words in unwritten:
+                print(f"team-console: not written: {words}", file=sys.stderr)
+        return result, self.return_code or 0
+
+    def _end_soon(self, number: int) -> None:
+        """End in order, and in any case in `HURRY` seconds: the interpreter itself may hang at its end."""
+        Thread(target=self._insist, args=(128 + number,), name="end", daemon=True).start()
+        with suppress(Exception):
+            # guard: drafts-kept-at-signal
+            self.keep_typed()
+        self.exit(return_code=128 + number)
+
+    def _insist(self, status: int) -> None:
+        Event().wait(HURRY)
+
+        # The loop may have had no time to keep what was typed; a disk that hangs must not keep us either.
+        def save() -> None:
+            self.keep_typed()
+            self.write_decided()
+
+        keeping = Thread(target=save, name="keeping drafts", daemon=True)
+        keeping.start()
+        keeping.join(_LAST)
+        _end_now(status)
+
+    def _watch_terminal(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wait for the other end of the terminal to go away: its hangup signal may come late, or never come."""
+        poll = select.poll()
+        try:
+            # No event is asked for: a hangup is reported all the same, and typed keys wake nobody.
+            poll.register(sys.__stdin__.fileno() if sys.__stdin__ is not None else 0, 0)
+            while not poll.poll():
+                pass
+        except (OSError, ValueError):
+            return
+        with suppress(Exception):
+            loop.call_soon_threadsafe(self._end_soon, signal.SIGHUP)
+        # guard: ends-with-terminal
+        self._insist(128 + signal.SIGHUP)
+
+    def _failed_task(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if isinstance(error := context.get("exception"), Exception):
+            self._handle_exception(error)
+
+    def _failed_thread(self, failure: threading.ExceptHookArgs) -> None:
+        error, thread = failure.exc_value, failure.thread.name if failure.thread else "a thread"
+        is_lost = isinstance(error, OSError) and error.errno in (errno.EIO, errno.EPIPE)
+        if thread == "textual-output" and is_lost:
+            return  # nobody to write to: a line that ended is no defect
+        if error is not None and not isinstance(error, SystemExit):
+            self.faults.record(error, where=thread)
+
+
+def _end_now(status: int) -> None:
+    """End the process and what it waits for; nothing is cleared up."""
+    from team_console.store.service.agents import end_running
+
+    with suppress(Exception):
+        end_running()
+    os._exit(status)
 
 
 def tell_of_faults(faults: Faults) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
 from collections.abc import Mapping
@@ -14,9 +13,9 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from team_console.console.selection import Mode
-from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.home import state_folder
 
 Draft = Mapping[str, str]
@@ -30,6 +29,13 @@ _OF = "of"
 """Field of a draft of remarks: the digest of the text whose lines they are on."""
 
 
+class _Kept(Struct):
+    """A draft on disk, and when it was kept, in seconds since 1970."""
+
+    kept: float
+    typed: dict[str, str]
+
+
 class Drafts:
     """Drafts of one team and identity by what they are for, in `XDG_STATE_HOME/team-console`.
 
@@ -40,20 +46,17 @@ class Drafts:
     def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
         self._mine: dict[str, dict[str, str]] = {}
         self._unwritten: dict[str, dict[str, str]] = {}
-        self._parsed: dict[str, Any] = {}
-        self._version: tuple[int, ...] = ()
         self._writer: Thread | None = None
         self._lock = Lock()
         self._enabled = enabled
-        digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
-        self._path = state_folder() / "drafts" / f"{digest}.json"
+        self._path = _file_of("drafts", location, me)
 
     def get(self, purpose: str) -> Draft:
         """The draft for `purpose`; empty when there is none."""
         if purpose in self._mine or not self._enabled:
             return dict(self._mine.get(purpose, {}))
-        typed: dict[str, str] = self._stored().get(purpose, {}).get("typed", {})
-        return typed
+        stored = self._stored().get(purpose)
+        return stored.typed if stored is not None else {}
 
     def of_form(self, purpose: str) -> dict[str, Any]:
         """The draft of a form and what keeps it, by the names of the form's arguments."""
@@ -93,21 +96,18 @@ class Drafts:
 
     def requests(self) -> frozenset[str]:
         """Ids of the requests that an answer was begun to and not sent, by this human and on this machine."""
-        kept = {**{purpose: item["typed"] for purpose, item in self._stored().items()}, **self._mine}
+        kept = {**{purpose: item.typed for purpose, item in self._stored().items()}, **self._mine}
         parted = (purpose.partition(":") for purpose, typed in kept.items() if typed)
         return frozenset(request_id for verb, _, request_id in parted if verb in _ANSWERS)
 
-    def _stored(self) -> dict[str, dict[str, Any]]:
-        """What is on disk and not too old; a file that cannot be read holds nothing. It is parsed once per change."""
+    def _stored(self) -> dict[str, _Kept]:
+        """What is on disk and not too old; a file that cannot be read holds nothing."""
         try:
-            now = self._path.stat()
-            if (version := (now.st_mtime_ns, now.st_size, now.st_ino)) != self._version:
-                stored = json.loads(self._path.read_text(encoding="utf-8"))
-                self._parsed, self._version = stored if isinstance(stored, dict) else {}, version
-        except (OSError, ValueError):
+            stored = msgspec.json.decode(self._path.read_bytes(), type=dict[str, _Kept])
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return {}
         oldest = time.time() - MOST_DAYS * _DAY
-        return {purpose: item for purpose, item in self._parsed.items() if _is_draft(item) and item["kept"] > oldest}
+        return {purpose: item for purpose, item in stored.items() if item.kept > oldest}
 
     def _write_all(self) -> None:
         """In the thread: one write for all that was kept since the one before, until there is no more."""
@@ -120,35 +120,20 @@ class Drafts:
             with suppress(OSError):
                 self._write(kept)
 
-    def _write(self, kept: Mapping[str, Draft]) -> None:
+    def _write(self, kept: Mapping[str, dict[str, str]]) -> None:
         drafts = self._stored()
         changed = {purpose: typed for purpose, typed in kept.items() if typed or purpose in drafts}
-        if not changed:
-            return
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for purpose, typed in changed.items():
             drafts.pop(purpose, None)
             if typed:
-                drafts[purpose] = {"kept": time.time(), "typed": typed}
-        if not drafts:
+                drafts[purpose] = _Kept(time.time(), typed)
+        if changed and not drafts:
             self._path.unlink(missing_ok=True)
-            return
-        if not self._path.exists():
-            _sweep(self._path.parent)
-        staged = self._path.with_suffix(f".{os.getpid()}.tmp")
-        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(drafts, file, ensure_ascii=False)
-            file.flush()
-            os.fsync(file.fileno())
-        staged.replace(self._path)
-
-
-def _is_draft(value: object) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("kept"), int | float):
-        return False
-    typed = value.get("typed")
-    return isinstance(typed, dict) and all(isinstance(text, str) for text in typed.values())
+        elif changed:
+            is_new = not self._path.exists()
+            replace_file(self._path, msgspec.json.encode(drafts))
+            if is_new:
+                _sweep(self._path.parent)
 
 
 def _sweep(folder: Path) -> None:
@@ -159,10 +144,32 @@ def _sweep(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+def _file_of(folder: str, location: str, me: str) -> Path:
+    digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
+    return state_folder() / folder / f"{digest}.json"
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put `data` in place of a file, which keeps its mode; a new one is the user's alone.
+
+    Raises:
+        OSError: It cannot be written; what was there stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    staged = path.with_suffix(f".{os.getpid()}.tmp")
+    with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with suppress(FileNotFoundError):
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    staged.replace(path)
+
+
 # The place of last time: which mode of which team was open, and what it was filtered by.
 
 _LONGEST = 200
-"""Characters of a filter that are kept."""
+"""Characters of a filter that are kept, and shares of a divider that no console writes."""
 
 
 class Place(Struct, frozen=True):
@@ -185,36 +192,20 @@ class LastPlace:
     """The place of one team and identity, in `XDG_STATE_HOME/team-console/places`."""
 
     def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
-        digest = hashlib.sha256(f"{os.path.abspath(location)}\0{me}".encode(errors="replace")).hexdigest()[:24]
-        self._path = state_folder() / "places" / f"{digest}.json"
-        self._enabled = enabled
+        self._path, self._enabled = _file_of("places", location, me), enabled
 
     def read(self) -> Place:
         """The place of last time; the first one when there was none or it cannot be read."""
-        if not self._enabled:
-            return Place()
         try:
-            stored = json.loads(self._path.read_text(encoding="utf-8"))
-            mode, words = Mode(stored["mode"]), stored["filter"]
-            divider, left = stored.get("divider"), stored.get("left_at")
-        except (OSError, ValueError, KeyError, TypeError):
+            place = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=Place)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return Place()
-        is_text = isinstance(words, str) and len(words) <= _LONGEST and words.isprintable()
-        return Place(
-            mode,
-            words if is_text else "",
-            divider if isinstance(divider, int) and abs(divider) < _LONGEST else 0,
-            from_text(left) if isinstance(left, str) else None,
-        )
+        is_odd = len(place.filter) > _LONGEST or not place.filter.isprintable() or abs(place.divider) >= _LONGEST
+        return Place(place.mode) if is_odd else place
 
     def keep(self, place: Place) -> None:
         """Come back to `place` next time; a state folder that cannot be written only forgets it."""
-        if not self._enabled:
-            return
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            staged = self._path.with_suffix(f".{os.getpid()}.tmp")
-            stored = {"mode": place.mode, "filter": place.filter[:_LONGEST], "divider": place.divider}
-            stored |= {"left_at": to_text(place.left_at)} if place.left_at is not None else {}
-            staged.write_text(json.dumps(stored), encoding="utf-8")
-            staged.replace(self._path)
+        if self._enabled:
+            kept = Place(place.mode, place.filter[:_LONGEST], place.divider, place.left_at)
+            with suppress(OSError):
+                replace_file(self._path, msgspec.json.encode(kept))

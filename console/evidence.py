@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 from team_console.console.agents.session_files import LARGEST, runs_folder, whose
 from team_console.store.contract.team import Team
@@ -160,27 +160,10 @@ def _read(path: str) -> Iterable[Run]:
             return
         data = file.read(2 * LARGEST)
     for line in data.splitlines():
-        run = _run(line)
-        if run is not None:
-            yield run
-
-
-def _run(line: bytes) -> Run | None:
-    try:
-        facts = json.loads(line)
-        at = float(facts["at"])
-        if not 0 < at < _LATEST:
-            return None
-        status, ok = facts.get("exit"), facts.get("ok")
-        return Run(
-            at,
-            str(facts.get("tool") or ""),
-            str(facts.get("subject") or ""),
-            status if type(status) is int else None,
-            ok if isinstance(ok, bool) else None,
-        )
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            run = msgspec.json.decode(line, type=Run)
+            if 0 < run.at < _LATEST:
+                yield run
 
 
 # Wishes: what evidence is wanted for, and what it is looked for with.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
 from time import monotonic, process_time
 from typing import TYPE_CHECKING
 
@@ -40,10 +42,16 @@ class ReadResult(Struct, frozen=True):
 
 
 class Feed:
-    """Makes sights of a team; used from one thread at a time."""
+    """Makes readings of a team; used from one thread at a time.
+
+    Attributes:
+        tell: Is told records read and records in all while a long reading goes on; False stops it.
+    """
 
     def __init__(self, team: Team, me: str) -> None:
         self._team, self._me = team, me
+        self.tell: Callable[[int, int], bool] = lambda done, total: True
+        self._first: Future[ReadResult] | None = None
         self._board: Projection | None = None
         self._number = 0
         self._view: View | None = None
@@ -54,16 +62,39 @@ class Feed:
         self._owed = True
         self._archives = 0
 
-    def read(self, progress: Callable[[int, int], bool] | None = None) -> ReadResult:
+    def begin(self) -> None:
+        """Begin the first reading in a thread, while the screens are still being loaded; `read` waits for it."""
+        first = self._first = Future()
+
+        def read() -> None:
+            try:
+                first.set_result(self._read())
+            except BaseException as error:  # raised again in the thread that waits
+                first.set_exception(error)
+
+        Thread(target=read, name="first reading", daemon=True).start()
+
+    def at_hand(self) -> ReadResult | None:
+        """What the first reading found, when nobody has to wait for it; None when nothing is there."""
+        is_there = self._first is not None and self._first.done() and self._first.exception() is None
+        return self._first.result() if self._first is not None and is_there else None
+
+    def read(self) -> ReadResult:
         """Read the store and bring the view up to date; only what changed costs.
 
         Raises:
-            InterruptedError: `progress` asked to stop.
+            InterruptedError: `tell` asked to stop.
         """
-        snapshot = self._team.snapshot(progress=progress)
+        first, self._first = self._first, None
+        return first.result() if first is not None else self._read()
+
+    def _read(self) -> ReadResult:
+        if self._number:  # the first reading leaves archives out: it would keep the first picture waiting
+            self._deepen()
+        snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         if self._deep and snapshot.archives != self._archives:  # another program may have archived answers
             self.look_back()
-            self.deepen()
+            self._deepen()
         self._archives = snapshot.archives
         self._number += 1
         readable = snapshot.is_known
@@ -71,20 +102,15 @@ class Feed:
             self._view = self._update(snapshot)
         return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle())
 
-    def at_hand(self) -> ReadResult | None:
-        """What was read already, when nobody has to wait for it; None when nothing was."""
-        return None
-
     @property
     def is_deep(self) -> bool:
         """Whether readings know the archives by now."""
         return self._deep
 
-    def deepen(self) -> None:
+    def _deepen(self) -> None:
         """From the next reading on, know answers that are only in the archives.
 
-        The first reading leaves this out: it would keep the first picture waiting. Archives that cannot be read now,
-        because a server is away for example, are asked for again.
+        Archives that cannot be read now, because a server is away for example, are asked for again.
         """
         if not self._owed:
             return

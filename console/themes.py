@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 from contextlib import suppress
+from pathlib import Path
 
+from team_console.console.drafts import replace_file
 from team_console.store.model.home import state_folder
 from textual.theme import BUILTIN_THEMES, Theme
 
@@ -182,45 +184,31 @@ def choices() -> dict[str, str]:
     return ours | terminal | others
 
 
-def preferred_theme(name: str) -> str:
-    """The theme of the user's settings; empty when there is none of that name."""
-    return name if name in choices() or name in (DARK, LIGHT, *BUILTIN_THEMES) else ""
+def theme_called(name: str) -> str:
+    """The theme that people or Textual call so, as Textual does; empty when there is none."""
+    found = choices().get(name, name)
+    return found if found in (*_OF_16, *BUILTIN_THEMES) else ""
 
 
 def first_theme(color_system: str | None, preferred: str = "") -> str:
     """The theme to begin with: what the environment names, else the settings, that of last time, what can be shown."""
-    named = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or preferred
-    chosen = named or remembered_theme()
-    names = {"dark": DARK, "light": LIGHT, DARK: DARK, LIGHT: LIGHT, CONTRAST: CONTRAST, "terminal": "ansi-dark"}
-    if chosen == "terminal":
-        return names[chosen]
-    if chosen in names and color_system == "standard":
-        return _OF_16[names[chosen]]
-    if chosen in names:
-        return names[chosen]
-    if chosen in BUILTIN_THEMES:
-        return chosen
+    named = os.environ.get("TEAM_CONSOLE_THEME") or os.environ.get("TEXTUAL_THEME") or theme_called(preferred)
+    if not named:
+        with suppress(OSError, ValueError):
+            named = _last().read_text(encoding="utf-8")[:40].strip()
+    if chosen := theme_called(named or ""):
+        return _OF_16.get(chosen, chosen) if color_system == "standard" else chosen
     return "ansi-dark" if color_system in (None, "standard") or native_colours() else DARK
 
 
 def remember_theme(name: str) -> None:
     """Begin with this theme next time; a state folder that cannot be written only forgets it."""
-    path = state_folder() / "theme"
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        staged = path.with_suffix(f".{os.getpid()}.tmp")
-        staged.write_text(name + "\n", encoding="utf-8")
-        staged.replace(path)
+        replace_file(_last(), f"{name}\n".encode())
 
 
-def remembered_theme() -> str:
-    """The theme of last time; empty when there was none or it is no word."""
-    try:
-        name = (state_folder() / "theme").read_text(encoding="utf-8")[:40].strip()
-    except (OSError, ValueError):
-        return ""
-    known = {"dark", "light", *(theme.name for theme in THEMES), *BUILTIN_THEMES}
-    return name if name in known else ""
+def _last() -> Path:
+    return state_folder() / "theme"
 
 
 def native_colours() -> bool | None:

@@ -7,7 +7,7 @@ import sys
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.output import is_terminal
-from team_console.console.early_reading import EarlyFeed
+from team_console.console.reader import Feed
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import find_teams, other_teams
 from team_console.store.model.errors import Code, TeamError
@@ -29,7 +29,8 @@ def run(call: Call) -> int:
         if call.options.team is None:
             return 0
 
-    feed = EarlyFeed(call.team, call.actor)
+    feed = Feed(call.team, call.actor)
+    feed.begin()
     from team_console.console.app import run_console  # 300 ms: Textual, while the feed reads
 
     return run_console(call.team, me=call.given_actor, read_only=call.options.read_only, feed=feed)

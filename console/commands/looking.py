@@ -14,7 +14,7 @@ from team_console.console.actions import Group, actions_in, grouped, shown_key, 
 from team_console.console.main import MainScreen
 from team_console.console.modes.history import HistoryPane
 from team_console.console.modes.needs import NeedsPane
-from team_console.console.screens import ReadingScreen, ThemeList
+from team_console.console.screens import ConfigScreen, ReadingScreen, TeamsScreen, ThemeList
 from team_console.console.selection import Subject
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -143,14 +143,11 @@ def settings(screen: MainScreen, subject: Subject) -> None:
     if screen.read_only:
         screen.toast("A read-only console changes no file. Change settings in another one.", severity="warning")
         return
-    from team_console.console.config_screen import ConfigScreen
-
     screen.app.push_screen(ConfigScreen(screen.preferences, screen.take_preferences))
 
 
 def teams(screen: MainScreen, subject: Subject) -> None:
     """Show all teams, and go to the one that is chosen."""
-    from team_console.console.teams_screen import TeamsScreen
 
     def go(location: str | None) -> None:
         if location is not None and location != screen.caller.team.location:

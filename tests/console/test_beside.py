@@ -41,7 +41,7 @@ async def test_lock_and_ledger_are_looked_at_with_what_comes_next(
         assert not desk.app._reading
         assert _number(desk) == before
         await _read_after(desk, QUEUE)
-        assert desk.app._beside is None
+        assert "beside" not in desk.app._later
 
 
 @pytest.mark.anyio
@@ -61,7 +61,7 @@ async def test_the_end_of_a_lock_that_is_shown_is_news(team: MemoryTeam, monkeyp
         assert situation.sight is not None
         holder = LockHolder(1, "", to_text(team.clock().replace(year=2020)), "send", True)
         locked = replace(situation.sight.snapshot, holder=holder)
-        desk.app.situation = replace(situation, sight=replace(situation.sight, snapshot=locked))
+        desk.app.main.situation = replace(situation, sight=replace(situation.sight, snapshot=locked))
         await _read_after(desk, BESIDE)
 
 

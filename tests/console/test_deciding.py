@@ -148,7 +148,7 @@ async def test_a_key_that_decides_waits_until_the_verdict_before_it_has_left_the
     hand_in_plan(team)
     async with opened(team) as desk:
         read, may_read = desk.app.feed.read, Event()
-        monkeypatch.setattr(desk.app.feed, "read", lambda progress=None: may_read.wait(20) and read(progress))
+        monkeypatch.setattr(desk.app.feed, "read", lambda: may_read.wait(20) and read())
         await desk.press("a")
         await desk.form()
         desk.app.post_message(Key("enter", None))

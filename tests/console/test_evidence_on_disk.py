@@ -155,7 +155,7 @@ def test_only_our_own_plain_files_are_read_as_records(office: Team, tmp_path: Pa
     (base / f"{begin}-link.jsonl").symlink_to("/etc/passwd")
     os.mkfifo(base / f"{begin}-pipe.jsonl")
     (base / f"{begin}-torn.jsonl").write_text(
-        '{"at": "x"}\n[1]\n{"at": 1e999}\n{"at": 5, "tool": 7, "exit": true}\n\xff'
+        '{"at": "x"}\n[1]\n{"at": 1e999}\n{"at": 4, "tool": 7, "exit": true}\n{"at": 5, "tool": "7"}\n\xff'
     )
     (base / f"{session_files.whose('a2', office.location)}-s.jsonl").write_text(
         '{"at": 5, "tool": "Bash", "subject": "of a2"}\n'

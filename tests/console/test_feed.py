@@ -13,7 +13,6 @@ from tests.memory_team import MemoryTeam
 
 
 def _view(feed: Feed) -> View:
-    feed.deepen()
     view = feed.read().view
     assert view is not None
     return view

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from team_console.console.app import ConsoleApp
-from team_console.console.early_reading import EarlyFeed
 from team_console.console.reader import Feed
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.errors import Code, TeamError
@@ -34,10 +33,19 @@ class LargeTeam(MemoryTeam):
         return super().snapshot()
 
 
-@pytest.mark.parametrize("kind", [Feed, EarlyFeed])
-async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(team: MemoryTeam, kind: type[Feed]) -> None:
+def early(team: MemoryTeam) -> Feed:
+    """A feed whose first reading has begun."""
+    feed = Feed(team, LEAD)
+    feed.begin()
+    return feed
+
+
+@pytest.mark.parametrize("make", [lambda team: Feed(team, LEAD), early], ids=["late", "early"])
+async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(
+    team: MemoryTeam, make: Callable[[MemoryTeam], Feed]
+) -> None:
     large = LargeTeam(config=team.config(), clock=team.clock)
-    app = ConsoleApp(large, me=LEAD, feed=kind(large, LEAD))
+    app = ConsoleApp(large, me=LEAD, feed=make(large))
     async with app.run_test(size=(120, 40)) as pilot:
         desk = Desk(app, pilot)
         await desk.until(lambda: "1 of 3" in desk.text, "how far it is")
@@ -48,9 +56,9 @@ async def test_how_far_a_long_reading_is_shows_and_leaving_stops_it(team: Memory
 
 async def test_what_was_read_before_the_screen_was_there_is_in_the_first_picture(team: MemoryTeam) -> None:
     hand_in_plan(team, "Split the loader from the renderer")
-    feed = EarlyFeed(team, LEAD)
+    feed = early(team)
     assert feed._first is not None
-    feed._first.join(WAIT)
+    feed._first.result(WAIT)
     app = ConsoleApp(team, me=LEAD, feed=feed)
     async with app.run_test(size=(120, 40)) as pilot:
         await Desk(app, pilot).until(lambda: "Split the loader" in Desk(app, pilot).text, "the plan")
@@ -61,14 +69,14 @@ def test_an_early_reading_that_fails_says_so_where_it_is_waited_for(team: Memory
         def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
             raise TeamError(Code.STORE_FAILED, "the disk is gone")
 
-    feed = EarlyFeed(Failing(config=team.config()), LEAD)
+    feed = early(Failing(config=team.config()))
     with pytest.raises(TeamError, match="the disk is gone"):
         feed.read()
 
 
 def test_the_early_reading_is_the_first(team: MemoryTeam) -> None:
     hand_in_plan(team)
-    feed = EarlyFeed(team, LEAD)
+    feed = early(team)
     first, second = feed.read(), feed.read()
     assert len(first.snapshot.messages) == 1
     assert first.number < second.number

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import RenderableType
 from team_console.console.app import ConsoleApp
-from team_console.console.reader import Feed, ReadResult
+from team_console.console.reader import Feed
 from textual.screen import Screen
 
 from tests.conftest import COMMAND, clean_environment
-from tests.console.conftest import Desk, hand_in_plan
+from tests.console.conftest import WAIT, Desk, hand_in_plan
 from tests.memory_team import MemoryTeam
 from tests.proofs.benchmarks.data import LEAD, letters, write_team
 from tests.pty import Terminal
 
 
-class ReadyFeed(Feed):
+def ready(team: MemoryTeam) -> Feed:
     """A feed that has read already."""
-
-    def __init__(self, team: MemoryTeam, me: str) -> None:
-        super().__init__(team, me)
-        self._ready: ReadResult | None = self.read()
-
-    def at_hand(self) -> ReadResult | None:
-        """See `Feed.at_hand`."""
-        return self._ready
-
-    def read(self, progress: Callable[[int, int], bool] | None = None) -> ReadResult:
-        """See `Feed.read`."""
-        ready, self._ready = getattr(self, "_ready", None), None
-        return ready or super().read(progress)
+    feed = Feed(team, LEAD)
+    feed.begin()
+    assert feed._first is not None
+    feed._first.result(WAIT)
+    return feed
 
 
 @pytest.mark.anyio
@@ -51,7 +42,7 @@ async def test_what_is_at_hand_is_in_the_first_picture_and_followed_from_there(
         display(app, screen, renderable)
 
     monkeypatch.setattr(ConsoleApp, "_display", seen)
-    app = ConsoleApp(team, me=LEAD, feed=ReadyFeed(team, LEAD))
+    app = ConsoleApp(team, me=LEAD, feed=ready(team))
     async with app.run_test(size=(100, 30)) as pilot:
         desk = Desk(app, pilot)
         await desk.until(lambda: "Split the loader" in desk.text, "the plan")

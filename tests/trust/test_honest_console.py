@@ -223,10 +223,10 @@ from team_console.console.reader import Feed
 from team_console.store.backends.open import open_team
 
 class Hanging(Feed):
-    def read(self, progress=None):
+    def read(self):
         if Path(sys.argv[2]).exists():
             open(sys.argv[2]).read()
-        return super().read(progress)
+        return super().read()
 
 application = team_console.console.app
 team_console.store.views.status.SILENT, application.TICK = 1.0, 0.5

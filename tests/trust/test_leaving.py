@@ -42,7 +42,6 @@ import time
 import team_console.console.app
 from textual.binding import Binding
 from team_console.console.app import ConsoleApp
-from team_console.console.leaving import run_to_the_end
 from team_console.store.backends.open import open_team
 from team_console.widgets import form
 
@@ -68,7 +67,7 @@ class Broken(ConsoleApp):
         self.report = lambda error: self.action_hang()
         self.action_break_down()
 
-sys.exit(run_to_the_end(Broken(open_team(sys.argv[1]), me="ceo"))[1])
+sys.exit(Broken(open_team(sys.argv[1]), me="ceo").run_to_the_end()[1])
 """
 
 
