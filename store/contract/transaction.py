@@ -210,10 +210,6 @@ class Transaction(ABC):
         """Live messages among which are all that hold `word` in any of their values; perhaps every message."""
         return self.everything()
 
-    def asking(self, request_id: str) -> Sequence[Message]:
-        """Live messages among which are all that open a request under an id that is not their own, namely this one."""
-        return self.naming(request_id)
-
     def thread(self, request_id: str) -> list[Message]:
         """Live and archived messages that carry `request_id` in their payload or as message id, oldest first."""
         live = [message for message in self.naming(request_id) if carries(message, request_id)]

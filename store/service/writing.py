@@ -277,7 +277,7 @@ def _refuse_id_of_request(tx: Transaction, message_id: str) -> None:
     Raises:
         TeamError: `DUPLICATE_ID`.
     """
-    for item in tx.asking(message_id):
+    for item in tx.naming(message_id):
         if parse_message(item).opens is not None and parse_message(item).request_id == message_id:
             text = f"{message_id} is the id of the {parse_message(item).opens} request of {item.sender}"
             raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")

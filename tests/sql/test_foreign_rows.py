@@ -184,4 +184,4 @@ def test_who_asks_under_an_id_that_is_hidden_in_an_escape_is_found(empty_place: 
     columns = "message_id, sender, recipient, message_type, payload, status, created_at"
     execute(empty_place, f"INSERT INTO agent_message ({columns}) VALUES {_values(*rows)}")
     with opened(empty_place).transaction(actor="user", action="look", wait=5) as tx:
-        assert [message.message_id for message in tx.asking("plan-1")] == ["m-1"]
+        assert [message.message_id for message in tx.naming("plan-1")] == ["m-1"]

@@ -61,7 +61,7 @@ def test_who_asks_under_an_id_is_found_however_it_is_written(way: str, is_read: 
     if is_read:
         assert len(team.snapshot().messages) == 4
     with team.transaction(actor="a", action="look", wait=1.0) as tx:
-        assert "MSG-2" in [message.message_id for message in tx.asking(wanted)]
+        assert "MSG-2" in [message.message_id for message in tx.naming(wanted)]
 
 
 def test_what_the_transaction_itself_changed_and_added_is_in_the_thread(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_who_asks_under_an_id_is_found(team: Team) -> None:
         tx.record("send")
     for wanted, number in (("plan-1", 2), ("BUG-1", 3), ("caf\u00e9", 4), ("42", 5)):
         with team.transaction(actor="ceo", action="look", wait=1.0) as tx:
-            assert make_message(number).message_id in [message.message_id for message in tx.asking(wanted)], wanted
+            assert make_message(number).message_id in [message.message_id for message in tx.naming(wanted)], wanted
 
 
 def test_the_audit_names_who_did_what_newest_first(team: Team) -> None:

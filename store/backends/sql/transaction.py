@@ -161,16 +161,16 @@ class SqlTransaction(Transaction):
             return self.everything()
         return self.changes.apply(in_order(entries))
 
-    def asking(self, request_id: str) -> Sequence[Message]:
-        """Rows alone whose payload, or our note on it, has the id in its text, or an escape that could hide it."""
-        is_whole = self._state is not None or "payload" not in self.shape.types or self.shape.has_bytes("payload")
-        if is_whole or not _PLAIN_ID(request_id):
+    def naming(self, word: str) -> Sequence[Message]:
+        """Rows alone with that id, or with the word or an escape that could hide it in their payload or note."""
+        is_text = "payload" in self.shape.types and not self.shape.has_bytes("payload")
+        if self._state is not None or self.changes.replaced or not (is_text and _PLAIN_ID(word)):
             return self.everything()
         texts = [f"CAST({MESSAGES}.payload AS TEXT)", *([f"{NOTES}.note"] if self.shape.has_ours else [])]
-        condition = " OR ".join(f"{text} LIKE :id OR {text} LIKE :escape ESCAPE '!'" for text in texts)
-        values = {"id": f"%{request_id}%", "escape": r"%\u00%"}
-        entries = self._read(condition, values)
-        return self.changes.apply([entry.message for entry in entries if entry.message is not None])
+        held = [f"{text} LIKE :word OR {text} LIKE :escape ESCAPE '!'" for text in texts]
+        condition = " OR ".join([f"{self.shape.id} = :message_id", *held])
+        entries = self._read(condition, {"message_id": word, "word": f"%{word}%", "escape": r"%\u00%"})
+        return self.changes.apply(in_order(entries))
 
     def stored_message(self, message_id: str) -> Message | None:
         if self._known(message_id) is None and self._state is None and is_storable(message_id):
