@@ -189,8 +189,8 @@ class Background:
         finally:
             self._gathering.discard(wish.key)
         known = evidence.pop(wish.key, None)
-        is_new = not isinstance(known, Gathered) or known.seen != found.seen or not known.wish.is_for_the_same(wish)
-        evidence[wish.key] = found if is_new or not isinstance(known, Gathered) else replace(known, at=found.at)
+        is_new = known is None or known.seen != found.seen or not known.is_for(wish)
+        evidence[wish.key] = found if is_new or known is None else replace(known, at=found.at)
         if len(evidence) > _MOST_EVIDENCE:
             del evidence[next(iter(evidence))]
         if is_new:

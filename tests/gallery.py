@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from team_console.console.modes.agents import inbox_lines
+from team_console.console.modes.needs import request_document
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.client_requests import Option, Question
 from team_console.store.protocol.judgement import judge
@@ -24,12 +26,11 @@ from team_console.widgets.bars import (
     TabBar,
 )
 from team_console.widgets.detail import Detail
-from team_console.widgets.details import message_document, request_document
-from team_console.widgets.fields import Choice, Field, Letter, NameSuggester, OptionLine, Options
+from team_console.widgets.details import message_document
+from team_console.widgets.fields import Choice, Completer, Field, Letter, OptionLine, Options, with_name
 from team_console.widgets.forms import AnswerForm, Compose, Confirm, Prompt, Second, Way
 from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
-from team_console.widgets.rows import inbox_lines
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
@@ -119,7 +120,7 @@ WIDGETS: Mapping[str, Callable[[], Widget]] = {
     "message-detail": _message,
     "request-detail": _request,
     "choice": lambda: Choice(("low", "medium", "high"), "medium"),
-    "field": lambda: Field(suggester=NameSuggester(lambda: _NAMES)),
+    "field": lambda: Field(suggester=Completer(lambda typed: with_name(typed, _NAMES))),
     "options": lambda: Options((OptionLine("once", "this call alone"), OptionLine("always"), OptionLine("no"))),
     "letter": lambda: Letter(_PLAN),
 }

@@ -26,10 +26,11 @@ from team_console.console.cli.registry import VERBS
 from team_console.console.cli.results import RESULTS, schema_of
 from team_console.console.mcp.agent import ActingAgent
 from team_console.console.mcp.server import make_server
+from team_console.console.modes.decisions import PROOFS
+from team_console.console.modes.pane import MARKS
 from team_console.store.protocol.kinds import KINDS, MessageKind
 from team_console.widgets import bars, signs
-from team_console.widgets.details import MARKS, STAGES
-from team_console.widgets.rows import PROOFS
+from team_console.widgets.details import STAGES
 
 from tests.man_page import PAGE as MAN_PAGE
 from tests.man_page import man_page

@@ -297,6 +297,16 @@ class Fact(Struct, frozen=True):
     line: Line
 
 
+def said(text: str, tone: str = "") -> Lines:
+    """One line of safe text."""
+    return Lines((((text, tone),),))
+
+
+def fact(label: str, text: str, tone: str = "muted") -> Fact:
+    """A label and one safe text."""
+    return Fact(label, ((text, tone),))
+
+
 Block = Text | Heading | Lines | Fact
 """Those that are `beside` are evidence: no part of what is asked."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 from msgspec import Struct
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.store.views.search import completions
 from team_console.widgets.bars import OneLine
 from team_console.widgets.later import Told
 from team_console.widgets.text import Line, fit, wrap
@@ -52,10 +51,7 @@ class Choice(OneLine, can_focus=True):
 
     def action_step(self, step: int) -> None:
         """Go to the next or the former value."""
-        place = (self._values.index(self.value) + step) % len(self._values)
-        self.value = self._values[place]
-        self._show()
-        self.post_message(self.Changed(self, self.value))
+        self.choose(self._values[(self._values.index(self.value) + step) % len(self._values)])
 
     def choose(self, value: str) -> None:
         """Take `value` when it is one of the values."""
@@ -80,108 +76,68 @@ class Field(Input):
     Field:ansi:focus { text-style: underline; }
     """
 
-    def __init__(
-        self,
-        value: str = "",
-        *,
-        placeholder: str = "",
-        suggester: Suggester | None = None,
-        name: str | None = None,
-        id: str | None = None,
-    ) -> None:
+    def __init__(self, value: str = "", **more: Any) -> None:
         # Textual selects a field when the focus comes to it; a letter that was there before the focus would be
         # replaced by the next one.
-        super().__init__(value, placeholder=placeholder, suggester=suggester, name=name, id=id, select_on_focus=False)
+        super().__init__(value, select_on_focus=False, **more)
 
     def _on_paste(self, event: Paste) -> None:  # the toolkit calls its own method behind it
         event.text = safe_line(event.text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
 
 
-class QuerySuggester(Suggester):
-    """Completes the last part of a query: a key, a value of it, or the name of a saved query."""
+class Completer(Suggester):
+    """Completes what is typed by the first of some texts that can be shown as it is: the library draws it unchanged."""
 
-    def __init__(self, values: Callable[[], Mapping[str, Iterable[str]]]) -> None:
+    def __init__(self, texts: Callable[[str], Iterable[str]]) -> None:
+        """`texts`: what a value may become."""
         super().__init__(use_cache=False, case_sensitive=True)
-        self._values = values
+        self._texts = texts
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The first query that this may become, of what can be shown."""
-        return next((whole for whole in completions(value, self._values()) if safe_line(whole) == whole), None)
+        """The value completed; None when nothing fits."""
+        return next((text for text in self._texts(value) if safe_line(text) == text), None)
 
 
-class NameSuggester(Suggester):
-    """Completes the last of several names that are parted by commas."""
-
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._names = names
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """The value with its last name completed; None when nothing fits or it is complete."""
-        head, comma, last = value.rpartition(",")
-        typed = last.lstrip()
-        lead = head + comma + last[: len(last) - len(typed)]
-        taken = {item.strip() for item in head.split(",")}
-        for name in self._names():
-            # The library draws a suggestion as it is, and a name that cannot be shown is none to be typed.
-            if safe_line(name) != name:
-                continue
-            if typed and name not in taken and name != typed and name.casefold().startswith(typed.casefold()):
-                return lead + typed + name[len(typed) :]
-        return None
+def with_name(value: str, names: Iterable[str]) -> Iterator[str]:
+    """Names parted by commas with the last one completed, by each of `names` that fits and is not there already."""
+    head, _, last = value.rpartition(",")
+    typed = last.lstrip()
+    taken = {typed, *(item.strip() for item in head.split(","))}
+    if typed:
+        fits = (name for name in names if name not in taken and name.casefold().startswith(typed.casefold()))
+        yield from (value + name[len(typed) :] for name in fits)
 
 
 # What keys act on stays in sight while the fields of a form scroll.
 
 
-@runtime_checkable
-class HasPlace(Protocol):
-    """A field of several lines, of which those matter most that its cursor is on."""
-
-    def place(self) -> Region:
-        """Those cells, counted from the field's upper left corner; no cells while there is no cursor."""
-
-
 def bring_into_sight(field: Widget, body: Widget) -> None:
-    """Scroll `body` at once, as little as it takes, to show as much of `field` as it has room for."""
-    wishes = list(_wishes(field))
-    wish = next((region for region in wishes if region.height <= body.size.height), wishes[-1])
-    top = _inside(wish, field, body).crop_size(body.size)
-    body.scroll_to_region(top, animate=False, force=True, immediate=True)
+    """Scroll `body` at once, as little as it takes, to show as much of `field` as it has room for.
 
-
-def _wishes(field: Widget) -> Iterator[Region]:
-    """What should be seen of a field, the most first: with what stands above it, up to its cursor, its cursor alone.
-
-    Of a field without a cursor the first lines count: a question is read before anything is chosen.
+    All of it with what stands above it, else up to its cursor, else its cursor alone. Of a field without a cursor the
+    first lines count: a question is read before anything is chosen.
     """
-    width, height = field.size
-    heading = _heading(field)
-    yield Region(0, -heading, width, heading + height)
-    here = field.place() if isinstance(field, HasPlace) else field.size.region
+    (width, height), above = field.size, _heading(field)
+    here = field.place() if isinstance(field, Note | Options) else field.size.region
+    wishes = [Region(0, -above, width, above + height)]
     if here:
-        yield Region(0, -heading, width, heading + here.bottom)
-        yield here
+        wishes += [Region(0, -above, width, above + here.bottom), here]
+    wish = next((region for region in wishes if region.height <= body.size.height), wishes[-1])
+    widget = field
+    while widget is not body and isinstance(widget.parent, Widget):
+        wish = wish.translate(widget.virtual_region.offset)
+        widget = widget.parent
+    body.scroll_to_region(wish.crop_size(body.size), animate=False, force=True, immediate=True)
 
 
 def _heading(field: Widget) -> int:
     """How many lines stand directly above a field that say what it is for, such as its question."""
-    if not isinstance(field.parent, Widget):
-        return 0
-    before = field.parent.children[: field.parent.children.index(field)]
-    if not before or before[-1].can_focus:
+    siblings = field.parent.children if isinstance(field.parent, Widget) else ()
+    before = siblings[siblings.index(field) - 1] if siblings else field
+    if before.can_focus:
         return 0
     # A label beside the field begins where the field does.
-    return max(0, field.virtual_region.y - before[-1].virtual_region.y)
-
-
-def _inside(region: Region, field: Widget, body: Widget) -> Region:
-    """The region of a field as one of what the body scrolls."""
-    widget = field
-    while widget is not body and isinstance(widget.parent, Widget):
-        region = region.translate(widget.virtual_region.offset)
-        widget = widget.parent
-    return region
+    return max(0, field.virtual_region.y - before.virtual_region.y)
 
 
 # Several lines of text that a human types; what is pasted is made safe to show before it is shown.
@@ -229,6 +185,11 @@ class Note(TextArea):
 
     async def _on_paste(self, event: Paste) -> None:  # the toolkit calls its own method behind it
         event.text = safe_text(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+
+    @property
+    def value(self) -> str:
+        """The text."""
+        return self.text
 
     def action_newline(self) -> None:
         """Begin a new line."""
@@ -295,12 +256,34 @@ class Options(Inked, Widget, can_focus=True):
         """Enter was pressed."""
 
     def __init__(
-        self, lines: Sequence[OptionLine], *, chosen: Sequence[int] = (), several: bool = False, id: str | None = None
+        self,
+        lines: Sequence[OptionLine],
+        *,
+        about: str = "",
+        kept: str = "",
+        default: tuple[int, ...] = (),
+        several: bool = False,
+        id: str | None = None,
+        name: str | None = None,
     ) -> None:
-        super().__init__(id=id)
-        self._options, self._several = tuple(lines), several
-        self.chosen: tuple[int, ...] = tuple(place for place in chosen if 0 <= place < len(self._options))
+        """Make options.
+
+        Args:
+            about: What they answer.
+            kept: The `value` of a draft; by all its words, since the request may offer others by now in these places.
+            default: What is chosen where nothing was kept.
+        """
+        super().__init__(id=id, name=name)
+        self._options, self._several, self._default = tuple(lines), several, default
+        self._names = [f"{about}{line.label}: {line.description}" for line in self._options]
+        words = kept.split("\n")
+        self.chosen = tuple(place for place, name in enumerate(self._names) if name in words) or default
         self._cursor = self.chosen[0] if self.chosen else -1
+
+    @property
+    def value(self) -> str:
+        """All the words of what is chosen, for a draft; empty for what is chosen anyway."""
+        return "" if self.chosen == self._default else "\n".join(self._names[place] for place in self.chosen)
 
     def action_move(self, step: int) -> None:
         """Go to the next or the former option; of one choice it is the chosen one then."""
@@ -324,11 +307,6 @@ class Options(Inked, Widget, can_focus=True):
     def action_enter(self) -> None:
         """Hand in what is chosen."""
         self.post_message(self.Entered(self))
-
-    def clear(self) -> None:
-        """Choose nothing."""
-        self._cursor = -1
-        self._take(())
 
     def place(self) -> Region:
         """The lines of the option under the cursor."""
@@ -369,12 +347,7 @@ class Options(Inked, Widget, can_focus=True):
         self.refresh()
 
     def _toggle(self, place: int) -> None:
-        if not self._several:
-            self._take((place,))
-        elif place in self.chosen:
-            self._take(tuple(item for item in self.chosen if item != place))
-        else:
-            self._take(tuple(sorted((*self.chosen, place))))
+        self._take(tuple(sorted({place}.symmetric_difference(self.chosen))) if self._several else (place,))
 
     def _take(self, chosen: tuple[int, ...]) -> None:
         changed = chosen != self.chosen
@@ -396,3 +369,7 @@ class Options(Inked, Widget, can_focus=True):
         words = f" — {option.description}" if option.description else ""
         label: Line = ((option.label, "strong"), (words, "muted"))
         return wrap((*head, *label), width, rest=((" " * 7, ""),))
+
+
+AnyField = Field | Note | Choice | Options
+"""What a human fills in; the `value` of each is text."""

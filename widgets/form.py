@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -15,7 +15,7 @@ from team_console.widgets.bars import Hints
 from team_console.widgets.detail import Detail
 from team_console.widgets.details import diff_text
 from team_console.widgets.document import Block, Document, Heading
-from team_console.widgets.fields import Note, Options, bring_into_sight
+from team_console.widgets.fields import AnyField, Note, Options, bring_into_sight
 from team_console.widgets.overlay import Overlay
 from textual import on, work
 from textual.app import ComposeResult
@@ -49,52 +49,6 @@ class AskAgain(TeamError):
         self.diff = diff
         self.may_go_on = may_go_on
 
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """What is new, to be shown in the form."""
-        if not self.diff:
-            return ()
-        return Heading(f"changed since it was shown · {counts_of(self.diff)}"), diff_text(self.diff)
-
-
-# What a form is about, in as many lines as it takes and no more than fit; longer ones scroll.
-
-
-class Excerpt(Detail):
-    """Blocks of a document inside a form."""
-
-    DEFAULT_CSS = """
-    Excerpt { height: 1; margin-top: 1; padding: 0; background: $panel; }
-    Excerpt:focus { background: $primary-muted 45%; }
-    """
-    HELP = "What you decide on. Scroll with the arrows or j and k."
-
-    def __init__(self, blocks: Sequence[Block], *, most: int, id: str | None = None) -> None:
-        """`most`: lines up to which it grows."""
-        super().__init__(id=id)
-        self._blocks, self._most = tuple(blocks), most
-
-    def on_mount(self) -> None:
-        """Show what it was made with."""
-        self.put(self._blocks)
-
-    def put(self, blocks: Sequence[Block]) -> None:
-        """Show these blocks."""
-        self.display = bool(blocks)
-        self.show(Document(key="excerpt", title="", blocks=tuple(blocks)))
-        self._grow()
-
-    def on_resize(self, event: Resize) -> None:
-        """Another width takes another number of lines."""
-        super().on_resize(event)
-        self._grow()
-
-    def _grow(self) -> None:
-        self.styles.height = max(1, min(self._most, self.virtual_size.height))
-
-
-# What passes between a form and the screen it stands on: where it stands, and what is done later, or not at all.
-
 
 class Later(Struct, frozen=True):
     """The base of a result that is done later: what was typed is kept until then."""
@@ -105,6 +59,38 @@ class Stopped(TeamError):
 
     def __init__(self, text: str) -> None:
         super().__init__(Code.USAGE, text)
+
+
+class Excerpt(Detail):
+    """Blocks of a document inside a form, in as many lines as they take and no more than `most`; longer ones scroll."""
+
+    DEFAULT_CSS = """
+    Excerpt { height: 1; margin-top: 1; padding: 0; background: $panel; }
+    Excerpt:focus { background: $primary-muted 45%; }
+    """
+    HELP = "What you decide on. Scroll with the arrows or j and k."
+
+    def __init__(self, *blocks: Block, most: int, id: str) -> None:
+        super().__init__(id=id)
+        self._blocks, self._most = blocks, most
+
+    def on_mount(self) -> None:
+        """Show what it was made with."""
+        self.put(*self._blocks)
+
+    def put(self, *blocks: Block) -> None:
+        """Show these blocks."""
+        self.display = bool(blocks)
+        self.show(Document(key="excerpt", title="", blocks=blocks))
+        self._grow()
+
+    def on_resize(self, event: Resize) -> None:
+        """Another width takes another number of lines."""
+        super().on_resize(event)
+        self._grow()
+
+    def _grow(self) -> None:
+        self.styles.height = max(1, min(self._most, self.virtual_size.height))
 
 
 class Behind(Struct, frozen=True):
@@ -119,51 +105,204 @@ class Behind(Struct, frozen=True):
     """
 
     room: Callable[[], Region]
-    cover: Callable[[int], None] = lambda lines: None
-    scroll: Callable[[float], None] = lambda pages: None
-    edit: Callable[[str], str] | None = None
-    laid_out: Signal[Screen[Any]] | None = None
+    cover: Callable[[int], None]
+    scroll: Callable[[float], None]
+    edit: Callable[[str], str]
+    laid_out: Signal[Screen[Any]]
 
 
-# Where a form stands: it grows out of the bottom of what it is about, and its fields scroll where they need more.
-
-ResultT = TypeVar("ResultT")
-
+UNSURE = "It may or may not have been saved. Check before you try again."
+"""What is said of a write that failed in a way nobody foresaw."""
 _BROAD, _LEAST = 76, 8
 """Columns from which on a form has a button to leave; lines it has at least."""
 _FEWEST = 2
 """Lines its fields have at least, however much is said below them."""
 _FRAME = 2
 """Lines of the border and of the keys."""
+_NEW = 6
+"""Lines of what is new that are shown at once; more of them scroll."""
+KEEP_AFTER = 0.5
+"""Seconds of typing after which a draft is kept."""
+LOOK = 0.7
+"""Seconds for which what changed must have stood there before a key counts, and pause after keys that did not."""
+_TO_LOOK = frozenset({"escape", "pageup", "pagedown", "ctrl+up", "ctrl+down"})
+"""Keys that count all the same: they leave, or scroll what it is about."""
+_HANDS_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
+_AT_ONCE = _HANDS_IN | {"a", "escape"}
+"""Keys that may be typed in a row with the one that opens a form to say yes, before it stands there."""
+Draft = Mapping[str, str]
+"""What stands in the fields of a form, by the field's name."""
+ResultT = TypeVar("ResultT")
 
 
-class BottomScreen(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
-    """A box at the bottom of the thing it is about, which moves with it and leaves room for it above.
+class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
+    """A question in a box at the bottom of the thing it is about, which moves with it and leaves room for it above.
+
+    What `answer` returns runs in a thread; the form closes with its result, or shows its `TeamError` and stays.
+    Enter hands in, in every field of every form. A field that may stay empty is opened by `n`, so that no letter is
+    text by itself. What was typed before the form could be read does nothing, and it says so.
 
     Attributes:
         behind: The screen it stands on; None for one that stands alone.
+        warning: Why the first enter only asks to look again, safe text; empty when it counts at once.
+        draft: What its fields begin with.
+        share: How much of the room it may take.
     """
 
     DEFAULT_CSS = """
-    BottomScreen { align: left bottom; background: transparent; overflow: hidden hidden; }
-    BottomScreen:ansi { background: transparent; }
-    BottomScreen > .form--box { width: 100%; height: auto; background: $surface; border-top: heavy $accent;
+    Form { align: left bottom; background: transparent; overflow: hidden hidden; }
+    Form:ansi { background: transparent; }
+    Form > .form--box { width: 100%; height: auto; background: $surface; border-top: heavy $accent;
         border-title-color: $text-accent; border-title-style: bold; padding: 0 1; }
-    BottomScreen .form--body { height: auto; scrollbar-size-vertical: 1; }
+    Form .form--body { height: auto; scrollbar-size-vertical: 1; }
+    Form .form--row { layout: horizontal; height: auto; }
+    Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
+    Form .form--row > Field, Form .form--row > Note { width: 1fr; }
+    Form #fate { display: none; height: auto; max-height: 2; color: $text-warning; text-style: bold; }
+    Form .form--error { display: none; height: auto; max-height: 6; color: $text-error; }
+    Form .form--error.-shown { display: block; }
+    Form Excerpt { margin: 0; }
+    Form .form--note { height: auto; color: $text-muted; }
+    Form .form--buttons { layout: horizontal; height: 1; }
+    Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
+        text-style: none; padding: 0 1; }
+    Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
+    Form Button:nocolor:focus, Form Button:ansi:focus { text-style: reverse; }
+    Form.-slim #cancel { display: none; }
     """
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", show=False),
+        Binding("enter", "hand_in", "Hand in", show=False),
+        Binding("n", "write_note", "With a note", show=False),
+        Binding("a", "confirm", "Yes", show=False),
+        Binding("ctrl+s,ctrl+enter", "hand_in", "Hand in", show=False, priority=True),
+        Binding("pageup,ctrl+up", "scroll_behind(-0.5)", "Scroll what it is about", show=False, priority=True),
+        Binding("pagedown,ctrl+down", "scroll_behind(0.5)", "Scroll what it is about", show=False, priority=True),
+    ]
+    share = 0.6
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        verb: str = "",
+        *,
+        draft: Draft | None = None,
+        on_draft: Callable[[Draft], None] | None = None,
+    ) -> None:
+        """`title` stands on the border, `about` above the fields, `verb` on the button that acts; safe text."""
         super().__init__()
+        self._title, self._about, self._verb = title, about, verb
         self.behind: Behind | None = None
-        self._limit = _LEAST
-        self._stood_in = Region()
-        self._body_sizes = NULL_SIZE, NULL_SIZE
+        self.draft: Draft = draft or {}
+        self._on_draft = on_draft
+        self._limit, self._stood_in, self._body_sizes = _LEAST, Region(), (NULL_SIZE, NULL_SIZE)
+        self._busy = self._is_ready = False
+        self._give_up: Callable[[], None] | None = None
+        self._finished: tuple[ResultT] | None = None
+        self._typed_in: Widget | None = None
+        self._keeping: Timer | None = None
+        self.warning = self._fate = self._said = ""
+        self._painted_at = self._stood_at = self._counts_from = 0.0
+        self._refused = 0
+        self._was_refused = self._can_be_mended = False
+
+    # What each form says for itself.
+
+    @abstractmethod
+    def fields(self) -> ComposeResult:
+        """The form's own widgets."""
+
+    @abstractmethod
+    def answer(self) -> Callable[[], ResultT]:
+        """What to do with what was typed; it runs in a thread.
+
+        Raises:
+            TeamError: Something is missing; the form says so and stays.
+        """
+
+    @abstractmethod
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the form, the most important ones first; what does not fit is left out."""
+
+    @property
+    def says_yes(self) -> bool:
+        """Whether the key that opened it may follow at once and say yes, as enter does."""
+        return False
+
+    def title_words(self) -> str:
+        """Safe text on the border."""
+        return self._title
+
+    def verb(self) -> str:
+        """The word on the button that acts."""
+        return self._verb
+
+    def typed(self) -> Draft:
+        """What stands in the fields now."""
+        fields = (field for field in self.query("*") if isinstance(field, AnyField))
+        return {field.name or field.id or "": field.value for field in fields}
+
+    def note_row(self) -> Widget:
+        """The row that the key for a note opens."""
+        return self.query(".form--optional").first(Widget)
+
+    def entered(self, event: Message) -> None:
+        """Enter hands in, wherever the focus is."""
+        self.action_hand_in()
+
+    def fit_inside(self, lines: int) -> None:
+        """Let what may give way fit into so many lines; the rest scrolls."""
+
+    # Where it stands.
+
+    def compose(self) -> ComposeResult:
+        """The box with what it is about, its fields, the line for errors, keys and buttons."""
+        with Container(classes="form--box") as box:
+            box.border_title = Content(self.title_words())
+            with VerticalScroll(classes="form--body", can_focus=False):
+                if self._about:
+                    yield Static(Content(self._about), classes="form--note", markup=False)
+                yield from self.fields()
+            yield Static("", id="fate", classes="form--below", markup=False)
+            changed = Excerpt(most=_NEW, id="changed")
+            yield changed.add_class("form--below")
+            yield Static("", classes="form--below form--error", markup=False)
+            with Container(classes="form--buttons"):
+                yield Hints(self.keys(), classes="form--keys")
+                yield Button("Cancel", id="cancel", compact=True)
+                yield Button(Content(self.verb()), id="hand-in", compact=True)
+
+    def show_verb(self, more: str = "") -> None:
+        """Write title, keys and button anew: they say what will happen, and `more` the button alone."""
+        self.query_one(".form--box").border_title = Content(self.title_words())
+        self.query_one(Hints).show(self.keys())
+        button = self.query_one("#hand-in", Button)
+        button.label = Content(self.verb() + more)
+        button.refresh(layout=True)
 
     def on_mount(self) -> None:
         """Follow what it stands on: that is laid out after the form where the terminal changes its size."""
-        if self.behind is not None and self.behind.laid_out is not None:
+        if self.behind is not None:
             self.behind.laid_out.subscribe(self, self._follow, immediate=True)
         self.screen_layout_refresh_signal.subscribe(self, self._keep_place, immediate=True)
+
+    def on_screen_resume(self) -> None:
+        """It stands there: from now on keys are its own. Work that ended while something lay over it closes it now."""
+        if self._finished is not None:
+            self.dismiss(*self._finished)
+            return
+        self.stand()
+        self.call_after_refresh(self._ready)
+
+    def _ready(self) -> None:
+        if not self._is_ready:
+            self._stood_at = self._painted_at
+            if self.warning:
+                self._say(f"△ {self.warning} Review it, then press enter; before that no key counts.")
+        self._is_ready = True
+        self.leave_room()
 
     def on_resize(self, event: Resize) -> None:
         """Another size gives it another place."""
@@ -171,12 +310,12 @@ class BottomScreen(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     def stand(self) -> None:
         """Stand at the bottom of the thing it is about, and leave room for that above."""
-        self._stood_in = room = self._room_behind()
+        self._stood_in = room = self.room_behind()
         box = self.query_one(".form--box")
         self.set_class(room.width < _BROAD, "-slim")
         box.styles.width = room.width
         box.styles.margin = (0, 0, max(0, self.app.size.height - room.bottom), room.x)
-        self._limit = max(_LEAST, round(room.height * self.share()))
+        self._limit = max(_LEAST, round(room.height * self.share))
         self._fit()
         self.call_after_refresh(self.leave_room)
 
@@ -187,23 +326,17 @@ class BottomScreen(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         if self.behind is not None and self.is_attached and self.app.screen is self:
             self.behind.cover(self.query_one(".form--box").outer_size.height)
 
-    def share(self) -> float:
-        """How much of the room it may take."""
-        return 0.6
-
-    def fit_inside(self, lines: int) -> None:
-        """Let what may give way fit into so many lines; the rest scrolls."""
-
     def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
         """Give a field the focus and scroll to the place in it that keys act on, not to its middle."""
         super().set_focus(widget, scroll_visible=False, from_app_focus=from_app_focus)
         self.call_after_refresh(self._show_place)
 
-    def _room_behind(self) -> Region:
+    def room_behind(self) -> Region:
+        """Where the thing it is about is shown."""
         return self.behind.room() if self.behind is not None else self.app.size.region
 
     def _follow(self, behind: Screen[Any]) -> None:
-        if self._stood_in and self._stood_in != self._room_behind():
+        if self._stood_in and self._stood_in != self.room_behind():
             self.call_after_refresh(self.stand)
 
     def _keep_place(self, form: Screen[Any]) -> None:
@@ -228,139 +361,17 @@ class BottomScreen(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         if self.focused is not None and body in self.focused.ancestors:
             bring_into_sight(self.focused, body)
 
-
-UNSURE = "It may or may not have been saved. Check before you try again."
-"""What is said of a write that failed in a way nobody foresaw."""
-_NEW = 6
-"""Lines of what is new that are shown at once; more of them scroll."""
-KEEP_AFTER = 0.5
-"""Seconds of typing after which a draft is kept."""
-LOOK = 0.7
-"""Seconds for which what changed must have stood there before a key counts, and pause after keys that did not."""
-_TO_LOOK = frozenset({"escape", "pageup", "pagedown", "ctrl+up", "ctrl+down"})
-"""Keys that count all the same: they leave, or scroll what it is about."""
-_HANDS_IN = frozenset({"enter", "ctrl+s", "ctrl+enter"})
-_AT_ONCE = _HANDS_IN | {"a", "escape"}
-"""Keys that may be typed in a row with the one that opens a form to say yes, before it stands there."""
-Draft = Mapping[str, str]
-"""What stands in the fields of a form, by the field's name."""
-
-
-class Form(BottomScreen[ResultT]):
-    """A question. `act` runs in a thread; the form closes with its result, or shows its `TeamError` and stays.
-
-    Enter hands in, in every field of every form. A field that may stay empty is opened by `n`, so that no letter is
-    text by itself. What was typed before the form could be read does nothing, and it says so.
-
-    Attributes:
-        warning: Why the first enter only asks to look again, safe text; empty when it counts at once.
-    """
-
-    DEFAULT_CSS = """
-    Form .form--row { layout: horizontal; height: auto; }
-    Form .form--label { width: 11; padding-right: 1; color: $text-muted; }
-    Form .form--row > Field, Form .form--row > Note { width: 1fr; }
-    Form #fate { display: none; height: auto; max-height: 2; color: $text-warning; text-style: bold; }
-    Form .form--error { display: none; height: auto; max-height: 6; color: $text-error; }
-    Form .form--error.-shown { display: block; }
-    Form Excerpt { margin: 0; }
-    Form .form--text { height: auto; }
-    Form .form--note { height: auto; color: $text-muted; }
-    Form .form--buttons { layout: horizontal; height: 1; }
-    Form Button.-textual-compact { min-width: 8; margin-left: 1; background: $panel; color: $foreground;
-        text-style: none; padding: 0 1; }
-    Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
-    Form Button:nocolor:focus, Form Button:ansi:focus { text-style: reverse; }
-    Form.-slim #cancel { display: none; }
-    """
-    AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave", show=False),
-        Binding("enter", "hand_in", "Hand in", show=False),
-        Binding("n", "write_note", "With a note", show=False),
-        Binding("a", "confirm", "Yes", show=False),
-        Binding("ctrl+s,ctrl+enter", "hand_in", "Hand in", show=False, priority=True),
-        Binding("pageup,ctrl+up", "scroll_behind(-0.5)", "Scroll what it is about", show=False, priority=True),
-        Binding("pagedown,ctrl+down", "scroll_behind(0.5)", "Scroll what it is about", show=False, priority=True),
-    ]
-
-    def __init__(
-        self,
-        title: str = "",
-        about: str = "",
-        *,
-        verb: str = "Send",
-        draft: Draft | None = None,
-        on_draft: Callable[[Draft], None] | None = None,
-    ) -> None:
-        """`title` stands on the border, `about` above the fields, `verb` on the button that acts; safe text."""
-        super().__init__()
-        self._title, self._about, self._verb = title, about, verb
-        self.draft: Draft = draft or {}
-        self._on_draft = on_draft
-        self._busy = self._is_ready = False
-        self._give_up: Callable[[], None] | None = None
-        self._finished: tuple[ResultT] | None = None
-        self._typed_in: Widget | None = None
-        self._keeping: Timer | None = None
-        self.warning = self._fate = ""
-        self._painted_at = self._stood_at = self._counts_from = 0.0
-        self._said = ""
-        self._refused = 0
-        self._was_refused = self._can_be_mended = False
+    # Which keys count.
 
     @property
     def takes_keys(self) -> bool:
         """Whether it stands there and is not at work: until then keys wait for it. Work may be given up by a key."""
         return self._is_ready and (not self._busy or self._give_up is not None)
 
-    @property
-    def is_at_work(self) -> bool:
-        """Whether it was handed in and what that does is not done."""
-        return self._busy
-
-    def compose(self) -> ComposeResult:
-        """The box with what it is about, its fields, the line for errors, keys and buttons."""
-        with Container(classes="form--box") as box:
-            box.border_title = Content(self.title_words())
-            with VerticalScroll(classes="form--body", can_focus=False):
-                if self._about:
-                    yield Static(Content(self._about), classes="form--note", markup=False)
-                yield from self.fields()
-            yield Static("", id="fate", classes="form--below", markup=False)
-            changed = Excerpt((), most=_NEW, id="changed")
-            yield changed.add_class("form--below")
-            yield Static("", classes="form--below form--error", markup=False)
-            with Container(classes="form--buttons"):
-                yield Hints(self.keys(), classes="form--keys")
-                yield Button("Cancel", id="cancel", compact=True)
-                yield Button(Content(self.verb()), id="hand-in", compact=True)
-
-    def on_screen_resume(self) -> None:
-        """It stands there: from now on keys are its own. Work that ended while something lay over it closes it now."""
-        if self._finished is not None:
-            self.dismiss(*self._finished)
-            return
-        self.stand()
-        self.call_after_refresh(self._ready)
-
-    def _ready(self) -> None:
-        if not self._is_ready:
-            self._stood_at = self._painted_at
-            if self.warning:
-                self._say(f"△ {self.warning} Review it, then press enter; before that no key counts.")
-        self._is_ready = True
-        self.leave_room()
-
     def render_lines(self, crop: Region) -> list[Strip]:
         """Its lines, which can be seen from the first time on."""
         self._painted_at = self._painted_at or monotonic()
         return super().render_lines(crop)
-
-    @property
-    def says_yes(self) -> bool:
-        """Whether the key that opened it may follow at once and say yes, as enter does."""
-        return False
 
     def refuses(self, event: Event) -> bool:
         """Whether what was typed must not act: it was meant for something else, or nobody can have read this yet.
@@ -376,18 +387,15 @@ class Form(BottomScreen[ResultT]):
         elif event.time < self._counts_from or (self.warning and key not in _HANDS_IN):
             refused = True
         else:
-            refused = self._is_stray(event)
+            # A letter that does nothing here: one that types a note would miss that none was opened.
+            is_letter = isinstance(event, Key) and event.is_printable
+            refused = is_letter and not isinstance(self.focused, Input | TextArea) and key not in self.active_bindings
         if refused:
             self._was_refused = True
             self._refused += isinstance(event, Key | Paste)
             self._counts_from = max(self._counts_from, event.time + LOOK)
             self._show_said()
         return refused
-
-    def _is_stray(self, event: Event) -> bool:
-        """Whether it is a letter that does nothing here: one that types a note would miss that none was opened."""
-        is_letter = isinstance(event, Key) and event.is_printable and not isinstance(self.focused, Input | TextArea)
-        return is_letter and getattr(event, "key", "") not in self.active_bindings
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys for a note and for yes are there where they do something."""
@@ -397,16 +405,9 @@ class Form(BottomScreen[ResultT]):
             return self.says_yes and not self._was_refused
         return super().check_action(action, parameters)
 
-    def note_row(self) -> Widget:
-        """The row that the key for a note opens."""
-        return self.query(".form--optional").first(Widget)
-
     def action_write_note(self) -> None:
         """Open the field for a note and type in it."""
-        self.open_row(self.note_row())
-
-    def open_row(self, row: Widget) -> None:
-        """Show a row and type in its field."""
+        row = self.note_row()
         row.display = True
         self.set_focus(row.query("Note, Field").first(Widget))
         self.call_after_refresh(self.leave_room)
@@ -415,120 +416,17 @@ class Form(BottomScreen[ResultT]):
         """Say yes, as enter does; only where nothing was refused."""
         self.action_hand_in()
 
-    def title_words(self) -> str:
-        """Safe text on the border."""
-        return self._title
-
-    def verb(self) -> str:
-        """The word on the button that acts."""
-        return self._verb
-
-    def keys(self) -> tuple[str, ...]:
-        """The keys of the form, the most important ones first; what does not fit is left out."""
-        return f"enter {self.verb().lower()}", "esc back"
-
-    @abstractmethod
-    def fields(self) -> ComposeResult:
-        """The form's own widgets."""
-
-    @abstractmethod
-    def answer(self) -> Callable[[], ResultT]:
-        """What to do with what was typed; it runs in a thread.
-
-        Raises:
-            TeamError: Something is missing; the form says so and stays.
-        """
-
-    def typed(self) -> Draft:
-        """What stands in the fields now."""
-        return {}
-
-    def keep(self) -> None:
-        """Hand the present draft to whoever keeps it."""
-        if self._on_draft is not None:
-            self._on_draft(self.typed())
-
-    def action_leave(self) -> None:
-        """Close without acting, or give up what is waited for; the draft is kept."""
-        if self._give_up is not None:
-            self._give_up()
-        elif not self._busy:
-            try:
-                self.keep()
-            finally:  # a form that is broken can always be left
-                self.dismiss(None)
-
     def action_scroll_behind(self, pages: float) -> None:
         """Scroll what the form is about."""
         if self.behind is not None:
             self.behind.scroll(pages)
 
-    def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
-        """Say what is waited for, such as a key to be touched; leaving gives it up, and no field takes a letter."""
-        self._give_up = give_up
-        body = self.query_one(".form--body")
-        if not body.disabled:
-            self._typed_in, body.disabled = self.focused, True
-        self._say(f"◌ {words} … esc gives it up")
+    # What is typed and kept.
 
-    def show_fate(self, fate: str) -> None:
-        """Say what became of the one request it asks about, safe text; empty while that waits.
-
-        What its own act makes of the request is told by the act.
-        """
-        if self._busy or self._finished is not None or not self.is_mounted or fate == self._fate:
-            return
-        self._fate = fate
-        line = self.query_one("#fate", Static)
-        line.update(Content(f"{fate}. This no longer needs a decision. esc closes; your draft is kept." * bool(fate)))
-        line.display = bool(fate)
-        self.call_after_refresh(self.leave_room)
-
-    def action_hand_in(self) -> None:
-        """Act on what was typed."""
-        if self._busy:
-            return
-        if self.warning:
-            self.ask_to_look(self.warning)
-            return
-        if monotonic() < self._counts_from:
-            return
-        try:
-            act = self.answer()
-        except TeamError as error:
-            self.show_error(error)
-            return
-        self.keep()
-        self._busy = True
-        self._say("◌ checking …")
-        self._act(act)
-
-    def ask_to_look(self, why: str) -> None:
-        """Refuse once, because what it is about is not what stood there; keys typed in a row do not go on."""
-        self.warning = ""
-        self._say(f"△ {why} Review it, then press enter again.")
-        self._counts_from = self._stood_at + LOOK
-
-    def show_error(self, error: TeamError) -> None:
-        """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
-        if isinstance(error, AskAgain):
-            return self._show_changed(error)
-        if isinstance(error, Stopped):
-            return self._say(f"△ {safe_text(error.message)}; nothing was written.")
-        hint = f"\n{safe_text(error.hint)}" if error.hint else ""
-        code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
-        self._say(f"✗ {code}{safe_text(error.message)}{hint}")
-        self._can_be_mended = True
-
-    def _show_changed(self, error: AskAgain) -> None:
-        """Show what is new: a key that was typed before it could be read does not hand the form in."""
-        self.query_one("#changed", Excerpt).put(error.blocks)
-        self._say(f"△ {safe_text(error.message)}\n{safe_text(error.hint)}")
-        self._counts_from = self._stood_at + LOOK
-
-    @work(thread=True, exit_on_error=False, group="act")
-    def _act(self, act: Callable[[], ResultT]) -> ResultT:
-        return act()
+    def keep(self) -> None:
+        """Hand the present draft to whoever keeps it."""
+        if self._on_draft is not None:
+            self._on_draft(self.typed())
 
     @on(Input.Changed)
     @on(TextArea.Changed)
@@ -553,58 +451,132 @@ class Form(BottomScreen[ResultT]):
         event.stop()
         self.entered(event)
 
-    def entered(self, event: Message) -> None:
-        """Enter hands in, wherever the focus is."""
-        self.action_hand_in()
-
     @on(Note.EditorWanted)
     def _edit_note(self, event: Note.EditorWanted) -> None:
         """A long text is written in the human's own editor, while the console steps aside."""
         event.stop()
-        if self._busy or self.behind is None or self.behind.edit is None:
+        if self.behind is not None and (text := self.edited(self.behind.edit, event.widget.value)) is not None:
+            event.widget.take(text)
+            self.keep()
+
+    def edited(self, edit: Callable[[str], str], text: str) -> str | None:
+        """Let the human edit a text; None while the form is at work, and where the editor failed, which it says."""
+        if self._busy:
+            return None
+        try:
+            text = edit(text)
+        except TeamError as error:
+            self.show_error(error)
+            return None
+        self._say("")  # what an editor before it did wrong holds no more
+        return text
+
+    # Acting, and leaving.
+
+    @on(Button.Pressed, "#cancel")
+    def action_leave(self) -> None:
+        """Close without acting, or give up what is waited for; the draft is kept."""
+        if self._give_up is not None:
+            self._give_up()
+        elif not self._busy:
+            try:
+                self.keep()
+            finally:  # a form that is broken can always be left
+                self.dismiss(None)
+
+    @on(Button.Pressed, "#hand-in")
+    def action_hand_in(self) -> None:
+        """Act on what was typed."""
+        if self._busy:
+            return
+        if self.warning:
+            # Refused once, because what it is about is not what stood there; keys typed in a row do not go on.
+            why, self.warning = self.warning, ""
+            self._say(f"△ {why} Review it, then press enter again.")
+            self._counts_from = self._stood_at + LOOK
+            return
+        if monotonic() < self._counts_from:
             return
         try:
-            event.widget.take(self.behind.edit(event.widget.text))
+            act = self.answer()
         except TeamError as error:
             self.show_error(error)
             return
-        self._say("")  # what an editor before it did wrong holds no more
         self.keep()
+        self._busy = True
+        self._say("◌ checking …")
+        self._act(act)
 
-    @on(Button.Pressed, "#cancel")
-    def _cancelled(self) -> None:
-        self.action_leave()
+    @work(thread=True, exit_on_error=False, group="act")
+    def _act(self, act: Callable[[], ResultT]) -> ResultT:
+        return act()
 
-    @on(Button.Pressed, "#hand-in")
-    def _pressed(self) -> None:
-        self.action_hand_in()
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it was handed in and what that does is not done."""
+        return self._busy
+
+    def wait_for(self, words: str, give_up: Callable[[], None]) -> None:
+        """Say what is waited for, such as a key to be touched; leaving gives it up, and no field takes a letter."""
+        self._give_up = give_up
+        body = self.query_one(".form--body")
+        if not body.disabled:
+            self._typed_in, body.disabled = self.focused, True
+        self._say(f"◌ {words} … esc gives it up")
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """The act ended, one way or the other."""
-        if event.worker.group != "act":
+        if event.worker.group != "act" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
             return
-        if event.state in (WorkerState.SUCCESS, WorkerState.ERROR):
-            self._give_up = None
-            if (body := self.query_one(".form--body")).disabled:
-                body.disabled = False
-                self.set_focus(self._typed_in)
+        self._give_up = None
+        if (body := self.query_one(".form--body")).disabled:
+            body.disabled = False
+            self.set_focus(self._typed_in)
         if event.state is WorkerState.SUCCESS:
             result: Any = event.worker.result
             if self._on_draft is not None and not isinstance(result, Later):
                 self._on_draft({})
-            self.finish(result)
-        elif event.state is WorkerState.ERROR:
-            error = event.worker.error
-            if isinstance(error, TeamError):
-                self.show_error(error)
-            else:
-                self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
-            self._busy = False
+            # Below another screen it closes once that is gone, else nobody would be told of the result.
+            self._finished = (result,)
+            self.dismiss(result)
+            return
+        error = event.worker.error
+        if isinstance(error, TeamError):
+            self.show_error(error)
+        else:
+            self._say(f"✗ Unexpected: {type(error).__name__}. {UNSURE}")
+        self._busy = False
 
-    def finish(self, result: Any) -> None:
-        """Close with the result; below another screen once that is gone, else nobody would be told of the result."""
-        self._finished = (result,)
-        self.dismiss(result)
+    # What it says.
+
+    def show_fate(self, fate: str) -> None:
+        """Say what became of the one request it asks about, safe text; empty while that waits.
+
+        What its own act makes of the request is told by the act.
+        """
+        if self._busy or self._finished is not None or not self.is_mounted or fate == self._fate:
+            return
+        self._fate = fate
+        line = self.query_one("#fate", Static)
+        line.update(Content(f"{fate}. This no longer needs a decision. esc closes; your draft is kept." * bool(fate)))
+        line.display = bool(fate)
+        self.call_after_refresh(self.leave_room)
+
+    def show_error(self, error: TeamError) -> None:
+        """Say why it was not done: what happened, and the next step; a code only where a field cannot mend it."""
+        text, hint = safe_text(error.message), f"\n{safe_text(error.hint)}" if error.hint else ""
+        if isinstance(error, AskAgain):
+            heading = Heading(f"changed since it was shown · {counts_of(error.diff)}")
+            self.query_one("#changed", Excerpt).put(*(heading, diff_text(error.diff)) if error.diff else ())
+            self._say(f"△ {text}{hint}")
+            # A key that was typed before it could be read does not hand the form in.
+            self._counts_from = self._stood_at + LOOK
+        elif isinstance(error, Stopped):
+            self._say(f"△ {text}; nothing was written.")
+        else:
+            code = "" if error.code.startswith("MISSING_") else f"{error.code}: "
+            self._say(f"✗ {code}{text}{hint}")
+            self._can_be_mended = True
 
     def _say(self, text: str) -> None:
         """Say something new: what was typed before it stood there, was typed without knowing it."""
@@ -623,14 +595,10 @@ class Form(BottomScreen[ResultT]):
         self.call_after_refresh(self.leave_room)
 
 
-def labelled(label: str, *widgets: Any) -> Container:
-    """A row of a form: its label and its fields."""
-    return Container(Static(Content(label), classes="form--label", markup=False), *widgets, classes="form--row")
-
-
-def optional(label: str, field: Widget, *, words: str) -> Container:
-    """A row with a field that is opened by a key, unless `words` stand in it already."""
-    row = labelled(label, field)
-    row.add_class("form--optional")
-    row.display = bool(words)
-    return row
+def row(label: str, *widgets: Widget, opened: bool = True, classes: str = "") -> Container:
+    """A row of a form: its label and its fields; one that is not `opened` is opened by a key."""
+    made = Container(
+        Static(Content(label), classes="form--label", markup=False), *widgets, classes=f"form--row {classes}"
+    )
+    made.display = opened
+    return made

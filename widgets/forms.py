@@ -8,14 +8,13 @@ from typing import Any, ClassVar, TypeVar
 from msgspec import Struct, field
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Priority
-from team_console.store.model.safe import counted, safe_line, safe_text
+from team_console.store.model.safe import counted, first_of, safe_line, safe_text
 from team_console.store.protocol.client_requests import Question
 from team_console.store.views.proposals import counts_of, difference
-from team_console.widgets.bars import Hints
 from team_console.widgets.details import diff_text
 from team_console.widgets.document import Block, Heading, Lines
-from team_console.widgets.fields import Choice, Field, Letter, NameSuggester, Note, OptionLine, Options
-from team_console.widgets.form import Draft, Excerpt, Form, labelled, optional
+from team_console.widgets.fields import Choice, Completer, Field, Letter, Note, OptionLine, Options, with_name
+from team_console.widgets.form import Draft, Excerpt, Form, row
 from team_console.widgets.text import Line, pad
 from textual import on, work
 from textual.app import ComposeResult
@@ -25,7 +24,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 ResultT = TypeVar("ResultT")
@@ -38,19 +37,11 @@ class AnswerForm(Form[ResultT]):
 
     DEFAULT_CSS = """
     AnswerForm .answer--question { height: auto; margin-top: 1; text-style: bold; }
-    AnswerForm .answer--words { layout: horizontal; height: auto; }
     """
     HELP = "The keys 1 to 9 choose an option, tab goes on, n opens own words. Enter or a confirms, esc goes back."
 
     def __init__(
-        self,
-        title: str,
-        about: str,
-        questions: Sequence[Question],
-        act: Callable[[Answers], ResultT],
-        *,
-        draft: Draft | None = None,
-        on_draft: Callable[[Draft], None] | None = None,
+        self, title: str, about: str, questions: Sequence[Question], act: Callable[[Answers], ResultT], **more: Any
     ) -> None:
         """Make the form.
 
@@ -59,8 +50,9 @@ class AnswerForm(Form[ResultT]):
             about: Safe text that says whose questions they are.
             questions: At least one.
             act: Takes the answers, in a thread.
+            more: As for `Form`.
         """
-        super().__init__(title, about, verb="Answer", draft=draft, on_draft=on_draft)
+        super().__init__(title, about, "Answer", **more)
         self._questions, self._act_on = tuple(questions), act
 
     def keys(self) -> tuple[str, ...]:
@@ -76,42 +68,31 @@ class AnswerForm(Form[ResultT]):
 
     def fields(self) -> ComposeResult:
         """Each question with its options and a line for own words."""
+        get = self.draft.get
         for number, question in enumerate(self._questions):
-            how = " (one or more)" if question.several and question.options else ""
+            options, several = question.options, question.several and bool(question.options)
             header = f"{safe_line(question.header, 60)}: " if question.header else ""
-            words = f"{header}{safe_text(question.text)}{how}"
+            words = f"{header}{safe_text(question.text)}{' (one or more)' * several}"
             yield Static(Content(words), classes="answer--question", markup=False)
-            if question.options:
-                lines = [
-                    OptionLine(safe_line(option.label, 300), safe_line(option.description, 1000))
-                    for option in question.options
-                ]
-                yield Options(lines, chosen=self._kept(number), several=question.several, id=f"options{number}")
-            placeholder = "in place of an option" if question.options and not question.several else ""
-            words = self.draft.get(f"words{number}", "")
-            field = Field(words, placeholder=placeholder, id=f"words{number}")
-            yield optional("own words", field, words=words) if question.options else labelled("own words", field)
+            if options:
+                lines = [OptionLine(safe_line(one.label, 300), safe_line(one.description, 1000)) for one in options]
+                about, kept = f"{safe_line(question.text)} ", get(f"chosen{number}", "")
+                yield Options(lines, about=about, kept=kept, several=several, id=f"chosen{number}")
+            typed = get(f"words{number}", "")
+            own = Field(typed, placeholder="in place of an option" * (bool(options) > several), id=f"words{number}")
+            yield row("own words", own, opened=bool(typed) or not options, classes="form--optional" * bool(options))
 
     def on_mount(self) -> None:
         """Choose at once."""
         self.query("Options, Field").first().focus()
-
-    def typed(self) -> Draft:
-        """What is chosen and typed for each question."""
-        typed: dict[str, str] = {}
-        for number in range(len(self._questions)):
-            chosen = self._chosen(number)
-            typed[f"chosen{number}"] = " ".join(map(str, chosen))
-            typed[f"asked{number}"] = _name(self._questions[number]) if chosen else ""
-            typed[f"words{number}"] = self.query_one(f"#words{number}", Field).value
-        return typed
 
     def answer(self) -> Callable[[], ResultT]:
         """The act with an answer to each question."""
         answers: dict[str, str | list[str]] = {}
         for number, question in enumerate(self._questions):
             words = self.query_one(f"#words{number}", Field).value.strip()
-            labels = [question.options[place].label for place in self._chosen(number)]
+            chosen = next((one.chosen for one in self.query(f"#chosen{number}").results(Options)), ())
+            labels = [question.options[place].label for place in chosen]
             given = [*labels, words] if question.several and words else [words] if words else labels
             if not given:
                 self._go_to(number)
@@ -128,42 +109,29 @@ class AnswerForm(Form[ResultT]):
 
     def note_row(self) -> Widget:
         """Own words on the question under the cursor."""
-        row = self.query_one(f"#words{self._here(self.focused)}").parent
-        assert isinstance(row, Widget)
-        return row
+        made = self.query_one(f"#words{self._here(self.focused)}").parent
+        assert isinstance(made, Widget)
+        return made
+
+    def entered(self, event: Message) -> None:
+        """Go on to the next question without an answer; hand in when there is none."""
+        typed, here = self.typed(), self._here(event.control)
+
+        def is_answered(number: int) -> bool:
+            return bool(typed.get(f"chosen{number}") or typed[f"words{number}"].strip())
+
+        empty = [number for number in range(here + 1, len(self._questions)) if not is_answered(number)]
+        if empty and is_answered(here):
+            self._go_to(empty[0])
+        else:
+            self.action_hand_in()
 
     def _here(self, widget: object) -> int:
         """The number of the question that a field belongs to."""
         return int("".join(filter(str.isdigit, getattr(widget, "id", None) or "")) or 0)
 
-    def _kept(self, number: int) -> list[int]:
-        """What the draft chose, while it is the same that is asked: other options may stand in these places by now."""
-        if self.draft.get(f"asked{number}", "") != _name(self._questions[number]):
-            return []
-        return [int(word) for word in self.draft.get(f"chosen{number}", "").split() if word.isdecimal()]
-
-    def _chosen(self, number: int) -> tuple[int, ...]:
-        return next((options.chosen for options in self.query(f"#options{number}").results(Options)), ())
-
     def _go_to(self, number: int) -> None:
-        self.query(f"#options{number}, #words{number}").first().focus()
-
-    def entered(self, event: Message) -> None:
-        """Go on to the next question without an answer; hand in when there is none."""
-        here = self._here(event.control)
-        typed = self.typed()
-        later = range(here + 1, len(self._questions))
-        empty = [number for number in later if not typed[f"chosen{number}"] and not typed[f"words{number}"].strip()]
-        if empty and (typed[f"chosen{here}"] or typed[f"words{here}"].strip()):
-            self._go_to(empty[0])
-        else:
-            self.action_hand_in()
-
-
-def _name(question: Question) -> str:
-    """What tells a question, with what can be chosen, from all others."""
-    options = "; ".join(f"{option.label}: {option.description}" for option in question.options)
-    return f"{question.text} {options}"
+        self.query(f"#chosen{number}, #words{number}").first().focus()
 
 
 # Takes words, a second line, one of several ways to answer, and an edited text: as much of it as a question has.
@@ -229,8 +197,7 @@ class Prompt(Form[ResultT]):
         foresee: Callable[[str], str] | None = None,
         text: str | None = None,
         edit: Callable[[str], str] | None = None,
-        draft: Draft | None = None,
-        on_draft: Callable[[Draft], None] | None = None,
+        **more: Any,
     ) -> None:
         """Make the form.
 
@@ -248,54 +215,69 @@ class Prompt(Form[ResultT]):
             foresee: Says in safe lines what will happen, given what stands in the second line.
             text: What may be edited first, as it was asked; None when nothing may.
             edit: Lets the human edit a text, and gives it back; it may raise `TeamError`.
+            more: As for `Form`.
         """
-        super().__init__(title, about, draft=draft, on_draft=on_draft)
+        super().__init__(title, about, **more)
         self._act_on, self._ways, self._label, self._required = act, tuple(ways), label, required
-        self._says_enough, self._is_line, self._named, self._names = says_enough, is_line, wanted, names
+        self._says_enough, self._is_line, self._wanted, self._names = says_enough, is_line, wanted, names
         self._second, self._foresee, self._text, self._edit = second, foresee, text, edit
-        kept = self.draft.get("edited")
-        self._edited: str | None = kept if kept and text is not None and kept != text else None
+        self._edited = self.draft.get("edited") or text
+        self._options: Options | None = None
+        self.share = 0.7 if len(self._ways) > 1 or text is not None else Form.share
+
+    @property
+    def _way(self) -> Way:
+        """The way that is chosen."""
+        return self._ways[self._options.chosen[0] if self._options is not None else 0]
+
+    @property
+    def _is_edited(self) -> bool:
+        """Whether what would be approved is not what was asked."""
+        return self._text is not None and self._edited != self._text
 
     def verb(self) -> str:
         """The word on the button."""
-        return self._way().verb
+        return self._way.verb
 
     def keys(self) -> tuple[str, ...]:
         """How to answer."""
-        note = "n say why not" if self._way().refuses else f"n with a {self._label}"
+        way, has_note = self._way, bool(self._label) and not self._required
         return (
-            f"enter {'confirm' if self._is_line or not self._label else self._way().verb.lower()}",
-            *((note,) if self._label and not self._required else ()),
-            *(("e edit first",) if self._can_edit() else ()),
+            f"enter {'confirm' if self._is_line or not self._label else way.verb.lower()}",
+            *("n say why not" if way.refuses else f"n with a {self._label}",) * has_note,
+            *("e edit first",) * (self._edit is not None),
             "esc not now",
-            *((f"1-{len(self._ways)} choose",) if len(self._ways) > 1 else ()),
-            *(("^e editor", "^j line") if self._required and not self._is_line else ()),
+            *(f"1-{len(self._ways)} choose",) * (len(self._ways) > 1),
+            *("^e editor", "^j line") * (self._required and not self._is_line),
         )
 
     @property
     def says_yes(self) -> bool:
         """Where the way that is chosen is a yes that needs no words."""
-        return bool(self._label) and not (self._required or self._is_line or self._way().refuses)
+        return bool(self._label) and not (self._required or self._is_line or self._way.refuses)
 
     def fields(self) -> ComposeResult:
         """What was edited, the ways, the words, the second line, what will happen."""
+        get = self.draft.get
         if self._text is not None:
-            yield Excerpt(self._difference(), most=_MOST_LINES, id="asked")
+            yield Excerpt(*self._difference(), most=_MOST_LINES, id="asked")
         if len(self._ways) > 1:
             lines = [way.line for way in self._ways]
-            yield labelled("answer", Options(lines, chosen=(self._kept_place(),), id="ways"))
-        words = self.draft.get("words", "")
-        suggester = NameSuggester(self._names) if self._names is not None else None
-        written: Field | Note = (
-            Field(words, placeholder=self._named, id="words", suggester=suggester)
-            if self._is_line
-            else Note(words, placeholder=self._wanted(), id="words")
-        )
+            self._options = Options(lines, kept=get("way", ""), default=(0,), name="way", id="ways")
+            yield row("answer", self._options)
+        words, names = get("words", ""), self._names
         if self._label:
-            yield labelled(self._label, written) if self._required else optional(self._label, written, words=words)
+            completer = Completer(lambda typed: with_name(typed, names())) if names is not None else None
+            written: Field | Note = (
+                Field(words, placeholder=self._wanted, id="words", suggester=completer)
+                if self._is_line
+                else Note(words, placeholder=self._said_of_words(), id="words")
+            )
+            is_open = self._required or bool(words)
+            yield row(self._label, written, opened=is_open, classes="form--optional" * (not self._required))
         if self._second is not None:
-            line = Field(self.draft.get("second", ""), placeholder=self._second.placeholder, id="second")
-            yield labelled(self._second.label, line)
+            line = Field(get("second", ""), placeholder=self._second.placeholder, id="second")
+            yield row(self._second.label, line)
         if self._foresee is not None:
             yield Static("", classes="form--note", id="foreseen", markup=False)
 
@@ -307,15 +289,12 @@ class Prompt(Form[ResultT]):
             self.query_one(first).focus()
 
     def typed(self) -> Draft:
-        """The way, the words, the second line, and what was edited."""
-        place = self._place()
-        typed = {"way": _name_of(self._ways[place]) if place else "", "edited": self._edited or ""}
-        typed |= {line.id or "": line.value for line in self.query("#words, #second").results(Field)}
-        return typed | {note.id or "": note.text for note in self.query("#words").results(Note)}
+        """What stands in the fields, and what was edited."""
+        return {**super().typed(), "edited": self._edited or "" if self._is_edited else ""}
 
     def answer(self) -> Callable[[], ResultT]:
         """The act with the decision."""
-        typed, way = self.typed(), self._way()
+        typed, way = self.typed(), self._way
         words = typed.get("words", "").strip()
         if (self._required or (way.refuses and not self._says_enough)) and not words:
             if not self._required:
@@ -323,83 +302,52 @@ class Prompt(Form[ResultT]):
             if self._is_line:
                 raise TeamError(Code.MISSING_REASON, f"{self._label}: nothing was typed", "Fill it in first.")
             raise TeamError(Code.MISSING_REASON, "a refusal needs a reason", "Say why; the asker reads it.")
-        edited = None if way.refuses else self._edited
-        decision = Decision(self._place(), words, typed.get("second", "").strip(), edited)
+        edited = self._edited if self._is_edited and not way.refuses else None
+        decision = Decision(self._ways.index(way), words, typed.get("second", "").strip(), edited)
         return lambda: self._act_on(decision)
-
-    def share(self) -> float:
-        """Several ways to answer need room, too."""
-        return 0.7 if len(self._ways) > 1 or self._text is not None else super().share()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Where nothing may be edited, the key goes to the words, as in every form."""
-        return self._can_edit() if action == "edit" else super().check_action(action, parameters)
+        return self._edit is not None if action == "edit" else super().check_action(action, parameters)
 
     def action_edit(self) -> None:
         """Let the human edit what is asked before it is approved."""
-        if self._edit is None or self._text is None or self._busy:
+        if self._edit is None or self._text is None:
             return
-        try:
-            text = self._edit(self._text if self._edited is None else self._edited)
-        except TeamError as error:
-            self.show_error(error)
+        text = self.edited(self._edit, self._edited or "")
+        if text is None:
             return
-        self._say("")
         if text.endswith("\n") and not self._text.endswith("\n"):  # an editor puts one behind it
             text = text[:-1]
-        self._edited = text if text != self._text else None
-        self.query_one("#asked", Excerpt).put(self._difference())
-        self._show_verb()
+        self._edited = text
+        self.query_one("#asked", Excerpt).put(*self._difference())
+        self._show_way()
         self.keep()
 
-    def _can_edit(self) -> bool:
-        return self._text is not None and self._edit is not None
-
     def _difference(self) -> tuple[Block, ...]:
-        if self._edited is None or self._text is None:
+        if not self._is_edited:
             return ()
-        lines = difference(self._text, self._edited)
+        lines = difference(self._text or "", self._edited or "")
         return Heading(f"edited by you · {counts_of(lines)}"), diff_text(lines)
 
-    def _wanted(self) -> str:
+    def _said_of_words(self) -> str:
         """What the words are for."""
         if self._required:
-            return self._named or "the asker reads it"
-        return "why not; the agent reads it" if self._way().refuses else "if you like; the asker reads it"
-
-    def _place(self) -> int:
-        chosen = self.query("#ways").results(Options) if self.is_mounted else ()
-        return next((options.chosen[0] for options in chosen if options.chosen), self._kept_place())
-
-    def _kept_place(self) -> int:
-        """The way of the draft, by all its words: the request may offer others by now, in the places of the former."""
-        kept = self.draft.get("way", "")
-        return next((place for place, way in enumerate(self._ways) if _name_of(way) == kept), 0)
-
-    def _way(self) -> Way:
-        return self._ways[self._place()]
+            return self._wanted or "the asker reads it"
+        return "why not; the agent reads it" if self._way.refuses else "if you like; the asker reads it"
 
     @on(Options.Changed)
-    def _show_verb(self) -> None:
+    def _show_way(self) -> None:
         """The button and the keys say what will happen."""
-        button = self.query_one("#hand-in", Button)
-        edited = " as edited" if self._edited is not None and not self._way().refuses else ""
-        button.label = Content(f"{self.verb()}{edited}")
-        button.refresh(layout=True)
-        self.query_one(Hints).show(self.keys())
+        self.show_verb(" as edited" * (self._is_edited and not self._way.refuses))
         for note in self.query("#words").results(Note):
-            note.placeholder = Content(self._wanted())
+            note.placeholder = Content(self._said_of_words())
 
     @on(Field.Changed, "#second")
     def _look_ahead(self) -> None:
         """Say what will happen with what is typed now."""
         if self._foresee is not None:
             self.query_one("#foreseen", Static).update(Content(self._foresee(self.typed().get("second", "").strip())))
-
-
-def _name_of(way: Way) -> str:
-    """What tells a way from all others."""
-    return f"{way.line.label}: {way.line.description}"
 
 
 class Confirm(Prompt[ResultT]):
@@ -417,8 +365,8 @@ class Confirm(Prompt[ResultT]):
     ) -> None:
         """`lines` is safe text that says what will happen, `field` the label of the line; more as for `Prompt`."""
         ways = (Way(OptionLine(""), verb),)
-        say = "\n".join(lines)
-        super().__init__(title, say, lambda made: act(made.words), ways=ways, label=field, is_line=True, **more)
+        about = "\n".join(lines)
+        super().__init__(title, about, lambda made: act(made.words), ways=ways, label=field, is_line=True, **more)
 
 
 # Writes a message: to whom, how urgent, what about, and the text, with a preview of its deliveries.
@@ -460,6 +408,8 @@ _ROOMY = 36
 """Lines of a terminal from which on the text has more of them."""
 _TIGHT = 56
 """Columns below which each choice has a line of its own."""
+_EXTRA = "field:"
+"""What the names of fields that a kind needs begin with."""
 Foresee = Callable[[tuple[str, ...]], str]
 """Says in one safe line whom a message to these names would reach; runs in a thread."""
 
@@ -468,7 +418,7 @@ class Compose(Form[ResultT]):
     """A letter. Enter sends it; esc keeps it for later."""
 
     DEFAULT_CSS = """
-    Compose.-roomy .compose--letter, Compose.-roomy .compose--letter:focus { height: 8; }
+    Compose.-roomy Letter, Compose.-roomy Letter:focus { height: 8; }
     Compose .compose--extra { height: auto; max-height: 12; }
     Compose .form--row > .compose--short { width: 22; }
     Compose .form--row > .compose--label { width: 10; color: $text-muted; padding-left: 1; }
@@ -479,6 +429,7 @@ class Compose(Form[ResultT]):
         "Write a message. Names complete with the right arrow; ctrl+j begins a new line, ctrl+e opens your editor, "
         "enter sends, esc keeps it for later."
     )
+    share = 0.7
 
     def __init__(
         self,
@@ -493,8 +444,7 @@ class Compose(Form[ResultT]):
         to: str | None = None,
         verb: str = "Send",
         quote: str = "",
-        draft: Draft | None = None,
-        on_draft: Callable[[Draft], None] | None = None,
+        **more: Any,
     ) -> None:
         """Make the letter.
 
@@ -508,18 +458,14 @@ class Compose(Form[ResultT]):
             words: Counts the words of a summary and says what is odd about it.
             to: Fixed recipients, safe text shown instead of the field.
             quote: What it answers, safe text.
-            draft: What to begin with.
+            more: As for `Form`.
         """
-        super().__init__(title, quote, verb=verb, draft=draft, on_draft=on_draft)
+        super().__init__(title, quote, verb, **more)
         self._act_on, self._names = act, names
         self._foresee, self._words, self._to = foresee, words, to
         self._kinds = dict(kinds or {})
         self._handoffs = {handoff.key: handoff for handoff in handoffs}
         self._waiting: Timer | None = None
-
-    def share(self) -> float:
-        """A letter takes more room than a verdict."""
-        return 0.7
 
     def keys(self) -> tuple[str, ...]:
         """Enter sends, as it hands in every form."""
@@ -527,104 +473,76 @@ class Compose(Form[ResultT]):
 
     def fields(self) -> ComposeResult:
         """To, priority, summary, text, preview."""
-        get = self.draft.get
+        get, is_tight = self.draft.get, self.room_behind().width < _TIGHT
         if self._to is None:
-            yield labelled("to", Field(get("to", ""), id="to", suggester=NameSuggester(self._names)))
-            yield from self._choices()
+            completer = Completer(lambda typed: with_name(typed, self._names()))
+            yield row("to", Field(get("to", ""), id="to", suggester=completer))
+            yield from self._choices(is_tight)
         else:
-            yield labelled("to", Static(Content(self._to), markup=False))
-        wanted = "five to ten words" if self._is_tight else "five to ten words that say it all"
+            yield row("to", Static(Content(self._to), markup=False))
+        wanted = "five to ten words" + " that say it all" * (not is_tight)
         summary = Field(get("summary", ""), placeholder=wanted, id="summary")
-        yield labelled("summary", summary, Static("", classes="compose--words", markup=False))
-        yield Container(*self._extra(), classes="compose--extra")
-        letter = Letter(get("content", ""), id="content")
-        letter.add_class("compose--letter")
-        yield labelled("text", letter)
+        yield row("summary", summary, Static("", classes="compose--words", markup=False))
+        yield Container(*self._extra(self.draft), classes="compose--extra")
+        yield row("text", Letter(get("content", ""), id="content"))
         yield Static("", classes="form--note", id="preview", markup=False)
 
-    def _choices(self) -> Iterator[Container]:
+    def _choices(self, is_tight: bool) -> Iterator[Container]:
         """Handoff, kind and priority; the last two share a line where there is room."""
         get = self.draft.get
         if self._handoffs:
-            yield labelled("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
-        priorities = tuple(str(item) for item in Priority)
-        urgent = Choice(("", *priorities), get("priority", ""), empty="default", id="priority")
+            yield row("handoff", Choice(("", *self._handoffs), get("handoff", ""), empty="none", id="handoff"))
+        urgent = Choice(("", *map(str, Priority)), get("priority", ""), empty="default", id="priority")
         kind = Choice(tuple(self._kinds), get("kind", ""), id="kind") if len(self._kinds) > 1 else None
-        if kind is not None and not self._is_tight:
+        if kind is not None and not is_tight:
             kind.add_class("compose--short")
-            yield labelled("kind", kind, Static("priority", classes="compose--label", markup=False), urgent)
-        else:
-            if kind is not None:
-                yield labelled("kind", kind)
-            yield labelled("priority", urgent)
-
-    @property
-    def _is_tight(self) -> bool:
-        """Whether a line has room for little more than one field."""
-        return self.behind is not None and self.behind.room().width < _TIGHT
+            yield row("kind", kind, Static("priority", classes="compose--label", markup=False), urgent)
+            return
+        if kind is not None:
+            yield row("kind", kind)
+        yield row("priority", urgent)
 
     def on_mount(self) -> None:
         """Begin at the first field that is empty."""
         self.set_class(self.app.size.height >= _ROOMY, "-roomy")
         self._count()
         self._look_ahead()
-        typed = self.typed()
-        order = ("to", "summary", "content") if self._to is None else ("summary", "content")
+        typed, order = self.typed(), ("to", "summary", "content")[self._to is not None :]
         first = next((name for name in order if not typed[name]), "content")
         left_in = self.draft.get("at", "")
         self.query_one(f"#{left_in if left_in in order else first}").focus()
 
     def typed(self) -> Draft:
         """What stands in the fields, and in which of them the cursor is."""
-        fixed = self._to is not None
-        return {
-            "at": (self.focused.id or "") if self.focused is not None else "",
-            "to": "" if fixed else self.query_one("#to", Field).value,
-            "kind": self._chosen("kind"),
-            "handoff": self._chosen("handoff"),
-            "priority": self._chosen("priority"),
-            "summary": self.query_one("#summary", Field).value,
-            "content": self.query_one("#content", Letter).text,
-            **{f"field:{result.name}": result.value for result in self.query(".compose--extra Field").results(Field)},
-        }
+        return {"at": (self.focused.id or "") if self.focused is not None else "", **super().typed()}
 
     def answer(self) -> Callable[[], ResultT]:
         """The act with what was written."""
         typed = self.typed()
-        names = tuple(dict.fromkeys(item.strip() for item in typed["to"].split(",") if item.strip()))
+        names = _parted(typed.get("to", ""))
         if self._to is None and not names:
-            self.query_one("#to", Field).focus()
+            self.query_one("#to").focus()
             raise TeamError(Code.MISSING_RECIPIENT, "nobody is named", "Type a name; the right arrow completes it.")
-        fields = {key.partition(":")[2]: text.strip() for key, text in typed.items() if key.startswith("field:")}
+        fields = {key[len(_EXTRA) :]: text.strip() for key, text in typed.items() if key.startswith(_EXTRA)}
         if not fields and not typed["content"].strip():
-            self.query_one("#content", Letter).focus()
+            self.query_one("#content").focus()
             raise TeamError(Code.MISSING_CONTENT, "Write a message", "It goes into the large field.")
         written = Written(
             names,
-            typed["priority"],
+            typed.get("priority", ""),
             typed["summary"].strip(),
             typed["content"].rstrip("\n"),
-            typed["kind"],
+            typed.get("kind", ""),
             {name: text for name, text in fields.items() if text},
         )
         return lambda: self._act_on(written)
 
-    def _chosen(self, name: str) -> str:
-        found = self.query(f"#{name}").results(Choice)
-        return next((item.value for item in found), "")
-
-    def _extra(self) -> list[Container]:
+    def _extra(self, typed: Draft) -> list[Container]:
         """A field for everything the chosen kind and handoff need."""
-        handoff = self._handoffs.get(self._chosen("handoff") if self.is_mounted else self.draft.get("handoff", ""))
-        kind = self._chosen("kind") if self.is_mounted else self.draft.get("kind", "")
-        names = (*self._kinds.get(kind, ()), *(handoff.fields if handoff else ()))
-        text = self.typed() if self.is_mounted else self.draft
-        made = []
-        for name in dict.fromkeys(names):
-            row = labelled(name, Field(text.get(f"field:{name}", ""), name=name))
-            row.add_class("compose--wide")
-            made.append(row)
-        return made
+        handoff = self._handoffs.get(typed.get("handoff", ""))
+        names = dict.fromkeys((*self._kinds.get(typed.get("kind", ""), ()), *(handoff.fields if handoff else ())))
+        texts = {name: typed.get(_EXTRA + name, "") for name in names}
+        return [row(name, Field(text, name=_EXTRA + name), classes="compose--wide") for name, text in texts.items()]
 
     @on(Choice.Changed, "#handoff")
     def _handed_off(self, event: Choice.Changed) -> None:
@@ -637,7 +555,7 @@ class Compose(Form[ResultT]):
 
     @on(Choice.Changed, "#kind")
     def _make_extra(self) -> None:
-        rows = self._extra()
+        rows = self._extra(self.typed())
         place = self.query_one(".compose--extra", Container)
         place.remove_children()
         place.mount(*rows)
@@ -645,7 +563,7 @@ class Compose(Form[ResultT]):
     @on(Field.Changed, "#summary")
     def _count(self) -> None:
         if self._words is not None:
-            number, odd = self._words(self.query_one("#summary", Field).value)
+            number, odd = self._words(self.typed()["summary"])
             text = counted(number, "word") + (" △" if odd and number else "")
             self.query_one(".compose--words", Static).update(Content(text))
 
@@ -656,8 +574,7 @@ class Compose(Form[ResultT]):
         self._waiting = self.set_timer(0.15, self._start_preview)
 
     def _start_preview(self) -> None:
-        typed = self.typed()["to"] if self._to is None else "all"
-        names = tuple(item.strip() for item in typed.split(",") if item.strip())
+        names = _parted(self.typed().get("to", "all"))
         if self._foresee is not None and names:
             self._preview(self._foresee, names)
         else:
@@ -669,16 +586,16 @@ class Compose(Form[ResultT]):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Show what the preview found; the form itself minds the act."""
-        if event.worker.group != "preview":
+        if event.worker.group != "preview" or event.state not in (WorkerState.SUCCESS, WorkerState.ERROR):
             return
-        text: Any = ""
-        if event.state is WorkerState.SUCCESS:
-            text = event.worker.result
-        elif event.state is WorkerState.ERROR:
-            text = f"△ {safe_line(str(event.worker.error), 200)}"
-        else:
-            return
+        failed = event.state is WorkerState.ERROR
+        text: Any = f"△ {safe_line(str(event.worker.error), 200)}" if failed else event.worker.result
         self.query_one("#preview", Static).update(Content(text))
+
+
+def _parted(names: str) -> tuple[str, ...]:
+    """Names that stand between commas, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
 
 
 # One decision about many things: which they are, and which of them were never looked at.
@@ -720,6 +637,7 @@ class Many(Form[ResultT]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "leave_out", "Leave out what was never shown", show=False, priority=True),
     ]
+    share = 0.75
 
     def __init__(
         self,
@@ -739,7 +657,7 @@ class Many(Form[ResultT]):
             required: Whether empty words are refused.
             notes: What is left alone and why, safe text.
         """
-        super().__init__(verb=verb)
+        super().__init__("", "", verb)
         self._items, self._act_on = tuple(items), act
         self._label, self._required, self._notes = label, required, tuple(notes)
         self._leaves_out = False
@@ -748,10 +666,6 @@ class Many(Form[ResultT]):
     def meant(self) -> tuple[Item, ...]:
         """What is decided on."""
         return tuple(item for item in self._items if item.looked_at or not self._leaves_out)
-
-    def share(self) -> float:
-        """Many things take more room than one."""
-        return 0.75
 
     def title_words(self) -> str:
         """What is decided, and on how many."""
@@ -763,12 +677,10 @@ class Many(Form[ResultT]):
 
     def keys(self) -> tuple[str, ...]:
         """How to answer."""
-        keys = [f"enter {self.verb().lower()}"]
-        if self._label and not self._required:
-            keys.append("n with a note")
-        if not all(item.looked_at for item in self._items):
-            keys.append("^o take all" if self._leaves_out else "^o leave out unseen")
-        return *keys, "esc not now"
+        out = "^o take all" if self._leaves_out else "^o leave out unseen"
+        is_unseen = not all(item.looked_at for item in self._items)
+        note = bool(self._label) and not self._required
+        return f"enter {self.verb().lower()}", *("n with a note",) * note, *(out,) * is_unseen, "esc not now"
 
     @property
     def says_yes(self) -> bool:
@@ -777,33 +689,28 @@ class Many(Form[ResultT]):
 
     def fields(self) -> ComposeResult:
         """What was never looked at, the list, what is left alone, the words."""
-        unseen = Static(Content(self._warned()), id="unseen", classes="form--note", markup=False)
-        unseen.display = bool(self._warned())
-        yield unseen
-        yield Excerpt((Lines(self._lines(), is_table=True),), most=8, id="items")
+        yield Static(id="unseen", classes="form--note", markup=False)
+        yield Excerpt(most=8, id="items")
         if self._notes:
             yield Static(Content("\n".join(self._notes)), classes="form--note many--left", markup=False)
         if self._label:
             wanted = "each asker reads it" if self._required else "if you like; each asker reads it"
-            note = Note(placeholder=wanted, id="words")
-            yield labelled(self._label, note) if self._required else optional(self._label, note, words="")
+            note, optional = Note(placeholder=wanted, id="words"), "form--optional" * (not self._required)
+            yield row(self._label, note, opened=self._required, classes=optional)
 
     def fit_inside(self, lines: int) -> None:
         """The list gives way to the words: what is typed is always seen."""
-        others = (self.query(".form--note"), self.query(".form--row"))
         self.query(".many--left").set_styles(f"max-height: {1 if lines < _MANY_LOW else 100};")
-        rest = sum(widget.outer_size.height for few in others for widget in few if widget.display)
-        items = self.query_one("#items", Excerpt)
+        others = (*self.query(".form--note"), *self.query(".form--row"))
+        rest = sum(widget.outer_size.height for widget in others if widget.display)
+        items = self.query_one("#items")
         items.styles.max_height = max(_FEWEST, lines - rest - items.styles.margin.height)
 
     def on_mount(self) -> None:
         """Type where there is something to type."""
+        self._show_items()
         if self._label and self._required:
-            self.query_one("#words", Note).focus()
-
-    def typed(self) -> Draft:
-        """The words."""
-        return {"words": note.text for note in self.query(Note)}  # noqa: B035 - there is one at most
+            self.query_one("#words").focus()
 
     def answer(self) -> Callable[[], ResultT]:
         """The act with those that are meant."""
@@ -818,50 +725,37 @@ class Many(Form[ResultT]):
     def action_leave_out(self) -> None:
         """Leave out what was never on the screen, or take it in again."""
         self._leaves_out = not self._leaves_out
-        unseen = self.query_one("#unseen", Static)
-        unseen.update(Content(self._warned()))
-        unseen.display = bool(self._warned())
-        self.query_one("#items", Excerpt).put((Lines(self._lines(), is_table=True),))
-        self.query_one(Hints).show(self.keys())
-        self.query_one(".form--box").border_title = Content(self.title_words())
-        button = self.query_one("#hand-in", Button)
-        button.label = Content(self.verb())
-        button.refresh(layout=True)
+        self._show_items()
+        self.show_verb()
 
     def action_scroll_behind(self, pages: float) -> None:
         """Scroll the list."""
-        items = self.query_one("#items", Excerpt)
+        items = self.query_one("#items")
         items.scroll_relative(y=round(pages * 2 * items.size.height), animate=False)
+
+    def _show_items(self) -> None:
+        warned = self._warned()
+        unseen = self.query_one("#unseen", Static)
+        unseen.update(Content(warned))
+        unseen.display = bool(warned)
+        self.query_one("#items", Excerpt).put(Lines(tuple(map(self._line, self._items)), is_table=True))
 
     def _warned(self) -> str:
         """Whose texts were never on the screen; empty when all were."""
-        unseen = [item for item in self._items if not item.looked_at]
-        part = [item for item in self._items if item.looked_at and item.unread]
-        if not (unseen or part):
-            return ""
-        half = "; ".join(f"{item.who} {item.unread}" for item in part[:_NAMED]) + " …" * (len(part) > _NAMED)
-        half = f"not read to the end: {half}" if part else ""
-        if not unseen:
-            return f"△ {half}"
-        names = _listed(list(dict.fromkeys(item.who for item in unseen)))
-        out = "left out, " if self._leaves_out else ""
-        return f"△ {out}{len(unseen):,} not opened yet: {names}{'; ' * bool(half)}{half}"
-
-    def _lines(self) -> tuple[Line, ...]:
-        return tuple(map(self._line, self._items))
+        unseen = dict.fromkeys(item.who for item in self._items if not item.looked_at)
+        number = sum(not item.looked_at for item in self._items)
+        part = [f"{item.who} {item.unread}" for item in self._items if item.looked_at and item.unread]
+        told = []
+        if unseen:
+            out = "left out, " * self._leaves_out
+            told.append(f"{out}{number:,} not opened yet: {first_of(list(unseen), _NAMED)}")
+        if part:
+            told.append(f"not read to the end: {'; '.join(part[:_NAMED])}{' …' * (len(part) > _NAMED)}")
+        return f"△ {'; '.join(told)}" if told else ""
 
     def _line(self, item: Item) -> Line:
         out = self._leaves_out and not item.looked_at
         sign = ("− ", "faint") if out else ("  ", "") if item.looked_at and not item.unread else ("△ ", "alert")
         tone = "faint" if out else ""
-        return (
-            sign,
-            (pad(item.kind, _KIND) + " ", tone or "muted"),
-            (pad(item.who, _NAME) + " ", tone),
-            (item.what, tone),
-        )
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+        columns = ((pad(item.kind, _KIND) + " ", tone or "muted"), (pad(item.who, _NAME) + " ", tone))
+        return sign, *columns, (item.what, tone)

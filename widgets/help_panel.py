@@ -8,7 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 from team_console.widgets.fields import Field
 from team_console.widgets.overlay import Overlay
-from team_console.widgets.row_list import Drawing, Headings, RowList
+from team_console.widgets.row_list import Drawing, RowList
 from team_console.widgets.text import Line, pad
 from textual import on
 from textual.app import ComposeResult
@@ -72,7 +72,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
             yield Field(placeholder="such as: reject, mark, ctrl")
             if self._intro:
                 yield Static(Content(self._intro), markup=False)
-            yield RowList[HelpRow](_name, _lines, markable=False, headings=Headings(lambda row: row.group, _heading))
+            yield RowList[HelpRow](_name, _lines, markable=False, group=lambda row: row.group, heading=_heading)
             yield Static(id="whole", markup=False)
 
     def on_mount(self) -> None:

@@ -69,18 +69,6 @@ Draw = Callable[[RowT, Drawing], tuple[Line, ...]]
 """A pure function from a row to its lines; each is padded or cut to the width."""
 
 
-class Headings(Struct, Generic[RowT], frozen=True):
-    """Lines above groups of rows.
-
-    Attributes:
-        group: What rows below one heading have in common.
-        line: How the heading looks, from the rows below it.
-    """
-
-    group: Callable[[RowT], object]
-    line: Callable[[tuple[RowT, ...], Drawing], Line]
-
-
 class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     """Rows in, `Moved` and `Opened` out.
 
@@ -146,7 +134,8 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
         roomy: int = 0,
         matter: Callable[[RowT], object] = lambda row: row,
         markable: bool = True,
-        headings: Headings[RowT] | None = None,
+        group: Callable[[RowT], str] = lambda row: "",
+        heading: Callable[[tuple[RowT, ...], Drawing], Line] = lambda below, drawing: (),
         is_new: Callable[[RowT], bool] = lambda row: False,
         clock: Callable[[], float] = monotonic,
         id: str | None = None,
@@ -160,13 +149,15 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
             roomy: Height from which on rows have two lines; 0 to leave `lines` as it is.
             matter: What of a row a human decides on; a change of it under the cursor is a disturbance.
             markable: Whether space marks rows.
-            headings: Lines above groups of rows.
+            group: What the rows below one heading have in common; empty for rows without a heading.
+            heading: How the heading looks, from the rows below it.
             is_new: Whether the human has not seen a row yet.
             clock: Seconds that only go forward.
         """
         super().__init__(id=id)
         self.key_of, self._draw, self._matter, self._is_new = key, draw, matter, is_new
-        self._row_lines, self._roomy, self._markable, self._headings = lines, roomy, markable, headings
+        self._group, self._heading_of, self._markable = group, heading, markable
+        self._row_lines, self._roomy = lines, roomy
         self._clock, self._now, self._hidden, self._is_roomy = clock, datetime.now(UTC), frozenset[str](), True
         self.rows: tuple[RowT, ...] = ()
         self.cursor_key: str | None = None
@@ -398,7 +389,7 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     def _heading(self, index: int, width: int) -> Line:
         order = self._starts.index(index) + 1
         below = self.rows[index : self._starts[order] if order < len(self._starts) else None]
-        return self._headings.line(below, Drawing(max(1, width), self._now, 1)) if self._headings is not None else ()
+        return self._heading_of(below, Drawing(max(1, width), self._now, 1))
 
     def _empty_line(self, y: int, width: int) -> Line:
         """Line `y` of what stands where there are no rows, in the middle of the upper part."""
@@ -418,12 +409,11 @@ class RowList(Inked, ScrollView, Generic[RowT], can_focus=True):
     def _arrange(self) -> None:
         """Note the rows above which a heading stands: where the group is another than that of the row before."""
         self._starts = []
-        last: object = object()
-        for index, row in enumerate(self.rows if self._headings is not None else ()):
-            group = self._headings.group(row) if self._headings is not None else None
-            if group != last:
+        last = ""
+        for index, group in enumerate(map(self._group, self.rows)):
+            if group and group != last:
                 self._starts.append(index)
-                last = group
+            last = group
 
     def _top(self, index: int) -> int:
         """The first line of a row, its heading excluded."""

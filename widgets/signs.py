@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
+from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.safe import safe_line
 from team_console.store.views.rows import AgentState, DeliveryState, Need, RequestState, StoryState
+from team_console.widgets.text import Part
 
 
 class Sign(Struct, frozen=True):
@@ -19,6 +21,16 @@ class Sign(Struct, frozen=True):
     glyph: str
     word: str
     tone: str = ""
+
+    @property
+    def mark(self) -> Part:
+        """The glyph, before something else."""
+        return f"{self.glyph} ", self.tone
+
+    @property
+    def part(self) -> Part:
+        """Glyph and word."""
+        return f"{self.glyph} {self.word}".strip(), self.tone
 
 
 NEEDS: Mapping[Need, Sign] = {
@@ -93,6 +105,11 @@ SEVERITIES: Mapping[str, Sign] = {
     "warning": Sign("▲", "warning", "warn"),
     "notice": Sign("·", "notice", "muted"),
 }
+
+
+def severity_sign(problem: Problem) -> Sign:
+    """The sign of how bad it is, another writer's word included."""
+    return SEVERITIES.get(problem.severity) or Sign("·", safe_line(problem.severity, 10))
 
 
 def priority_sign(message: Message) -> Sign:

@@ -13,7 +13,6 @@ from team_console.console.commands.writing import message
 from team_console.console.decisions import Act, Agreed
 from team_console.console.editor import edit_text
 from team_console.console.main import MainScreen
-from team_console.console.modes.pane import Gathered
 from team_console.console.selection import DONE, Subject
 from team_console.console.words import quoted
 from team_console.store.model.errors import TeamError
@@ -214,7 +213,7 @@ def _known_before(screen: MainScreen, row: RequestRow) -> str:
     facts = []
     if painted is not None and painted.text_lines:
         facts.append("read to its end" if painted.is_whole else _read(painted))
-    sections = known.evidence.sections if isinstance(known, Gathered) else ()
+    sections = known.evidence.sections if known is not None and known.evidence is not None else ()
     missing = sum(piece.mark is Mark.MISSING for section in sections for piece in section.pieces)
     facts += [f"{counted(missing, 'thing')} it names {'is' if missing == 1 else 'are'} missing"] if missing else []
     roster = screen.view.roster if screen.view is not None else ()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from team_console.console.decisions import Agreed
 from team_console.console.evidence import Wish, gather
 from team_console.console.main import MainScreen
-from team_console.console.modes.pane import Gathered, wish_of
+from team_console.console.modes.pane import wish_of
 from team_console.store.attachments import attachment_of
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
@@ -31,8 +31,7 @@ class SeenRequest:
         self._content = screen.pane.content_of(row.question)
         self._wish = wish_of(screen.pane, row)
         known = screen.shelf.evidence.get(row.key)
-        is_shown = isinstance(known, Gathered) and known.seen == seen
-        self._evidence: Evidence | None = known.evidence if isinstance(known, Gathered) and is_shown else None
+        self._evidence = known.evidence if known is not None and known.seen == seen else None
 
     def decide(self, make: Callable[[Seen | str], Agreed]) -> Agreed:
         """Check the decision that `make` makes of what was seen, or write it where there is no grace.

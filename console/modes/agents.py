@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.modes.pane import FilterLine, Pane, beside, beside_report
+from team_console.console.modes.pane import FilterLine, Pane
 from team_console.console.selection import Mode, Selection
 from team_console.console.team import asked_title, signs_of
 from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
-from team_console.store.model.message import Message
+from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.verdicts import digest_of
 from team_console.store.protocol.why import ToolCall
 from team_console.store.views.agent_page import AgentPage, agent_page
-from team_console.store.views.rows import RequestRow, RosterRow, View
+from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View
 from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.detail import Detail
-from team_console.widgets.details import message_document
 from team_console.widgets.document import Block, Document, Heading, Lines
-from team_console.widgets.row_list import Drawing, Headings, RowList
-from team_console.widgets.rows import inbox_lines, kind_word, roster_lines, state_parts, title_of
-from team_console.widgets.signs import AGENTS, Sign, status_sign
-from team_console.widgets.text import Line, pad, short_ago, span
+from team_console.widgets.row_list import Drawing, RowList, age_column
+from team_console.widgets.rows import decision_words, kind_name, kind_word, row_lines, title_of
+from team_console.widgets.signs import AGENTS, Sign, priority_sign, status_sign
+from team_console.widgets.text import Line, age, pad, short_ago, span, spread, width_of
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -56,6 +54,7 @@ class AgentsPane(Pane[Message]):
     _page: AgentPage | None = None
     _groups: Mapping[str, str] = MappingProxyType({})
     _signs: Mapping[str, Sign] = MappingProxyType({})
+    _by_question: Mapping[str, RequestRow] = MappingProxyType({})
 
     @cached_property
     def rows(self) -> RowList[Message]:
@@ -94,19 +93,15 @@ class AgentsPane(Pane[Message]):
             yield FilterLine(self.query_values)
         yield Detail()
 
-    def draw(self, row: Message, drawing: Drawing) -> Any:
+    def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
         """A message as its recipient sees it; of what the agent wrote, to whom."""
-        is_own = self._agent is not None and row.sender == self._agent and self._groups.get(row.message_id) == _IT_SAID
+        is_own = row.sender == self._agent and self.group_of(row) == _IT_SAID
         other = f"→ {', '.join(row.recipients)}" if is_own else ""
         return inbox_lines(row, drawing, asked=asked_title(self.situation.view, row), other=other)
 
-    def headings(self) -> Headings[Message]:
+    def group_of(self, row: Message) -> str:
         """What is open with the human, what the agent was told, what it said."""
-
-        def line(below: tuple[Message, ...], drawing: Drawing) -> Line:
-            return ((f" {self._groups.get(below[0].message_id, '')} {len(below):,}", "muted"),)
-
-        return Headings(lambda row: self._groups.get(row.message_id, ""), line)
+        return self._groups.get(row.message_id, "")
 
     def _draw_agent(self, row: RosterRow, drawing: Drawing) -> tuple[Line, ...]:
         return roster_lines(row, drawing, self._sign_of(row))
@@ -157,8 +152,8 @@ class AgentsPane(Pane[Message]):
         return message_found(row)
 
     def request_of(self, row: Message) -> RequestRow | None:
-        """The request it asks."""
-        return self._request_of(row)
+        """The request it asks, so that it is answered here as in the other lists."""
+        return self._by_question.get(row.message_id)
 
     def shown_document(self) -> Document | None:
         """In the roster the page of the agent, in its messages the one under the cursor."""
@@ -166,70 +161,48 @@ class AgentsPane(Pane[Message]):
             return super().shown_document()
         return agent_document(self._page, self.situation.view, self.now, self._sign_of(self._page.row))
 
-    def document_of(self, row: Message) -> Document | None:
+    def document_of(self, row: Message) -> Document:
         """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
-        request, content = self._request_of(row), self.content_of(row)
-        around = beside(self, request) if request is not None else None
+        request = self.request_of(row)
         # guard: evidence-in-inboxes
-        return message_document(
-            row,
-            now=self.now,
-            content=content,
-            token=digest_of(row),
-            problems=self.problems_of(row),
-            seal=self.seal_of(row),
-            seen=around.seen if around is not None else None,
-            above=around.above if around is not None else (),
-            below=around.below if around is not None else beside_report(self, row, content),
-        )
+        return self.letter(row, self.beside(request) if request is not None else None)
 
-    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
-        """In the roster its agents, in the messages those."""
-        if self._is_in_roster:
-            agents = tuple(row.name for row in self.roster.marked_rows()) or tuple(
-                filter(None, [self.roster.cursor_key])
-            )
-            return Selection(agents=agents)
-        some = marked or ((row,) if row is not None else ())
-        agents = tuple(dict.fromkeys(message.sender for message in some)) or tuple(
-            filter(None, [self.roster.cursor_key])
-        )
+    def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
+        """The messages, and who wrote them."""
         return Selection(
-            request=self._request_of(row),
-            requests=self._requests_of(some),
+            request=self.request_of(row),
+            requests=tuple(filter(None, map(self.request_of, some))),
             message=row,
             messages=some,
             letters=some,
-            agents=agents,
+            agents=tuple(dict.fromkeys(message.sender for message in some)),
             incomplete=self.is_incomplete(row),
         )
 
     def subject(self) -> Selection:
-        """In the roster its row and its marks, in the messages theirs."""
+        """In the roster its agents, in the messages those."""
         selection = super().subject()
+        key = self.roster.cursor_key
+        chosen = (key,) if key is not None else ()
         if not self._is_in_roster:
-            return selection
-        return replace(selection, key=self.roster.cursor_key, marked=len(self.roster.marks), token="")
-
-    def _request_of(self, message: Message | None) -> RequestRow | None:
-        """The request the message asks, so that it is answered here as in the other lists."""
-        view = self.situation.view
-        if message is None or view is None:
-            return None
-        return next((row for row in view.requests if row.question.message_id == message.message_id), None)
-
-    def _requests_of(self, messages: Sequence[Message]) -> tuple[RequestRow, ...]:
-        """The requests that these messages ask; one pass through the ledger, since thousands may be marked."""
-        if len(messages) < 2 or self.situation.view is None:
-            return tuple(filter(None, map(self._request_of, messages)))
-        asked = {row.question.message_id: row for row in reversed(self.situation.view.requests)}
-        return tuple(asked[message.message_id] for message in messages if message.message_id in asked)
+            return selection if selection.agents else replace(selection, agents=chosen)
+        agents = tuple(row.name for row in self.roster.marked_rows()) or chosen
+        # What was on the screen stays known, whichever list has the focus.
+        return Selection(
+            agents=agents,
+            key=key,
+            marked=len(self.roster.marks),
+            seen=selection.seen,
+            looked_at=selection.looked_at,
+            gone=selection.gone,
+        )
 
     def show(self, situation: ScreenState, now: datetime) -> None:
         """Show another roster and the messages that belong to it."""
         view = situation.view
         self.situation, self.now = situation, now
         self._signs = signs_of(view)
+        self._by_question = {request.question.message_id: request for request in reversed(self.requests)}
         empty = empty_words(Mode.AGENTS, situation)
         if view is not None and view.snapshot.messages:
             empty = ((("No agents are known yet", "muted"),),)
@@ -353,8 +326,60 @@ _OPEN, _INBOX, _IT_SAID = "WAITS FOR YOU", "INBOX", "IT SAID"
 
 
 def _why_empty(row: RosterRow, sign: Sign) -> tuple[Line, ...]:
-    state: Line = ((f"{sign.glyph} ", sign.tone), *state_parts(row, sign))
-    return ((("No message waits for ", ""), (safe_line(row.name, 64), "")), (), state)
+    return (("No message waits for ", ""), (safe_line(row.name, 64), "")), (), (sign.mark, *state_parts(row, sign))
+
+
+# An agent in the roster, a message in its list, and the page of an agent.
+
+_STATE_SAYS = {AgentState.WAITING: "waits for the answer to ", AgentState.UNKNOWN: "has not written yet"}
+"""What a reason begins with that the word for the state says already."""
+_WITH_STATE, _STATE = 34, 13
+"""Cells from which on the word for the state has a column, and its cells."""
+_LEAST_NAME = 8
+
+
+def roster_lines(row: RosterRow, drawing: Drawing, sign: Sign) -> tuple[Line, ...]:
+    """One line with name, state where it has room, and unread count; a second one with state and reason."""
+    end: Line = (("         ", ""),)
+    if row.unread:
+        end = ((f" {row.unread:>3,}", "strong"), (f" {age(row.oldest_unread, drawing.now):>4}", "muted"))
+    mark = "look-alike" if row.looks_like else "no name" if not row.is_addressable else "stranger" * row.stranger
+    odd: Line = ((f" {mark}", "warn"),) if mark else ()
+    style = "strong" if row.unread else ""
+    if drawing.lines > 1:
+        name = (sign.mark, (safe_line(row.name, 64), style))
+        below: Line = (("  ", ""), *state_parts(row, sign))
+        return spread(name, odd, drawing.width), spread(below, end if row.unread else (), drawing.width)
+    state: Line = ((f" {pad(sign.word, _STATE)}", sign.tone),) if drawing.width >= _WITH_STATE else ()
+    size = max(_LEAST_NAME, drawing.width - 2 - width_of((*end, *state, *odd)))
+    name = (sign.mark, (pad(safe_line(row.name, 64), size), style))
+    return (spread((*name, *odd, *state), end, drawing.width),)
+
+
+def state_parts(row: RosterRow, sign: Sign) -> Line:
+    """The word for its state, and of the reason what that word does not say."""
+    reason = safe_line(row.reason, 120).removeprefix(_STATE_SAYS.get(row.state, ""))
+    if sign.word.startswith("waits for"):
+        reason = reason.partition(" waits for ")[0]
+    more = filter(None, (reason, f"{row.dropped} in drop/" if row.dropped else ""))
+    return (sign.word, sign.tone), ("".join(f" · {text}" for text in more), "muted")
+
+
+def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: str = "") -> tuple[Line, ...]:
+    """A message as its recipient sees it: who wrote it and what about; unread ones stand out.
+
+    Args:
+        asked: The title of the request that it decides, safe text.
+        other: Whom to name in place of its sender.
+    """
+    unread = message.status != Status.READ
+    status, priority, kind = status_sign(message), priority_sign(message), kind_name(message)
+    # While it is unread both signs have the ink of what is more urgent: one look tells.
+    urgent = next((tone for tone in ("bad", "warn") if tone in (status.tone, priority.tone)), "") if unread else ""
+    sign = Sign(f"{status.glyph}{priority.glyph}", "", urgent or status.tone)
+    title = decision_words(message, asked) or ((title_of(message), "strong" if unread else "muted"),)
+    end = age_column(message.created_at, drawing)
+    return row_lines(drawing, sign, title, end, who=other or message.sender, facts=((kind, "muted"),) if kind else ())
 
 
 def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign) -> Document:
@@ -376,7 +401,7 @@ def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign) -> Do
 
 def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign) -> Iterator[Block]:
     row = page.row
-    state: list[Line] = [((f"{sign.glyph} ", sign.tone), *state_parts(row, sign))]
+    state: list[Line] = [(sign.mark, *state_parts(row, sign))]
     if row.reported:
         said = f"it said {short_ago(row.reported_at, now)}: “{safe_line(row.reported, 300)}”"
         state.append((("  ", ""), (said, "muted")))
@@ -405,11 +430,8 @@ def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign) -> Iter
 
 def _ran_line(call: ToolCall) -> Line:
     sign, tone = ("✓", "good") if call.state in ("ok", "exit 0") else ("✗", "bad") if call.state else ("·", "muted")
-    return (
-        (f"{sign} ", tone),
-        (safe_line(f"{call.tool}  {call.subject}", 300), ""),
-        (f"  {safe_line(call.state)}", "muted"),
-    )
+    words = safe_line(f"{call.tool}  {call.subject}", 300)
+    return (f"{sign} ", tone), (words, ""), (f"  {safe_line(call.state)}", "muted")
 
 
 def _request_line(request: RequestRow, name: str, view: View) -> Line:
@@ -421,12 +443,11 @@ def _request_line(request: RequestRow, name: str, view: View) -> Line:
 
 
 def _message_line(message: Message, name: str, view: View) -> Line:
-    status = status_sign(message)
     when = f"{message.created_at.astimezone():%H:%M} " if message.created_at else "–     "
     other = f"→ {', '.join(message.recipients)}" if message.sender == name else message.sender
     asked = asked_title(view, message)
     return (
-        (f"{status.glyph} ", status.tone),
+        status_sign(message).mark,
         (when, "muted"),
         (pad(safe_line("you" if other == view.me else other, 64), 18) + " ", ""),
         (asked or title_of(message), "muted" if message.sender == name else ""),

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from team_console.console.modes.pane import AttachmentCache, Pane
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.safe import counted
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.views.decisions import Decision, DecisionLedger, Proof, ledger_of_team, sources_stamp
 from team_console.store.views.rows import View
 from team_console.store.views.search import Searchable
-from team_console.widgets.details import decision_document
-from team_console.widgets.document import Document
-from team_console.widgets.row_list import Drawing
-from team_console.widgets.rows import decision_lines
-from team_console.widgets.text import Line
+from team_console.widgets.details import named
+from team_console.widgets.document import Block, Document, Fact, Heading, Lines, Text, fact, said
+from team_console.widgets.row_list import Drawing, age_column
+from team_console.widgets.rows import VERDICTS, WORDY, row_lines, verdict_word
+from team_console.widgets.signs import Sign
+from team_console.widgets.text import Line, Part, ago, clock_time, span
 from textual import on, work
 from textual.message import Message as TextualMessage
 from textual.worker import Worker, WorkerState
 
 _ARCHIVED, _AUDITED = 20_000, 20_000
 """Messages and audit lines that the console looks back on; the verb reads all of them."""
+PROOFS: Mapping[Proof, Sign] = {
+    Proof.SIGNED: Sign("✓", "signed", "good"),
+    Proof.RECORDED: Sign("·", "recorded", "muted"),
+    Proof.UNVERIFIED: Sign("‼", "unverified", "alert"),
+    Proof.NOT_KNOWN: Sign("?", "proof not known", "warn"),
+}
+"""What vouches for a decision. Only a signature is marked as good: a trail can be written anew by whoever owns it."""
+_UNKNOWN: Line = (("not known", "warn"),)
+
+
+def _digest(text: str) -> Line:
+    return (("sha256 ", "muted"), (named(text), "muted")) if text else _UNKNOWN
 
 
 class DecisionsPane(Pane[Decision]):
@@ -45,9 +59,20 @@ class DecisionsPane(Pane[Decision]):
         self._read_for: object = None
         self._failure = ""
 
-    def draw(self, row: Decision, drawing: Drawing) -> Any:
-        """A decision in one line or two."""
-        return decision_lines(row, drawing)
+    def draw(self, row: Decision, drawing: Drawing) -> tuple[Line, ...]:
+        """Verdict, agent, kind and what; below them by whom, when, the words and the proof."""
+        glyph, tone = VERDICTS.get(row.verdict, ("·", ""))
+        proof, kind = PROOFS[row.proof], safe_line(row.kind, 20)
+        verdict = verdict_word(row.kind, safe_line(row.verdict, 20))
+        what = safe_line(row.title, 300) or f"request {safe_line(row.request_id, 120)}"
+        when = clock_time(row.at, drawing.now) if row.at is not None else "when not known"
+        words = ((f"“{safe_line(row.words, 300)}”", "muted"),) if row.words else ()
+        facts = ((f"by {safe_line(row.by, 64)} {when}", "muted"), *words, (proof.word, proof.tone))
+        end = age_column(row.at, drawing)
+        if drawing.lines == 1:
+            end = ((f"  {proof.glyph}{f' {proof.word}' if drawing.width >= WORDY else ''}", proof.tone), *end)
+        title = ((f"{verdict} ", tone), (f"{kind}: ", "muted"), (what, ""))
+        return row_lines(drawing, Sign(glyph, verdict, tone), title, end, who=row.asked_by or row.by, facts=facts)
 
     def key_of(self, row: Decision) -> str:
         """Its own key."""
@@ -69,17 +94,54 @@ class DecisionsPane(Pane[Decision]):
             marks=frozenset({"decided"} | ({"mine"} if self.me in (row.by, row.asked_by) else set())),
         )
 
-    def document_of(self, row: Decision) -> Document | None:
-        """The decision."""
-        problems = self._ledger.problems if self._ledger is not None else ()
-        return decision_document(row, now=self.now, problems=problems)
+    def document_of(self, row: Decision) -> Document:
+        """Who decided what, on which digest, with which words and evidence, and what is not proved."""
+        known, shown = tuple(_digest(text) for text in (row.request_sha256, row.shown_sha256))
+        return Document(
+            key=f"decision:{row.key}",
+            title=f"{safe_line(row.verdict, 20).capitalize()} · {named(row.by)}",
+            headline=safe_line(row.title or f"request {row.request_id}", 400),
+            facts=tuple(self._facts(row)),
+            more=(fact("id", safe_line(row.request_id, 200)), Fact("request", known), Fact("shown", shown)),
+            blocks=tuple(self._blocks(row)),
+            source=row.words or row.title,
+        )
 
-    def subject_of(self, row: Decision | None, marked: tuple[Decision, ...]) -> Selection:
+    def _facts(self, row: Decision) -> Iterator[Part]:
+        """Who asked whom, when it was decided and how soon, and what vouches for it."""
+        yield f"{named(row.asked_by) or 'asker not known'} → {named(row.by)}", ""
+        yield (safe_line(row.kind, 40), "muted") if row.kind else ("kind not known", "warn")
+        yield (ago(row.at, self.now), "muted") if row.at else ("when is not known", "warn")
+        if row.after_seconds is not None:
+            yield f"after {span(row.after_seconds)}", "muted"
+        sign = PROOFS[row.proof]
+        line = f", line {row.audit_line} of the audit trail" if row.audit_line is not None else ""
+        yield f"{sign.glyph} {sign.word}{line}".removeprefix("· "), sign.tone
+
+    def _blocks(self, row: Decision) -> Iterator[Block]:
+        if "\n" in row.title.strip():
+            yield Heading("what was asked")
+            yield Text(safe_text(row.title))
+        yield Heading("note")
+        yield Text(safe_text(row.words)) if row.words else said("none", "muted")
+        yield Heading("what was shown")
+        if row.shown_by:
+            yield said(safe_line(row.shown_by, 300))
+        if row.evidence:
+            yield Lines(tuple(((safe_line(piece, 300), ""),) for piece in row.evidence), indent=2)
+        elif row.shown_sha256:
+            yield said("the question alone", "muted")
+        elif not row.shown_by:
+            yield Lines((_UNKNOWN,))
+        problems = self._ledger.problems if self._ledger is not None else ()
+        gaps = [*row.gaps, *(problem.sentence for problem in problems)]
+        if gaps:
+            yield Heading("not proved")
+            yield Lines(tuple((("△ ", "warn"), (safe_line(gap, 500), "")) for gap in gaps), indent=2)
+
+    def subject_of(self, row: Decision, some: tuple[Decision, ...]) -> Selection:
         """The request that was decided, as far as the view still knows it."""
-        if row is None:
-            return NOTHING
-        view = self.situation.view
-        request = next((item for item in view.requests if item.key == row.key), None) if view is not None else None
+        request = next((item for item in self.requests if item.key == row.key), None)
         if request is None:
             return NOTHING
         return Selection(request=request, message=request.verdict, messages=(request.question,))
@@ -100,8 +162,7 @@ class DecisionsPane(Pane[Decision]):
     def title_of(self, shown: int, total: int) -> str:
         """How many there are, and how many nothing vouches for."""
         odd = sum(row.proof in (Proof.UNVERIFIED, Proof.NOT_KNOWN) for row in self._all)
-        words = f"Decisions · {shown:,}" if shown == total else f"Decisions · {shown:,} of {total:,}"
-        return f"{words} · {odd:,} not proved" if odd else words
+        return f"{super().title_of(shown, total)}{f' · {odd:,} not proved' if odd else ''}"
 
     def notes(self) -> list[str]:
         """What goes on, and what keeps the ledger from being whole."""
@@ -124,8 +185,7 @@ class DecisionsPane(Pane[Decision]):
         snapshot = self.situation.snapshot
         if snapshot is None or self._reading is not None:
             return
-        view = self.situation.view
-        known = sources_stamp(view.requests if view is not None else (), snapshot)
+        known = sources_stamp(self.requests, snapshot)
         if known != self._read_for:
             self._read_for = known
             self._reading = self._read(snapshot)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from datetime import datetime
+from typing import ClassVar
 
 from msgspec.structs import replace
 from team_console.console.modes.pane import Pane
 from team_console.console.selection import Mode, Selection
 from team_console.store.model.names import USER
+from team_console.store.model.safe import safe_line
 from team_console.store.protocol.verdicts import digest_of
 from team_console.store.views.rows import DeliveryRow, DeliveryState, View
 from team_console.store.views.search import Searchable, message_found
-from team_console.widgets.details import delivery_document
-from team_console.widgets.document import Document
-from team_console.widgets.row_list import Drawing
-from team_console.widgets.rows import delivery_lines
+from team_console.widgets.details import message_document, named
+from team_console.widgets.document import Document, said
+from team_console.widgets.row_list import Drawing, age_column
+from team_console.widgets.rows import WORDY, kind_name, row_lines, title_of
+from team_console.widgets.signs import DELIVERIES
+from team_console.widgets.text import Line, Part, ago, clock_time, span
 
 
 class DeliveriesPane(Pane[DeliveryRow]):
@@ -23,9 +28,22 @@ class DeliveriesPane(Pane[DeliveryRow]):
     MODE: ClassVar[Mode] = Mode.DELIVERIES
     MARKABLE: ClassVar[bool] = True
 
-    def draw(self, row: DeliveryRow, drawing: Drawing) -> Any:
-        """A delivery in one line or two."""
-        return delivery_lines(row, drawing)
+    def draw(self, row: DeliveryRow, drawing: Drawing) -> tuple[Line, ...]:
+        """State, recipient and what it is; below them the tries, what follows and the error."""
+        sign, tone = DELIVERIES[row.state], _tone(row)
+        facts: list[Part] = []
+        if row.attempts and row.state is not DeliveryState.DELIVERED:
+            facts.append((f"{row.attempts} of {row.max_attempts} tries", "muted"))
+        if row.next_attempt_at is not None:
+            wait = (row.next_attempt_at - drawing.now).total_seconds()
+            facts.append((f"next in {span(wait)}" if wait > 0 else "next try is due", "muted"))
+        facts += [(safe_line(row.error, 160), tone)] if row.error else []
+        facts += [(kind_name(row.message), "muted")] if kind_name(row.message) else []
+        end = age_column(row.message.created_at, drawing)
+        if drawing.lines == 1 and facts and row.state is not DeliveryState.DELIVERED and drawing.width >= WORDY:
+            end = ((f"  {facts[0][0]}", facts[0][1]), *end)
+        title: Line = ((title_of(row.message), "strong" if row.state is DeliveryState.FAILED else ""),)
+        return row_lines(drawing, sign, title, end, word=sign.word.upper(), who=row.recipient, facts=facts)
 
     def key_of(self, row: DeliveryRow) -> str:
         """Its own key."""
@@ -45,17 +63,25 @@ class DeliveriesPane(Pane[DeliveryRow]):
         found = message_found(row.message)
         return replace(found, texts=(*found.texts, row.state, row.recipient, row.error))
 
-    def document_of(self, row: DeliveryRow) -> Document | None:
-        """Its clock and the message."""
-        content = self.content_of(row.message)
-        token, seal = digest_of(row.message), self.seal_of(row.message)
-        return delivery_document(row, now=self.now, content=content, token=token, seal=seal)
+    def document_of(self, row: DeliveryRow) -> Document:
+        """Its clock, what the last try failed with where the message does not say it, and the message."""
+        message = row.message
+        content, seal = self.content_of(message), self.seal_of(message)
+        base = message_document(message, now=self.now, content=content, token=digest_of(message), seal=seal)
+        is_said = not row.error or row.error == message.envelope("error_message")
+        error = () if is_said else (said(safe_line(row.error, 400), _tone(row)),)
+        return replace(
+            base,
+            key=f"delivery:{row.key}",
+            title=f"To {named(row.recipient)}",
+            facts=(*_facts(row, self.now), *base.facts),
+            blocks=(*error, *base.blocks),
+        )
 
-    def subject_of(self, row: DeliveryRow | None, marked: tuple[DeliveryRow, ...]) -> Selection:
+    def subject_of(self, row: DeliveryRow, some: tuple[DeliveryRow, ...]) -> Selection:
         """The chosen messages."""
-        some = marked or ((row,) if row is not None else ())
         return Selection(
-            message=row.message if row is not None else None,
+            message=row.message,
             messages=tuple(delivery.message for delivery in some),
             agents=tuple(dict.fromkeys(delivery.recipient for delivery in some)),
         )
@@ -63,5 +89,22 @@ class DeliveriesPane(Pane[DeliveryRow]):
     def title_of(self, shown: int, total: int) -> str:
         """How many failed."""
         failed = sum(row.state is DeliveryState.FAILED for row in self._all)
-        words = f"Deliveries · {shown:,}" if shown == total else f"Deliveries · {shown:,} of {total:,}"
-        return f"{words} · {failed} failed" if failed else words
+        return f"{super().title_of(shown, total)}{f' · {failed} failed' if failed else ''}"
+
+
+def _tone(row: DeliveryRow) -> str:
+    """The tone of what went wrong."""
+    return "bad" if row.state is DeliveryState.FAILED else "warn"
+
+
+def _facts(row: DeliveryRow, now: datetime) -> Iterator[Part]:
+    yield DELIVERIES[row.state].part
+    if row.attempts:
+        yield f"{row.attempts} of {row.max_attempts} tries", ""
+    if row.next_attempt_at is not None:
+        left = (row.next_attempt_at - now).total_seconds()
+        when = f"{clock_time(row.next_attempt_at, now)}, in {span(left)}" if left > 0 else "is due"
+        yield f"next try {when}", "muted"
+    if row.expires_at is not None:
+        left = (row.expires_at - now).total_seconds()
+        yield (f"expires in {span(left)}", "muted") if left > 0 else (f"expired {ago(row.expires_at, now)}", "warn")

@@ -21,10 +21,10 @@ from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.search import Searchable, text_found
 from team_console.store.views.status import State, holder_words
 from team_console.widgets.bars import DOUBT, LIVE, LOCKED, POLLING, SETTINGS
-from team_console.widgets.document import Block, Document, Fact, Form, Lines, Text
-from team_console.widgets.row_list import Drawing, Headings
-from team_console.widgets.rows import finding_lines
-from team_console.widgets.signs import SEVERITIES
+from team_console.widgets.document import Block, Document, Form, Lines, Text, fact
+from team_console.widgets.row_list import Drawing
+from team_console.widgets.rows import row_lines
+from team_console.widgets.signs import severity_sign
 from team_console.widgets.text import Line, ago, cell_len, clock_time, pad
 from textual import work
 from textual.worker import Worker, WorkerState
@@ -79,12 +79,6 @@ Row = Vital | FindingGroup | Problem
 _TROUBLE, _STORE, _NOTICES = "TROUBLE", "THE STORE", "TO KNOW"
 
 
-def _group_of(row: Row) -> str:
-    if isinstance(row, Vital):
-        return _STORE
-    return _NOTICES if row.severity == "notice" else _TROUBLE
-
-
 class HealthPane(Pane[Row]):
     """What is known of the store first, then the findings, errors first."""
 
@@ -98,23 +92,31 @@ class HealthPane(Pane[Row]):
         self._findings: tuple[Problem, ...] = ()
         self._unfolded: set[str] = set()
 
-    def draw(self, row: Row, drawing: Drawing) -> Any:
-        """A fact or a finding in one line or two."""
+    def draw(self, row: Row, drawing: Drawing) -> tuple[Line, ...]:
+        """A fact or a finding in one line or two; below it the next step."""
         if isinstance(row, Problem):
-            return finding_lines(row, drawing)
+            below = safe_line(row.hint or row.place, 200)
+            title: Line = ((safe_line(row.message, 400), ""),)
+            return row_lines(drawing, severity_sign(row), title, (), facts=[(below, "muted")])
         if isinstance(row, FindingGroup):
-            return _group_lines(row, drawing, unfolded=row.key in self._unfolded)
-        line: Line = ((f"{row.glyph} ", row.tone), (pad(row.name, 10), "muted"), (row.text, ""))
-        return (line,) if drawing.lines == 1 else (line, (("  ", ""), (row.more.partition("\n")[0], "muted")))
+            problem = row.problems[0]
+            number = f"{len(row.problems):,} × "
+            line: Line = (severity_sign(problem).mark, (number, "strong"), (safe_line(problem.message, 300), ""))
+            is_open = row.key in self._unfolded
+            keys = "enter folds them away" if is_open else "and others of this kind · enter shows each"
+            return (line, (("  ", ""), (keys, "muted")))[: drawing.lines]
+        line = ((f"{row.glyph} ", row.tone), (pad(row.name, 10), "muted"), (row.text, ""))
+        return (line, (("  ", ""), (row.more.partition("\n")[0], "muted")))[: drawing.lines]
 
-    def headings(self) -> Headings[Row]:
+    def group_of(self, row: Row) -> str:
         """What is wrong, what to know, and the store itself."""
+        if isinstance(row, Vital):
+            return _STORE
+        return _NOTICES if row.severity == "notice" else _TROUBLE
 
-        def line(below: tuple[Row, ...], drawing: Drawing) -> Line:
-            group = _group_of(below[0])
-            return ((f" {group} {len(below):,}" if group != _STORE else f" {group}", "muted"),)
-
-        return Headings(_group_of, line)
+    def heading(self, below: tuple[Row, ...], drawing: Drawing) -> Line:
+        """The group, and how many findings it has."""
+        return ((f" {_STORE}", "muted"),) if isinstance(below[0], Vital) else super().heading(below, drawing)
 
     def key_of(self, row: Row) -> str:
         """The name of a fact, of several on the settings with what each says; code and place of a finding."""
@@ -152,7 +154,7 @@ class HealthPane(Pane[Row]):
     def _arranged(self, findings: Iterable[Row]) -> tuple[Row, ...]:
         """What is wrong first, what is only to be known last."""
         order = (_TROUBLE, _STORE, _NOTICES)
-        return tuple(sorted((*self._vitals(), *findings), key=lambda row: order.index(_group_of(row))))
+        return tuple(sorted((*self._vitals(), *findings), key=lambda row: order.index(self.group_of(row))))
 
     def _grouped(self) -> Iterator[Row]:
         """The findings, those of one kind as one row where they are many; an opened one has them below it."""
@@ -190,10 +192,8 @@ class HealthPane(Pane[Row]):
             super().open()
 
     def _request_of(self, problem: Problem) -> RequestRow | None:
-        view = self.situation.view
         place = problem.place.partition(" ")[0]
-        rows = view.requests if view is not None else ()
-        return next((row for row in rows if place in (row.question.message_id, row.request_id)), None)
+        return next((row for row in self.requests if place in (row.question.message_id, row.request_id)), None)
 
     def focus_first(self) -> None:
         """The facts; archives are looked at anew, since nothing else tells what became of them meanwhile."""
@@ -216,8 +216,8 @@ class HealthPane(Pane[Row]):
             return text_found(row.code, row.severity)
         return text_found(row.code, row.severity, row.place, row.message, row.hint)
 
-    def document_of(self, row: Row) -> Document | None:
-        """What it means and what to do."""
+    def document_of(self, row: Row) -> Document:
+        """What it means and what to do; code and place of a finding stand behind `i`."""
         if isinstance(row, Vital):
             blocks: tuple[Block, ...] = (
                 Lines((((f"{row.glyph} ", row.tone), (row.text, "")),)),
@@ -225,10 +225,28 @@ class HealthPane(Pane[Row]):
             )
             return Document(key=self.key_of(row), title=row.name.capitalize(), blocks=blocks, source=row.text)
         if isinstance(row, FindingGroup):
-            return _group_document(row)
-        return finding_document(row, key=self.key_of(row), leads_to_request=self._request_of(row) is not None)
+            lines: list[Line] = [((safe_line(problem.sentence, 400), ""),) for problem in row.problems[:_LISTED]]
+            if (left := len(row.problems) - _LISTED) > 0:
+                lines.append(((f"and {left:,} more", "muted"),))
+            return Document(
+                key=row.key,
+                title=f"{len(row.problems):,} of one kind",
+                blocks=(Lines(tuple(lines)),),
+                more=(fact("code", safe_line(row.code, 64), ""),),
+                source="\n".join(problem.sentence for problem in row.problems),
+            )
+        hint = Lines(((("→ ", "open"), (safe_line(row.hint, 600), "")),), indent=2)
+        leads = Lines(((("enter", "key"), (" goes to the request", "muted")),))
+        return Document(
+            key=f"finding:{self.key_of(row)}",
+            title=severity_sign(row).word.capitalize(),
+            headline=safe_line(row.message, 600),
+            blocks=(*(hint,) * bool(row.hint), *(leads,) * (self._request_of(row) is not None)),
+            more=(fact("code", safe_line(row.code, 64), ""), fact("place", safe_line(row.place, 400), "")),
+            source=f"{row.code} {row.place}: {row.message}",
+        )
 
-    def subject_of(self, row: Row | None, marked: tuple[Row, ...]) -> Selection:
+    def subject_of(self, row: Row, some: tuple[Row, ...]) -> Selection:
         """Nothing can be decided here."""
         return NOTHING
 
@@ -334,48 +352,6 @@ class HealthPane(Pane[Row]):
         more = safe_text(watch.reason) or ("The system tells of every change." if well else "")
         how = "" if pulse.word.lower() == watch.state else f" · changes are {_NOTICED[watch.state]}"
         return Vital("watch", pulse.glyph, pulse.tone, pulse.word + how, more)
-
-
-def _group_lines(group: FindingGroup, drawing: Drawing, *, unfolded: bool) -> tuple[Line, ...]:
-    sign = SEVERITIES.get(group.severity, SEVERITIES["notice"])
-    line: Line = (
-        (f"{sign.glyph} ", sign.tone),
-        (f"{len(group.problems):,} × ", "strong"),
-        (safe_line(group.problems[0].message, 300), ""),
-    )
-    below = "enter folds them away" if unfolded else "and others of this kind · enter shows each"
-    return (line,) if drawing.lines == 1 else (line, (("  ", ""), (below, "muted")))
-
-
-def _group_document(group: FindingGroup) -> Document:
-    lines = tuple(((safe_line(problem.sentence, 400), ""),) for problem in group.problems[:_LISTED])
-    more = len(group.problems) - _LISTED
-    rest: tuple[Line, ...] = (((f"and {more:,} more", "muted"),),) if more > 0 else ()
-    title = f"{len(group.problems):,} of one kind"
-    source = "\n".join(problem.sentence for problem in group.problems)
-    fact = Fact("code", ((safe_line(group.code, 64), ""),))
-    return Document(key=group.key, title=title, blocks=(Lines((*lines, *rest)),), more=(fact,), source=source)
-
-
-def finding_document(problem: Problem, *, key: str, leads_to_request: bool = False) -> Document:
-    """What a finding says and the next step; its code and place behind `i`."""
-    sign = SEVERITIES.get(problem.severity, SEVERITIES["notice"])
-    blocks: list[Block] = []
-    if problem.hint:
-        blocks.append(Lines(((("→ ", "open"), (safe_line(problem.hint, 600), "")),), indent=2))
-    if leads_to_request:
-        blocks.append(Lines(((("enter", "key"), (" goes to the request", "muted")),)))
-    return Document(
-        key=f"finding:{key}",
-        title=sign.word.capitalize(),
-        headline=safe_line(problem.message, 600),
-        blocks=tuple(blocks),
-        more=(
-            Fact("code", ((safe_line(problem.code, 64), ""),)),
-            Fact("place", ((safe_line(problem.place, 400), ""),)),
-        ),
-        source=f"{problem.code} {problem.place}: {problem.message}",
-    )
 
 
 def _record(lines: list[AuditLine], now: datetime) -> list[str]:

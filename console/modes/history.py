@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from functools import lru_cache
+from typing import ClassVar
 
 from team_console.console.modes.pane import AttachmentCache, Pane
-from team_console.console.selection import NOTHING, Mode, Selection
+from team_console.console.selection import Mode, Selection
 from team_console.console.team import asked_title
 from team_console.console.words import ScreenState, empty_words, reason_of
 from team_console.store.contract.team import LOST, Snapshot
+from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
@@ -20,11 +23,12 @@ from team_console.store.views.conversation import as_one, gathered
 from team_console.store.views.history import Stretch, search
 from team_console.store.views.rows import View
 from team_console.store.views.search import Searchable, message_found
-from team_console.widgets.details import copies_blocks, message_document
-from team_console.widgets.document import Document
-from team_console.widgets.row_list import Drawing, Headings, RowList
-from team_console.widgets.rows import day_line, day_of, history_lines
-from team_console.widgets.text import Line
+from team_console.widgets.details import message_document, named, state_line
+from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.row_list import Drawing, RowList
+from team_console.widgets.rows import decision_words, kind_name, title_of
+from team_console.widgets.signs import status_sign
+from team_console.widgets.text import Line, Part, crop, pad, width_of
 from textual import on, work
 from textual.message import Message as TextualMessage
 from textual.timer import Timer
@@ -36,6 +40,12 @@ _STEPS = 4
 """Pages read at once when the cursor comes near the end of what is read."""
 _PAUSE = 0.25
 """Seconds without typing after which a search begins."""
+_WHEN, _LONGEST_NAME = 8, 32
+"""Cells of a time, and of a name at most."""
+_MINUTE, _SECONDS = 16, 19
+"""Characters of a moment to its minute and to its seconds."""
+_MANY = 3
+"""Recipients from which on their number is told, since their names have no room."""
 
 
 class HistoryPane(Pane[Message]):
@@ -75,13 +85,23 @@ class HistoryPane(Pane[Message]):
         """Every message that the rows stand for, newest first."""
         return tuple([copy for row in self.rows.rows for copy in self._copies_of(row)])
 
-    def draw(self, row: Message, drawing: Drawing) -> Any:
+    def draw(self, row: Message, drawing: Drawing) -> tuple[Line, ...]:
         """A message in one line or two."""
         return history_lines(row, drawing, asked=asked_title(self.situation.view, row))
 
-    def headings(self) -> Headings[Message]:
-        """The day they were written."""
-        return Headings(day_of, day_line)
+    def group_of(self, row: Message) -> str:
+        """The day it was written."""
+        return _local_day(row.created[:_MINUTE], row.created[_SECONDS:].lstrip(".0123456789"))
+
+    def heading(self, below: tuple[Message, ...], drawing: Drawing) -> Line:
+        """A day, with its distance from today where that has a name."""
+        day = below[0].created_at
+        if day is None:
+            return (("at an unknown time", "muted"),)
+        local, today = day.astimezone().date(), drawing.now.astimezone().date()
+        near = {0: "today · ", 1: "yesterday · "}.get((today - local).days, "")
+        words = f"── {near}{local:%A %Y-%m-%d} "
+        return (words, "muted"), ("─" * (drawing.width - len(words)), "faint")
 
     def key_of(self, row: Message) -> str:
         """Its id."""
@@ -95,7 +115,7 @@ class HistoryPane(Pane[Message]):
         """The message."""
         return message_found(row)
 
-    def document_of(self, row: Message) -> Document | None:
+    def document_of(self, row: Message) -> Document:
         """The message, and of a broadcast how far each of its copies is."""
         copies = self._copies_of(row)
         seals = [self.seal_of(copy) for copy in copies]
@@ -103,10 +123,8 @@ class HistoryPane(Pane[Message]):
         below = copies_blocks(copies, self.now)
         return message_document(row, now=self.now, content=self.content_of(row), seal=seal, below=below)
 
-    def subject_of(self, row: Message | None, marked: tuple[Message, ...]) -> Selection:
+    def subject_of(self, row: Message, some: tuple[Message, ...]) -> Selection:
         """The message and who wrote it."""
-        if row is None:
-            return NOTHING
         return Selection(message=row, agents=(row.sender,), messages=self._copies_of(row))
 
     def show(self, situation: ScreenState, now: datetime) -> None:
@@ -299,6 +317,51 @@ class HistoryPane(Pane[Message]):
             return row
         self._copies[row.message_id] = now
         return as_one(now)
+
+
+def history_lines(message: Message, drawing: Drawing, *, asked: str = "") -> tuple[Line, ...]:
+    """A message of the past: when, what, from whom to whom; `asked` is the title of the request that it decides."""
+    to = ", ".join(message.recipients) if len(message.recipients) < _MANY else f"{len(message.recipients)} agents"
+    status, moment, what = status_sign(message), message.created_at, decision_words(message, asked)
+    # Only what went wrong stands out here.
+    sign: Part = (f"{status.glyph} ", "muted" if status.tone == "open" else status.tone)
+    when = f"{moment.astimezone():%H:%M:%S}" if moment is not None else "–"
+    time: Line = ((pad(when, _WHEN) + "  ", "muted"),) if drawing.shows("time") else ()
+    title, sender, kind = title_of(message), safe_line(message.sender, 64), drawing.shows("kind") and kind_name(message)
+    if drawing.lines > 1:
+        below = f"{sender} → {safe_line(to, 400)}{f' · {kind}' if kind else ''}"
+        first = (*time, sign, *(what or ((title, ""),)))
+        return first, ((" " * (width_of(time) + 2), ""), (below, "muted"))
+    # One column of both names: where one is short, the other is seen whole.
+    size = min(44, max(16, drawing.width // 4))
+    sender = crop(sender, max(size // 2, size - 3 - width_of(((to, ""),))))
+    parties: Part = (pad(f"{sender} → {safe_line(to, 200)}", size), "")
+    if not what:
+        # The kind behind it where it says something more and has room as a whole.
+        more: Line = ((f"  {kind}", "muted"),) if kind and kind not in title else ()
+        what = ((title, ""), *more)
+        what = what if width_of(what) <= drawing.width - size - 15 else what[:1]
+    return ((*time, sign, parties, ("  ", ""), *what),)
+
+
+def copies_blocks(copies: Sequence[Message], now: datetime) -> tuple[Block, ...]:
+    """How many of them are where on their way, and below each recipient with its state; empty for a single message."""
+    if len(copies) < 2:
+        return ()
+    total: list[Part] = []
+    for sign, number in Counter(map(status_sign, copies)).most_common():
+        total += [("   ", "")] * bool(total) + [(f"{sign.glyph} {number} {sign.word}", sign.tone)]
+    names = [named(copy.recipients[0]) for copy in copies]
+    width = min(_LONGEST_NAME, max(map(len, names)))
+    rows = [((pad(name, width) + "  ", ""), *state_line(copy, now)) for name, copy in zip(names, copies, strict=True)]
+    return Heading(f"{len(copies)} recipients"), Lines((tuple(total), *rows), indent=2)
+
+
+@lru_cache(maxsize=4096)
+def _local_day(minute: str, zone: str) -> str:
+    """Remembered per minute: every message of a long history is asked at each showing."""
+    moment = from_text(f"{minute}:00{zone}")
+    return f"{moment.astimezone():%Y-%m-%d}" if moment is not None else "unknown"
 
 
 def _is_another(before: Snapshot | None, now: Snapshot) -> bool:

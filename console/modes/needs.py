@@ -5,52 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from team_console.console.modes.pane import AttachmentCache, Pane, beside, beside_report
-from team_console.console.selection import NOTHING, Mode, Selection
+from team_console.console.modes.pane import AttachmentCache, Gathered, Pane
+from team_console.console.selection import Mode, Selection
 from team_console.console.words import row_now, unwritten
-from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.client_requests import origin_of
-from team_console.store.protocol.verdicts import digest_of
+from team_console.store.attachments import attachment_of
+from team_console.store.model.message import Message
+from team_console.store.model.names import USER
+from team_console.store.model.safe import counted, fenced, safe_line, safe_text
+from team_console.store.protocol.client_requests import origin_of, permission_of, questions_of
+from team_console.store.protocol.kinds import RequestKind
+from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.verdicts import Seal, digest_of, seen_of
+from team_console.store.protocol.why import why_in, why_lines
 from team_console.store.views.alike import cause_of, decided_before, outcome_of
-from team_console.store.views.needs import ItemPart, arranged, group_of, part_of, to_do
-from team_console.store.views.rows import ActionItem, Need, RequestRow, View
+from team_console.store.views.needs import ItemPart, arranged, group_of, need_of, part_of, to_do
+from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState, View
 from team_console.store.views.search import Searchable, message_found, request_found, text_found
-from team_console.widgets.details import earlier_plans, message_document, request_document
-from team_console.widgets.document import Document, Fact, Lines
-from team_console.widgets.row_list import Drawing, Headings
-from team_console.widgets.rows import attention_lines, kind_word, request_lines
-from team_console.widgets.signs import NEEDS
-from team_console.widgets.text import Line, marked_differences, spread
+from team_console.widgets.details import answer_blocks, content_blocks, earlier_plans, named, seal_facts, source_of
+from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact, said
+from team_console.widgets.row_list import Drawing, age_column
+from team_console.widgets.rows import WORDY, kind_word, row_lines, verdict_word
+from team_console.widgets.signs import NEEDS, REQUESTS, Sign
+from team_console.widgets.text import Line, Part, ago, clock_time, marked_differences, span, spread
 
 SNOOZE = timedelta(minutes=15)
 _ALIKE = 3
 """News, ends that do not come and permissions of one cause, from which on they are one row."""
 _LISTED = 40
 """Of these the ones that are named."""
-
-
-def request_document_of(pane: Pane[Any], row: RequestRow, item: ActionItem | None = None) -> Document:
-    """A request with its answers, its history and what stands beside it."""
-    view, around = pane.situation.view, beside(pane, row)
-    earlier = earlier_plans(row, view.requests) if view is not None else ()
-    known = view.requests if view is not None and row.is_open else ()
-    return request_document(
-        row,
-        before=[(other, outcome_of(other, known)) for other in decided_before(row, known) if other not in earlier],
-        now=pane.now,
-        earlier=earlier,
-        content=pane.content_of(row.question),
-        token=digest_of(row.question),
-        item=item,
-        seal=pane.seal_of(row.question),
-        me=view.me if view else "",
-        seen=around.seen,
-        above=around.above,
-        below=around.below,
-    )
 
 
 class NeedsPane(Pane[ActionItem]):
@@ -65,24 +51,47 @@ class NeedsPane(Pane[ActionItem]):
         self._alike: dict[str, tuple[ActionItem, ...]] = {}
         self._opened_up: set[str] = set()
 
-    def draw(self, row: ActionItem, drawing: Drawing) -> Any:
-        """An item in one line or two; what was decided about it says so until it is written."""
-        decided = self.unwritten_of(row)
-        shown = replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row
-        view, request = self.situation.view, row.request
-        earlier = earlier_plans(request, view.requests) if view and request and request.supersedes else ()
-        return attention_lines(shown, drawing, earlier)
+    def draw(self, row: ActionItem, drawing: Drawing) -> tuple[Line, ...]:
+        """What waits, by how much it is late, and what there is to decide; what was decided says so until written."""
+        decided, sign = self.unwritten_of(row), NEEDS[row.need]
+        words = safe_line(f"{unwritten(decided)} · {row.title}" if decided else row.title, 400)
+        late = _late(row.request, drawing.now)
+        tone = "muted" if late is None else _tone_of(row.request, late)
+        end = age_column(row.since, drawing, tone=tone, sign=" " if late is None else "◷")
+        if late is not None and drawing.width >= WORDY:
+            end = ((f"  late {span(late)}", tone), *end)
+        title: Line = ((words, "" if row.need is Need.MESSAGE else "strong"),)
+        facts = [(words, "muted") for words in self._facts(row)]
+        return row_lines(drawing, sign, title, end, word=sign.word, who=row.who, facts=facts)
 
-    def headings(self) -> Headings[ActionItem]:
+    def _facts(self, row: ActionItem) -> Iterator[str]:
+        """What there is to decide, in a few words, and why it ranks where it does, as safe text."""
+        message, request = row.message, row.request
+        if row.answerable and message is not None:
+            if row.need is Need.PLAN and attachment_of(message) is None:
+                yield counted(len(message.content.splitlines()), "line")
+            elif row.need is Need.QUESTION:
+                number = sum(len(item.options) for item in questions_of(message.payload))
+                yield from (counted(number, "option"),) * bool(number)
+            elif row.need is Need.PERMIT and permission_of(message.payload).suggestions:
+                yield "can be allowed always"
+        if request is not None and request.supersedes and (earlier := self.earlier(request)):
+            added, taken = _difference(earlier[0].question.content, request.question.content)
+            yield f"v{len(earlier) + 1}, +{added} −{taken}"
+        # The first line and the name say the two former, and every request of a human is of high priority.
+        told = ("overdue", f"blocks {row.who}", "high priority" if request is not None else "")
+        yield from (safe_line(why, 200) for why in row.why.split(" · ") if why and why not in told)
+
+    def group_of(self, row: ActionItem) -> str:
         """How urgent they are, what went wrong, and what is news."""
-        return Headings(group_of, self._heading_of)
+        return group_of(row).upper()
 
-    def _heading_of(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
+    def heading(self, below: tuple[ActionItem, ...], drawing: Drawing) -> Line:
         """The group, how many, and the key that marks the news as read."""
-        group = group_of(below[0])
-        key: Line = (("D", "key"), (" mark all read ", "muted")) if group is ItemPart.INFORMATION else ()
+        is_news = part_of(below[0]) is ItemPart.INFORMATION
+        key: Line = (("D", "key"), (" mark all read ", "muted")) if is_news else ()
         number = sum(len(self._standing_for(row)) for row in below)
-        return spread(((f" {group.upper()} {number:,}", "muted"),), key, drawing.width)
+        return spread(((f" {self.group_of(below[0])} {number:,}", "muted"),), key, drawing.width)
 
     def title_of(self, shown: int, total: int) -> str:
         """How many are to be done, as the tab says, by kind; of a part of them how many that is."""
@@ -177,46 +186,46 @@ class NeedsPane(Pane[ActionItem]):
         said = (NEEDS[row.need].word, row.need, *who, row.title, row.why, *row.blocks)
         return replace(found, texts=(*found.texts, *said), sender=found.sender or row.who)
 
-    def document_of(self, row: ActionItem) -> Document | None:
+    def document_of(self, row: ActionItem) -> Document:
         """The request, else the message, else the item itself."""
         if row.key in self._alike:
             return self._alike_document(row)
         if row.request is not None:
-            return request_document_of(self, row.request, row)
+            return _document_of(self, row.request, row)
         if row.message is not None:
-            content = self.content_of(row.message)
-            return message_document(
-                row.message,
-                now=self.now,
-                content=content,
-                token=digest_of(row.message),
-                problems=self.problems_of(row.message),
-                seal=self.seal_of(row.message),
-                below=beside_report(self, row.message, content),
-            )
-        return _plain_document(row)
+            return self.letter(row.message)
+        return Document(
+            key=f"item:{row.key}",
+            title=NEEDS[row.need].word.capitalize(),
+            blocks=(
+                fact("about", safe_line(row.who, 200), "strong"),
+                fact("why here", safe_line(row.why, 300)),
+                said(safe_line(row.title, 2000)),
+            ),
+            source=row.title,
+        )
 
     def _alike_document(self, row: ActionItem) -> Document:
         """What one row stands for: news by who wrote it, permissions each whole, with what differs marked."""
         same = self._alike[row.key]
-        more = (((f"and {len(same) - _LISTED:,} more", "muted"),),) if len(same) > _LISTED else ()
-        if not self._asks(row):
-            lines: tuple[Line, ...] = tuple(((safe_line(item.who, 64), ""),) for item in same[:_LISTED])
-            hint = ""
-        else:
+        lines: list[Line] = [((safe_line(item.who, 64), ""),) for item in same[:_LISTED]]
+        facts: Line = ()
+        if self._asks(row):
             titles = marked_differences([safe_line(item.title, 2000) for item in same])
-            folders = (origin_of(item.message.payload).directory if item.message is not None else "" for item in same)
-            lines = tuple(
-                ((f"{safe_line(item.who, 64)}  ", "muted"), *title, (f"  in {safe_line(folder, 300)}", "faint"))
-                for item, title, folder in zip(same[:_LISTED], titles, folders, strict=False)
-            )
+            for place, item in enumerate(same[:_LISTED]):
+                folder = origin_of(item.message.payload).directory if item.message is not None else ""
+                who, where = f"{safe_line(item.who, 64)}  ", f"  in {safe_line(folder, 300)}"
+                lines[place] = ((who, "muted"), *titles[place], (where, "faint"))
             hint = "a and r decide on all that are listed, each with a record of its own; enter lists them as rows"
+            facts = ((hint, "muted"),)
+        if len(same) > _LISTED:
+            lines.append(((f"and {len(same) - _LISTED:,} more", "muted"),))
         return Document(
             key=row.key,
             title=f"{len(same):,} alike",
             headline=safe_line(row.title, 400),
-            facts=((hint, "muted"),) if hint else (),
-            blocks=(Lines((*lines, *more), indent=2),),
+            facts=facts,
+            blocks=(Lines(tuple(lines), indent=2),),
         )
 
     def open(self) -> None:
@@ -241,21 +250,19 @@ class NeedsPane(Pane[ActionItem]):
             return selection
         return replace(selection, marked=len(self._alike[row.key]))
 
-    def subject_of(self, row: ActionItem | None, marked: tuple[ActionItem, ...]) -> Selection:
+    def subject_of(self, row: ActionItem, some: tuple[ActionItem, ...]) -> Selection:
         """The item under the cursor; agents and messages of the marked ones when there are any."""
-        chosen = marked or ((row,) if row is not None else ())
-        some = tuple(item for standing in chosen for item in self._standing_for(standing))
-        message = row.message if row is not None else None
-        request = self.request_of(row) if row is not None else None
+        meant = tuple(item for standing in some for item in self._standing_for(standing))
+        request, letters = self.request_of(row), tuple(item.message for item in meant if item.message is not None)
         question = request.question if request is not None else None
         return Selection(
             request=request,
-            message=message or question,
-            agents=tuple(dict.fromkeys(item.who for item in some if item.who and item.need is not Need.DAMAGED)),
-            messages=tuple(item.message for item in some if item.message is not None and item.need is Need.FAILED),
-            letters=tuple(item.message for item in some if item.message is not None),
+            message=row.message or question,
+            agents=tuple(dict.fromkeys(item.who for item in meant if item.who and item.need is not Need.DAMAGED)),
+            messages=tuple(item.message for item in meant if item.message is not None and item.need is Need.FAILED),
+            letters=letters,
             incomplete=self.is_incomplete(question),
-            requests=tuple(item.request for item in some if item.request is not None),
+            requests=tuple(item.request for item in meant if item.request is not None),
             listed=tuple(item for standing in self.rows.rows for item in self._standing_for(standing)),
         )
 
@@ -307,22 +314,14 @@ class RequestsPane(Pane[RequestRow]):
     MODE: ClassVar[Mode] = Mode.REQUESTS
     MARKABLE: ClassVar[bool] = True
 
-    def draw(self, row: RequestRow, drawing: Drawing) -> Any:
+    def draw(self, row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
         """A request in one line or two; what was decided about it says so until it is written."""
         decided = self.unwritten_of(row)
         return request_lines(replace(row, title=f"{unwritten(decided)} · {row.title}") if decided else row, drawing)
 
-    def headings(self) -> Headings[RequestRow]:
+    def group_of(self, row: RequestRow) -> str:
         """Mine, those of others, and what is decided."""
-
-        def line(below: tuple[RequestRow, ...], drawing: Drawing) -> Line:
-            return ((f" {self._group_of(below[0])} {len(below):,}", "muted"),)
-
-        return Headings(self._group_of, line)
-
-    def _group_of(self, row: RequestRow) -> str:
-        view = self.situation.view
-        return "DECIDED" if not row.is_open else "ASKED BY YOU" if view and row.asker == view.me else "OPEN"
+        return "DECIDED" if not row.is_open else "ASKED BY YOU" if row.asker == self.me else "OPEN"
 
     def key_of(self, row: RequestRow) -> str:
         """Its own key."""
@@ -334,27 +333,24 @@ class RequestsPane(Pane[RequestRow]):
 
     def rows_of(self, view: View) -> tuple[RequestRow, ...]:
         """The whole ledger, what the human asked behind what others did."""
-        order = {"OPEN": 0, "ASKED BY YOU": 1, "DECIDED": 2}
-        return tuple(sorted(view.requests, key=lambda row: order[self._group_of(row)]))
+        order = ("OPEN", "ASKED BY YOU", "DECIDED")
+        return tuple(sorted(view.requests, key=lambda row: order.index(self.group_of(row))))
 
     def found_in(self, row: RequestRow) -> Searchable:
         """The request, its kind in plain words, and what is odd about it."""
         found = request_found(row, me=self.me)
         return replace(found, texts=(*found.texts, kind_word(row.kind), *row.flags))
 
-    def document_of(self, row: RequestRow) -> Document | None:
+    def document_of(self, row: RequestRow) -> Document:
         """The request with its answers and its history."""
-        return request_document_of(self, row)
+        return _document_of(self, row)
 
     def request_of(self, row: RequestRow) -> RequestRow | None:
         """The row itself."""
         return row
 
-    def subject_of(self, row: RequestRow | None, marked: tuple[RequestRow, ...]) -> Selection:
+    def subject_of(self, row: RequestRow, some: tuple[RequestRow, ...]) -> Selection:
         """The request under the cursor and who asked it; of several, all of them."""
-        some = marked or ((row,) if row is not None else ())
-        if row is None:
-            return NOTHING
         return Selection(
             request=row,
             message=row.question,
@@ -370,15 +366,235 @@ class RequestsPane(Pane[RequestRow]):
         return f"All requests · {count:,} open" if shown == total else f"All requests · {shown:,} of {total:,}"
 
 
-def _plain_document(row: ActionItem) -> Document:
-    sign = NEEDS[row.need]
-    return Document(
-        key=f"item:{row.key}",
-        title=sign.word.capitalize(),
-        blocks=(
-            Fact("about", ((safe_line(row.who, 200), "strong"),)),
-            Fact("why here", ((safe_line(row.why, 300), "muted"),)),
-            Lines((((safe_line(row.title, 2000), ""),),)),
-        ),
-        source=row.title,
+# A request in a row.
+
+_ODD = frozenset(
+    {Flag.CONTRADICTORY, Flag.UNAUTHORISED, Flag.ANSWERED_TWICE, Flag.STILL_ALIVE, Flag.DAMAGED, Flag.FORGED}
+)
+
+
+def _late(request: RequestRow | None, now: datetime) -> float | None:
+    """By how many seconds an open request is late; None for one that is not."""
+    if request is None or request.due_at is None or not request.is_open:
+        return None
+    late = (now - request.due_at).total_seconds()
+    return late if late > 0 else None
+
+
+def _tone_of(request: RequestRow | None, late: float) -> str:
+    """Amber once it is late, red when it waits twice as long as it should."""
+    if request is None or request.due_at is None:
+        return "alert"
+    allowed = (request.due_at - request.asked_at).total_seconds() if request.asked_at is not None else 0.0
+    return "alarm" if late >= allowed else "alert"
+
+
+@lru_cache(maxsize=64)
+def _difference(before: str, after: str) -> tuple[int, int]:
+    """How many lines a text has that the one before had not, and the other way round."""
+    old, new = Counter(before.splitlines()), Counter(after.splitlines())
+    return (new - old).total(), (old - new).total()
+
+
+def request_lines(row: RequestRow, drawing: Drawing) -> tuple[Line, ...]:
+    """The same for any request: what is decided says so, what is odd about it stands at the end."""
+    state, word, need = REQUESTS[row.state], kind_word(row.kind), NEEDS[need_of(row.kind)]
+    sign = Sign(need.glyph, word, need.tone) if row.is_open else state
+    odd = [str(flag) for flag in row.flags if flag in _ODD]
+    tone, clock = ("alert", "◷") if row.state is RequestState.OVERDUE else ("muted", " ")
+    since = age_column(row.answered_at or row.asked_at, drawing, tone=tone, sign=clock)
+    title: Line = ((safe_line(row.title, 400), "strong" if row.is_open else "muted"),)
+    if drawing.lines == 1 and drawing.width < WORDY and drawing.shows("kind"):
+        title = ((f"{word} ", "muted"), *title)
+    facts: list[Part] = [(f"→ {safe_line(row.addressee, 64)}", "muted")]
+    if not row.is_open:
+        by = f" by {safe_line(row.answered_by, 64)}" if row.answered_by else ""
+        reason = f": {safe_line(row.reason, 120)}" if row.reason else ""
+        facts.append((f"{verdict_word(row.kind, row.state)}{by}{reason}", state.tone))
+    elif not row.seen_at:
+        facts.append(("not picked up", "muted"))
+    facts += [(f"‼ {', '.join(odd)}", "alert")] if odd else []
+    end: Line = ((" ‼", "alert"), *since) if odd else since
+    return row_lines(drawing, sign, title, end, word=word, who=row.asker, facts=facts)
+
+
+# A request to decide on: what is asked, its clock, who answered, and how the same plan fared before.
+
+_MEANINGS = {
+    Flag.OVERDUE: "nobody answered in time",
+    Flag.CONTRADICTORY: "answers contradict each other; the first one stands",
+    Flag.UNAUTHORISED: "somebody answered who may not; that answer decides nothing",
+    Flag.SUPERSEDED: "a newer request of the same author took its place",
+    Flag.ANSWERED_TWICE: "answered more than once; the first answer stands",
+    Flag.STILL_ALIVE: "it agreed to stop and still writes",
+    Flag.DAMAGED: "its record in the queue is damaged; shown is what was read before, and it cannot be answered",
+    Flag.UNVERIFIED: "an answer was not written by team-console; ask whoever it names before you act on it",
+    Flag.FORGED: "an answer is forged or broken: it is not signed as it must be, and decides nothing",
+    Flag.STOPPING: "the agent was asked to stop; AGENT_DESTROYED follows its answer, or the end of its time",
+    Flag.REFUSED: "the agent was asked to stop and refused; decide again",
+    Flag.ALTERED: "an answer was changed after it was written; what the audit trail says of it counts",
+}
+_JUST = 10.0
+"""Seconds for which a question counts as just asked."""
+
+
+def _document_of(pane: Pane[Any], row: RequestRow, item: ActionItem | None = None) -> Document:
+    return request_document(
+        row,
+        now=pane.now,
+        requests=pane.requests,
+        me=pane.me,
+        item=item,
+        content=pane.content_of(row.question),
+        seal=pane.seal_of(row.question),
+        around=pane.beside(row),
     )
+
+
+def request_document(
+    row: RequestRow,
+    *,
+    now: datetime,
+    requests: tuple[RequestRow, ...] = (),
+    me: str = "",
+    item: ActionItem | None = None,
+    content: str | None = None,
+    seal: Seal | None = None,
+    around: Gathered | None = None,
+) -> Document:
+    """What there is to read of a request.
+
+    Args:
+        requests: All that are known, for what was decided on the same before.
+        me: Who looks at it; it goes without saying that this reader has not read it yet.
+        item: Why it stands in the list of what waits, when it does.
+        content: The whole content when the stored one is only its beginning.
+        seal: What the signature of the question tells, None when the team has no key.
+        around: What stands beside it.
+    """
+    around = around if around is not None else Gathered(seen_of(row.question))
+    more = [
+        fact("asked", ago(row.asked_at, now)),
+        fact("state", *REQUESTS[row.state].part),
+        fact("id", safe_line(row.request_id, 200)),
+    ]
+    if item is not None and item.why:
+        more.append(fact("why here", safe_line(item.why, 300)))
+    return Document(
+        key=f"request:{row.key}",
+        title=f"{str(row.kind).capitalize()} · {named(row.asker)}",
+        headline=safe_line(row.title, 400),
+        facts=tuple(_request_facts(row, now, item, seal, me)),
+        more=tuple(more),
+        blocks=(
+            *_section("", (((f"‼ {flag}: ", "alert"), (_MEANINGS[flag], "")) for flag in row.flags if flag in _SAID)),
+            *around.above,
+            *content_blocks(row.question, parse_message(row.question), content),
+            *around.below,
+            *_more_blocks(row, requests, now, content),
+        ),
+        token=digest_of(row.question),
+        seen=around.seen,
+        source=content if content is not None else row.question.content or source_of(row.question) or row.title,
+    )
+
+
+_SAID = frozenset(_MEANINGS) - {Flag.OVERDUE}
+"""Flags that are told in words; the clock tells of the other."""
+
+
+def _section(heading: str, lines: Iterable[Line], indent: int = 2) -> Iterator[Block]:
+    """Lines below their heading, if there are any."""
+    if made := tuple(lines):
+        yield from (Heading(heading),) * bool(heading)
+        yield Lines(made, indent=indent)
+
+
+def _more_blocks(
+    row: RequestRow, requests: tuple[RequestRow, ...], now: datetime, content: str | None
+) -> Iterator[Block]:
+    """Why it was asked, what was said of it, what was answered, and how the like of it fared before."""
+    earlier = earlier_plans(row, requests)
+    if (why := why_in(row.question.payload)) is not None:
+        yield Heading("why it asks")
+        yield Lines(tuple(((line, ""),) for line in why_lines(why)))
+    yield from _section("asked back", _talk(row, now), 0)
+    before = [other for other in decided_before(row, requests) if other not in earlier] if row.is_open else ()
+    yield from _section("decided on the same before", (_decided(other, requests, now) for other in before))
+    if row.answers:
+        yield Heading("answers" if len(row.answers) > 1 else "answer")
+    for answer in row.answers:
+        yield Lines((_answer_line(answer, row, now),), indent=2)
+        if answer.content:
+            yield Text(safe_text(answer.content))
+        yield from answer_blocks(row.question, answer, content)
+    newer: Line = (("↷ a newer plan took its place: ", "warn"), (safe_line(row.superseded_by, 200), ""))
+    yield from _section("history of this plan", (*(newer,) * bool(row.superseded_by), *_versions(earlier, now)))
+
+
+def _talk(row: RequestRow, now: datetime) -> Iterator[Line]:
+    """What was asked back about it, and what its asker said to that."""
+    for message in row.talk:
+        yield ((f"{named(message.sender)}, {ago(message.created_at, now)}", "muted"),)
+        yield from (((line, ""),) for line in fenced(message.content))
+
+
+def _decided(row: RequestRow, requests: tuple[RequestRow, ...], now: datetime) -> Line:
+    """What was decided on it, when, with which words, and what came of it."""
+    who = f" by {named(row.answered_by)} {ago(row.answered_at, now)}" if row.answered_by else ""
+    words = f": {safe_line(row.reason, 300)}" if row.reason else ""
+    outcome = outcome_of(row, requests)
+    came = f" · then {safe_line(outcome, 40)}" if outcome else ""
+    return REQUESTS[row.state].part, (f"{who}{words}{came}", ""), (f"  {safe_line(row.title, 200)}", "muted")
+
+
+def _versions(earlier: Iterable[RequestRow], now: datetime) -> Iterator[Line]:
+    for row in earlier:
+        sign, when = REQUESTS[row.state], clock_time(row.answered_at or row.asked_at, now)
+        words = safe_line(row.reason or row.title, 300)
+        yield (f"{sign.glyph} {sign.word} ", sign.tone), (f"{when} ", "muted"), (words, "")
+
+
+def _answer_line(message: Message, row: RequestRow, now: datetime) -> Line:
+    is_yes = parse_message(message).approve
+    word, tone = ("✗ rejected", "bad") if is_yes is False else ("✓ approved", "good")
+    word = "✓ answered" if is_yes is None or (is_yes and row.kind is RequestKind.QUESTION) else word
+    stands = message is row.verdict
+    return (
+        (word, tone if stands else "muted"),
+        (f" by {named(message.sender)} {clock_time(message.created_at, now)}", "" if stands else "muted"),
+        (" · forged" if message.message_id in row.forged else "", "alert"),
+        ("" if stands else " · decides nothing", "warn"),
+    )
+
+
+def _request_facts(
+    row: RequestRow, now: datetime, item: ActionItem | None, seal: Seal | None, me: str
+) -> Iterator[Part]:
+    """Who asks whom, how long it waits, when it is due or ends by itself, and what it holds up."""
+    is_mine, waited = row.addressee in (me, USER), row.waiting_seconds(now)
+    yield f"{named(row.asker)} → {'you' if me and is_mine else named(row.addressee)}", ""
+    if not row.is_open:
+        yield REQUESTS[row.state].part
+        yield f"took {span(waited)}", "muted"
+    else:
+        yield "just asked" if waited < _JUST else f"waits for {span(waited)}", "muted"
+    yield from seal_facts(row.question, seal)
+    if row.is_open:
+        if (late := _late(row, now)) is not None:
+            yield f"◷ overdue for {span(late)}", _tone_of(row, late)
+        elif row.due_at is not None:
+            yield f"due in {span((row.due_at - now).total_seconds())}", "muted"
+        if row.talk:
+            word = "asked back" if row.is_asked_back else "answered back"
+            yield f"{word} {span((now - (row.talk[-1].created_at or now)).total_seconds())} ago", "strong"
+        if row.expires_at is not None:
+            yield f"ends in {span((row.expires_at - now).total_seconds())}", "warn"
+        if row.seen_at is not None:
+            yield f"read {clock_time(row.seen_at, now)}", "muted"
+        elif not is_mine:
+            yield f"not read by {named(row.addressee)} yet", "muted"
+    if row.state is RequestState.WITHDRAWN and row.reason:
+        yield safe_line(row.reason, 200), ""
+    if blocked := [named(name) for name in item.blocks[:12] if name != row.asker] if item is not None else []:
+        yield f"blocks {', '.join(blocked)}", "warn"

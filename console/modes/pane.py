@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from team_console.console.drafts import Drafts
 from team_console.console.evidence import Wish
 from team_console.console.preferences import Preferences
-from team_console.console.selection import Mode, Selection
+from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import (
     BROKEN,
     BROKEN_DOCUMENT,
@@ -36,27 +36,21 @@ from team_console.console.words import (
 )
 from team_console.store.attachments import attachment_of
 from team_console.store.contract.team import Team
-from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
+from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import Face, Seal, Seen, digest_of, seal_of, seen_of
-from team_console.store.views.evidence import Evidence, claimed_checks, version_before
+from team_console.store.views.evidence import Evidence, Mark, claimed_checks, version_before
 from team_console.store.views.rows import RequestRow, RequestState, View
-from team_console.store.views.search import Query, Searchable, parse_query
+from team_console.store.views.search import Query, Searchable, completions, parse_query
 from team_console.widgets.bars import OneLine
 from team_console.widgets.detail import Detail, Painted
-from team_console.widgets.details import (
-    asked_blocks,
-    compared_blocks,
-    earlier_plans,
-    evidence_blocks,
-    looking_block,
-    remarks_on,
-)
-from team_console.widgets.document import Block, Document, NotShown, Remarked
-from team_console.widgets.row_list import Draw, Headings, RowList
+from team_console.widgets.details import asked_blocks, diff_text, earlier_plans, message_document, remarks_on
+from team_console.widgets.document import Block, Document, Heading, Lines, NotShown, Text, said
+from team_console.widgets.row_list import Draw, Drawing, RowList
+from team_console.widgets.signs import Sign
 from team_console.widgets.text import Line
 from textual import on
 from textual.app import ComposeResult
@@ -113,11 +107,13 @@ class FilterLine(Container):
 
     def open(self, words: str) -> None:
         """Ask for words, beginning with those that hold now."""
-        from team_console.widgets.fields import Field, QuerySuggester
+        from team_console.widgets.fields import Completer, Field
 
         if self._field is None:
             wanted = 'words  from: to: kind: status: is: since: before:  -without  "exact"'
-            self._field = Field(placeholder=wanted, suggester=QuerySuggester(self._values))
+            self._field = Field(
+                placeholder=wanted, suggester=Completer(lambda typed: completions(typed, self._values()))
+            )
             # Mounted in a place that is there already: a field whose parent is new cannot have the focus at once, and
             # what is typed meanwhile would be keys.
             self.mount(self._field)
@@ -147,7 +143,7 @@ class AttachmentCache(Struct):
         unwritten: Id of a request or message -> what was decided about it and is not written yet, or `DRAFT`.
         looked_at: Tokens of the documents that were on the screen, each with all that was last shown with it.
         painted: Tokens of these documents, each with the lines that were painted (`detail.Painted`).
-        evidence: What was looked at beside a request or report, by its key (`beside.Gathered`).
+        evidence: What was looked at beside a request or report, by its key.
         preferences: What the user chose.
         divider: Shares by which lists are wider than usual, or narrower.
         new_since: What came later than this was not seen before; None when that is not known.
@@ -159,7 +155,7 @@ class AttachmentCache(Struct):
     unwritten: Mapping[str, str] = field(default_factory=dict)
     looked_at: dict[str, Seen | None] = field(default_factory=dict)
     painted: dict[str, Painted] = field(default_factory=dict)
-    evidence: dict[str, object] = field(default_factory=dict)
+    evidence: dict[str, Gathered] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=Preferences)
     divider: int = 0
     new_since: datetime | None = None
@@ -300,13 +296,22 @@ class Pane(Container, Generic[RowT]):
         """Whom the team is shown to."""
         return self.situation.view.me if self.situation.view is not None else ""
 
+    @property
+    def requests(self) -> tuple[RequestRow, ...]:
+        """Every request that is known."""
+        return self.situation.view.requests if self.situation.view is not None else ()
+
+    def earlier(self, row: RequestRow) -> tuple[RequestRow, ...]:
+        """The versions before a request, newest first."""
+        return earlier_plans(row, self.requests)
+
     @abstractmethod
     def document_of(self, row: RowT) -> Document | None:
         """What there is to read of a row."""
 
     @abstractmethod
-    def subject_of(self, row: RowT | None, marked: tuple[RowT, ...]) -> Selection:
-        """What keys act on."""
+    def subject_of(self, row: RowT, some: tuple[RowT, ...]) -> Selection:
+        """What keys act on: the row under the cursor, and `some` the marked ones where there are any, else that row."""
 
     def row_as_known(self, row: RowT) -> RowT:
         """A row that is none of the list any more, as it is known now."""
@@ -316,9 +321,13 @@ class Pane(Container, Generic[RowT]):
         """What of a row a human decides on."""
         return row
 
-    def headings(self) -> Headings[RowT] | None:
-        """The lines above groups of rows; None for none."""
-        return None
+    def group_of(self, row: RowT) -> str:
+        """What the rows below one heading have in common; empty for rows without a heading."""
+        return ""
+
+    def heading(self, below: tuple[RowT, ...], drawing: Drawing) -> Line:
+        """The line above a group of rows."""
+        return ((f" {self.group_of(below[0])} {len(below):,}", "muted"),)
 
     def is_new(self, row: RowT) -> bool:
         """Whether the human has not seen a row yet."""
@@ -362,11 +371,21 @@ class Pane(Container, Generic[RowT]):
         key = self.situation.snapshot.config.key if self.situation.snapshot else b""
         return seal_of(message, key) if key else None
 
-    def problems_of(self, message: Message) -> tuple[Problem, ...]:
-        """Where the message departs from its protocol, as far as findings know."""
-        view = self.situation.view
+    def letter(self, message: Message, around: Gathered | None = None) -> Document:
+        """A message that can be answered, with what stands beside it and where it departs from its protocol."""
+        content, view = self.content_of(message), self.situation.view
         findings = view.findings if view is not None else ()
-        return tuple(finding for finding in findings if finding.place.partition(" ")[0] == message.message_id)
+        return message_document(
+            message,
+            now=self.now,
+            content=content,
+            token=digest_of(message),
+            problems=tuple(each for each in findings if each.place.partition(" ")[0] == message.message_id),
+            seal=self.seal_of(message),
+            seen=around.seen if around is not None else None,
+            above=around.above if around is not None else (),
+            below=around.below if around is not None else self.below_report(message, content),
+        )
 
     # What is shown.
 
@@ -385,7 +404,8 @@ class Pane(Container, Generic[RowT]):
             roomy=self.ROOMY,
             matter=self.matter_of,
             markable=self.MARKABLE,
-            headings=self.headings(),
+            group=self.group_of,
+            heading=self.heading,
             is_new=self.is_new,
             id=id,
         )
@@ -471,7 +491,11 @@ class Pane(Container, Generic[RowT]):
         request = self.request_of(row) if row is not None else None
         self.detail.takes_remarks = request is not None and request.is_open
         if document is not None and request is not None and document.token == digest_of(request.question):
-            document = replace(document, remarks=self._remarks_on(request))
+            drafts, of, content = self.shelf.drafts, digest_of(request.question), self.content_of(request.question)
+            typed = drafts.remarks(request.request_id, of) if drafts is not None else {}
+            ticked = drafts.get(f"ticked:{request.request_id}") if drafts is not None else {}
+            remarks = remarks_on(request, self.earlier(request), content, typed=typed, ticked=ticked)
+            document = replace(document, remarks=remarks)
         if document is not None and row is not None and (decided := self.unwritten_of(row)):
             document = with_unwritten(document, decided)
         if document is not None and (fate := self.fate):
@@ -480,14 +504,6 @@ class Pane(Container, Generic[RowT]):
         if self._around is not None:
             self._around.stop()
         self._around = self.set_timer(_AROUND, self._prepare_around)
-
-    def _remarks_on(self, row: RequestRow) -> tuple[Remarked, ...]:
-        """Remarks on lines of a request: those that were sent, and those that were typed."""
-        view, drafts = self.situation.view, self.shelf.drafts
-        earlier = earlier_plans(row, view.requests) if view is not None else ()
-        typed = drafts.remarks(row.request_id, digest_of(row.question)) if drafts is not None else {}
-        ticked = drafts.get(f"ticked:{row.request_id}") if drafts is not None else {}
-        return remarks_on(row, earlier, self.content_of(row.question), typed=typed, ticked=ticked)
 
     def shown_document(self) -> Document | None:
         """What there is to read of what has the cursor."""
@@ -529,21 +545,21 @@ class Pane(Container, Generic[RowT]):
         if self._resting is None or self._is_held or row is None:
             return
         request = self.request_of(row)
-        if request is None or is_ready(self, request):
+        if request is None or self.is_ready(request):
             self.draw_now()
 
     def _prepare(self) -> None:
         """Have what stands beside the row under the cursor looked for, before the row is drawn."""
         row = self.rows.cursor_row
         if row is not None and (request := self.request_of(row)) is not None:
-            beside(self, request)
+            self.beside(request)
 
     def _prepare_around(self) -> None:
         place, _ = self.rows.position
         for row in (*self.rows.rows[max(0, place - 2) : max(0, place - 1)], *self.rows.rows[place : place + 1]):
             request = self.request_of(row)
-            if request is not None and not is_ready(self, request):
-                beside(self, request)
+            if request is not None and not self.is_ready(request):
+                self.beside(request)
 
     # What is read stays where it stood, until the cursor leaves it.
 
@@ -623,7 +639,7 @@ class Pane(Container, Generic[RowT]):
         self.shelf.painted |= self.detail.painted_before
         self.shelf.looked_at |= self.detail.drawn_before  # what was on the screen, here and in the other lists
         return replace(
-            self.subject_of(row, marked),
+            self.subject_of(row, marked or (row,)) if row is not None else NOTHING,
             key=self.rows.cursor_key,
             marked=len(marked),
             token=self.detail.drawn,
@@ -634,10 +650,9 @@ class Pane(Container, Generic[RowT]):
 
     def subjects_of(self, row: RowT) -> tuple[str, ...]:
         """Ids of the request and the message that a row is about."""
-        selection = self.subject_of(row, ())
-        request = selection.request.request_id if selection.request is not None else None
-        message = selection.message.message_id if selection.message is not None else None
-        return tuple(filter(None, (request, message)))
+        chosen = self.subject_of(row, (row,))
+        ids = [chosen.request.request_id] if chosen.request is not None else []
+        return (*ids, chosen.message.message_id) if chosen.message is not None else tuple(ids)
 
     def unwritten_of(self, row: RowT) -> str:
         """What was decided about what a row is about and is not written yet; empty when nothing was."""
@@ -850,8 +865,39 @@ class Pane(Container, Generic[RowT]):
         self._typed(event.value)
         self.end_asking(keep=True)
 
+    # Evidence beside what is read, looked for in a thread, and the digest of all that is shown.
 
-# Evidence beside a request on the screen, looked for in a thread, and the digest of all that is shown.
+    def beside(self, row: RequestRow) -> Gathered:
+        """What stands beside a request; asks for evidence that is not known or not fresh."""
+        wish = wish_of(self, row)
+        if wish is None:
+            return Gathered(seen_of(row.question))
+        return self._known(wish) or Gathered(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
+
+    def is_ready(self, row: RequestRow) -> bool:
+        """Whether all that stands beside a request is known, so that showing it now shows it once."""
+        wish = wish_of(self, row)
+        return self._found(wish) is not None if wish is not None else not self.is_incomplete(row.question)
+
+    def below_report(self, message: Message, content: str | None) -> tuple[Block, ...]:
+        """What stands below a report of an agent that claims to have checked something."""
+        text = message.content if content is None else content
+        is_report = message.sender != USER and parse_message(message).opens is None
+        if not is_report or not text or not claimed_checks(text):
+            return ()
+        known = self._known(Wish(f"report:{message.message_id}", message, None, text))
+        return known.below if known is not None else _LOOKING
+
+    def _found(self, wish: Wish) -> Gathered | None:
+        known = self.shelf.evidence.get(wish.key)
+        return known if known is not None and known.is_for(wish) else None
+
+    def _known(self, wish: Wish) -> Gathered | None:
+        known = self._found(wish)
+        if known is None or monotonic() - known.at > FRESH:
+            self.post_message(EvidenceWanted(wish))
+        return known
+
 
 KINDS = frozenset({RequestKind.PLAN, RequestKind.PERMISSION})
 """Requests that evidence is looked for."""
@@ -861,33 +907,25 @@ NOT_YET = "evidence was still looked for"
 
 
 class Gathered(Struct, frozen=True):
-    """Evidence as it was found.
-
-    Attributes:
-        at: When, in seconds of `time.monotonic`.
-        above, below: How it is shown, above and below the text of the request.
-    """
-
-    wish: Wish
-    evidence: Evidence
-    at: float
-    seen: Seen
-    above: tuple[Block, ...]
-    below: tuple[Block, ...]
-
-
-class Beside(Struct, frozen=True):
-    """What is shown beside a request now.
+    """What stands beside a request or report.
 
     Attributes:
         seen: All that is shown, for the record of whoever decides.
-        wish: What the evidence was looked for with; None where there is none to be had.
+        above, below: How it is shown, above and below the text of the request.
+        evidence: What was found for `wish`; None where there is none to be had, or it is still looked for.
+        at: When, in seconds of `time.monotonic`.
     """
 
     seen: Seen
     above: tuple[Block, ...] = ()
     below: tuple[Block, ...] = ()
     wish: Wish | None = None
+    evidence: Evidence | None = None
+    at: float = 0.0
+
+    def is_for(self, wish: Wish) -> bool:
+        """Whether it was looked for with such a wish."""
+        return self.wish is not None and self.wish.is_for_the_same(wish)
 
 
 @dataclass
@@ -897,44 +935,14 @@ class EvidenceWanted(TextualMessage):
     wish: Wish
 
 
-def gathered(wish: Wish, evidence: Evidence, known: object = None) -> Gathered:
+def gathered(wish: Wish, evidence: Evidence, known: Gathered | None = None) -> Gathered:
     """Evidence made ready to be shown; where it is `known` already, only the moment is another."""
-    if isinstance(known, Gathered) and known.wish.is_for_the_same(wish) and known.evidence == evidence:
+    if known is not None and known.is_for(wish) and known.evidence == evidence:
         return replace(known, at=monotonic())
     if wish.row is not None and wish.row.kind is RequestKind.PERMISSION:
         asked_blocks(wish.message)  # remembered: a change of thousands of lines is compared here, not while keys wait
     seen = seen_of(wish.message, before=evidence.before, evidence=evidence.lines)
-    return Gathered(wish, evidence, monotonic(), seen, compared_blocks(evidence), evidence_blocks(evidence))
-
-
-def beside(pane: Pane[Any], row: RequestRow) -> Beside:
-    """What stands beside a request; asks for evidence that is not known or not fresh."""
-    wish = wish_of(pane, row)
-    if wish is None:
-        return Beside(seen_of(row.question))
-    known = _known(pane, wish)
-    if known is None:
-        return Beside(seen_of(row.question, evidence=(NOT_YET,)), (), looking_block(), wish)
-    return Beside(known.seen, known.above, known.below, wish)
-
-
-def is_ready(pane: Pane[Any], row: RequestRow) -> bool:
-    """Whether all that stands beside a request is known, so that showing it now shows it once."""
-    wish = wish_of(pane, row)
-    if wish is None:
-        return not pane.is_incomplete(row.question)
-    known = pane.shelf.evidence.get(wish.key)
-    return isinstance(known, Gathered) and known.wish.is_for_the_same(wish)
-
-
-def beside_report(pane: Pane[Any], message: Message, content: str | None) -> tuple[Block, ...]:
-    """What stands below a report of an agent that claims to have checked something."""
-    text = message.content if content is None else content
-    is_report = message.sender != USER and parse_message(message).opens is None
-    if not is_report or not text or not claimed_checks(text):
-        return ()
-    known = _known(pane, Wish(f"report:{message.message_id}", message, None, text))
-    return known.below if known is not None else looking_block()
+    return Gathered(seen, _compared(evidence), _pieces(evidence), wish, evidence, monotonic())
 
 
 def wish_of(pane: Pane[Any], row: RequestRow) -> Wish | None:
@@ -942,7 +950,7 @@ def wish_of(pane: Pane[Any], row: RequestRow) -> Wish | None:
     view = pane.situation.view
     if row.kind not in KINDS or not row.is_open or view is None:
         return None
-    former = version_before(row, earlier_plans(row, view.requests), pane.shelf.looked_at)
+    former = version_before(row, pane.earlier(row), pane.shelf.looked_at)
     # Both are asked for at once: the second would otherwise be read only when the first was shown.
     former_text = pane.content_of(former.question) if former is not None else None
     whole = pane.content_of(row.question)
@@ -955,11 +963,47 @@ def wish_of(pane: Pane[Any], row: RequestRow) -> Wish | None:
     return Wish(row.key, row.question, row, text, former, before, view.batches)
 
 
-def _known(pane: Pane[Any], wish: Wish) -> Gathered | None:
-    known = pane.shelf.evidence.get(wish.key)
-    if not isinstance(known, Gathered) or not known.wish.is_for_the_same(wish):
-        pane.post_message(EvidenceWanted(wish))
-        return None
-    if monotonic() - known.at > FRESH:
-        pane.post_message(EvidenceWanted(wish))
-    return known
+MARKS: Mapping[Mark, Sign] = {
+    Mark.THERE: Sign("·", "there"),
+    Mark.MISSING: Sign("∅", "missing", "warn"),
+    Mark.CHANGED: Sign("△", "changed since it was written", "warn"),
+    Mark.RAN: Sign("✓", "ran", "good"),
+    Mark.FAILED: Sign("✗", "failed", "bad"),
+    Mark.NOT_RUN: Sign("✗", "did not run", "bad"),
+    Mark.TOLD: Sign("·", ""),
+    Mark.NOT_KNOWN: Sign("?", "not known", "warn"),
+}
+_LONGEST = 400
+_LOOKING = (
+    Heading("evidence", beside=True),
+    replace(said("◔ looking for what it names, and for what ran", "muted"), beside=True),
+)
+"""Stands in the place of evidence that is still looked for."""
+
+
+def _compared(evidence: Evidence) -> tuple[Block, ...]:
+    """What differs from the version that was rejected, with the words of the rejection."""
+    if not evidence.compared:
+        return ()
+    why = Heading("why the version before was rejected", beside=True), Text(safe_text(evidence.words), beside=True)
+    # The record names the version by its id; on the screen ids stand behind a key.
+    what = f"what is new: {safe_line(evidence.compared.partition(' against ')[0], _LONGEST)}"
+    new = diff_text(evidence.diff) if evidence.diff else said("not a line differs", "warn")
+    return (*(why if evidence.words else ()), Heading(what, beside=True), replace(new, beside=True))
+
+
+def _pieces(evidence: Evidence) -> tuple[Block, ...]:
+    """Everything else that stands beside it; a source is named once where pieces share it."""
+    blocks: list[Block] = []
+    for section in evidence.sections:
+        lines: list[Line] = []
+        source = ""
+        for piece in section.pieces:
+            if piece.source != source:
+                source = piece.source
+                lines.append((("from ", "faint"), (safe_line(source, _LONGEST), "muted")))
+            sign = MARKS[piece.mark]
+            word = f" · {sign.word}" if sign.word and piece.mark not in (Mark.RAN, Mark.FAILED) else ""
+            lines.append((sign.mark, (safe_line(piece.text, _LONGEST), ""), (word, sign.tone or "muted")))
+        blocks += [Heading(section.heading, beside=True), Lines(tuple(lines), indent=2, beside=True)]
+    return tuple(blocks)

@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
+from msgspec import Struct
 from team_console.console.modes.pane import Pane
 from team_console.console.selection import NOTHING, Mode, Selection
-from team_console.store.model.safe import counted
+from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.views.rows import Batch, Lifecycle, StoryState, View
+from team_console.store.views.rows import Batch, Lifecycle, Step, Story, StoryState, View
 from team_console.store.views.search import Searchable, text_found
-from team_console.widgets.details import batch_document, life_document, session_document
-from team_console.widgets.document import Document
-from team_console.widgets.row_list import Drawing
-from team_console.widgets.rows import SessionRow, SprintRow, sprint_lines, trouble_of
+from team_console.widgets.details import named
+from team_console.widgets.document import Block, Document, Heading, Lines, Text, fact
+from team_console.widgets.row_list import Drawing, age_column
+from team_console.widgets.signs import STORIES
+from team_console.widgets.text import (
+    DONE,
+    FAILED,
+    OPEN,
+    RUNNING,
+    Line,
+    Part,
+    clock_time,
+    pad,
+    progress_bar,
+    spread,
+    width_of,
+)
+
+_STEPS = 11
+_LEAST, _MOST = 8, 24
+"""Cells of a bar."""
+_WITH_BAR = 70
+"""Cells from which on the steps of an agent have a bar, too."""
+_STROKES = {StoryState.DONE: DONE, StoryState.FAILED: FAILED, StoryState.RUNNING: RUNNING, StoryState.OPEN: OPEN}
+
+
+class SessionRow(Struct, frozen=True):
+    """The head above the batches of one session, where there are several."""
+
+    session_id: str
+    batches: tuple[Batch, ...]
+
+    def count(self, state: StoryState) -> int:
+        """How many stories are in `state`."""
+        return sum(batch.count(state) for batch in self.batches)
+
+    @property
+    def total(self) -> int:
+        """How many stories it has."""
+        return sum(len(batch.stories) for batch in self.batches)
+
+
+SprintRow = SessionRow | Batch | Lifecycle
 
 
 class SprintPane(Pane[SprintRow]):
@@ -21,8 +62,8 @@ class SprintPane(Pane[SprintRow]):
 
     MODE: ClassVar[Mode] = Mode.SPRINT
 
-    def draw(self, row: SprintRow, drawing: Drawing) -> Any:
-        """A batch or a life in one line or two."""
+    def draw(self, row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
+        """A session, a batch or a life in one line or two."""
         return sprint_lines(row, drawing)
 
     def key_of(self, row: SprintRow) -> str:
@@ -36,8 +77,23 @@ class SprintPane(Pane[SprintRow]):
         return self.key_of(row)
 
     def rows_of(self, view: View) -> tuple[SprintRow, ...]:
-        """Batches with their agents."""
-        return sprint_rows(view)
+        """Each batch with its agents below it, what failed first; agents of no batch that is known come last.
+
+        Of several sessions each has a head, and its batches stand below it.
+        """
+        left = {life.key: life for life in view.lifecycles}
+        sessions: dict[str, list[Batch]] = {}
+        for batch in view.batches:
+            sessions.setdefault(batch.session_id, []).append(batch)
+        rows: list[SprintRow] = []
+        for session_id, batches in sessions.items():
+            rows += [SessionRow(session_id, tuple(batches))] if len(sessions) > 1 else []
+            for batch in sorted(batches, key=_rank):
+                own = [life for life in left.values() if _works_on(life, batch)]
+                rows += [batch, *sorted(own, key=_rank)]
+                for life in own:
+                    del left[life.key]
+        return (*rows, *sorted(left.values(), key=_rank))
 
     def found_in(self, row: SprintRow) -> Searchable:
         """Names and story keys."""
@@ -48,18 +104,16 @@ class SprintPane(Pane[SprintRow]):
             return text_found("batch", row.batch_id, row.session_id, row.slave, *stories)
         return text_found(row.agent, row.slave, "ended" if row.ended else "at work")
 
-    def document_of(self, row: SprintRow) -> Document | None:
+    def document_of(self, row: SprintRow) -> Document:
         """Batches, stories or steps."""
         if isinstance(row, SessionRow):
-            return session_document(row)
-        return batch_document(row) if isinstance(row, Batch) else life_document(row, now=self.now)
+            return _session_document(row)
+        return _batch_document(row) if isinstance(row, Batch) else self._life_document(row)
 
-    def subject_of(self, row: SprintRow | None, marked: tuple[SprintRow, ...]) -> Selection:
+    def subject_of(self, row: SprintRow, some: tuple[SprintRow, ...]) -> Selection:
         """The agent the row is about."""
-        if row is None or isinstance(row, SessionRow):
-            return NOTHING
-        name = row.slave if isinstance(row, Batch) else row.agent
-        return Selection(agents=(name,) if name else ())
+        name = "" if isinstance(row, SessionRow) else row.slave if isinstance(row, Batch) else row.agent
+        return Selection(agents=(name,)) if name else NOTHING
 
     def title_of(self, shown: int, total: int) -> str:
         """Batches and agents."""
@@ -67,25 +121,35 @@ class SprintPane(Pane[SprintRow]):
         agents = sum(isinstance(row, Lifecycle) for row in self._all)
         return f"Sprint · {counted(batches, 'batch')} · {counted(agents, 'agent')}"
 
+    def _life_document(self, life: Lifecycle) -> Document:
+        """The eleven steps of a temporary agent's life."""
+        step, trouble = _last_step(life), trouble_of(life)
+        at = f"step {step.number} of {_STEPS}: {safe_line(step.title, 60)}" if step else "no step seen yet"
+        facts: list[Part] = [("■ ended", "muted") if life.ended else ("● at work", "good"), (at, "")]
+        facts += [(f"‼ {trouble}", "warn")] if trouble else []
+        return Document(
+            key=f"life:{life.key}",
+            title="Agent",
+            headline=named(life.agent),
+            facts=(*facts, (f"for {named(life.slave) or 'nobody known'}", "")),
+            blocks=(
+                Heading("the eleven steps"),
+                Lines(tuple(self._step(item, life) for item in life.steps), indent=4),
+            ),
+            source=life.agent,
+        )
 
-def sprint_rows(view: View) -> tuple[SprintRow, ...]:
-    """Each batch with its agents below it, what failed first; agents of no batch that is known come last.
-
-    Of several sessions each has a head, and its batches stand below it.
-    """
-    left = {life.key: life for life in view.lifecycles}
-    sessions: dict[str, list[Batch]] = {}
-    for batch in view.batches:
-        sessions.setdefault(batch.session_id, []).append(batch)
-    rows: list[SprintRow] = []
-    for session_id, batches in sessions.items():
-        rows += [SessionRow(session_id, tuple(batches))] if len(sessions) > 1 else []
-        for batch in sorted(batches, key=_rank_of_batch):
-            own = [life for life in left.values() if _works_on(life, batch)]
-            rows += [batch, *sorted(own, key=_rank_of_life)]
-            for life in own:
-                del left[life.key]
-    return (*rows, *sorted(left.values(), key=_rank_of_life))
+    def _step(self, step: Step, life: Lifecycle) -> Line:
+        mark, tone, note = ("✓", "good", "") if step.at else ("·", "faint", "")
+        for words, numbers in _troubles(life):
+            if step.number in numbers:
+                mark, tone, note = ("✗" if words == "missing" else "‼"), "warn", f"  {words}"
+        return (
+            (f"{mark} {step.number:>2}  ", tone),
+            (pad(safe_line(step.title, 60), 34) + " ", "" if step.at else "muted"),
+            (clock_time(step.at, self.now) if step.at else "", "muted"),
+            (note, "warn"),
+        )
 
 
 def _works_on(life: Lifecycle, batch: Batch) -> bool:
@@ -96,9 +160,144 @@ def _works_on(life: Lifecycle, batch: Batch) -> bool:
     return bool(is_its) and session == batch.session_id
 
 
-def _rank_of_batch(batch: Batch) -> int:
-    return 0 if batch.count(StoryState.FAILED) else 2 if batch.complete else 1
+def _rank(row: Batch | Lifecycle) -> int:
+    """What went wrong first, what is through last."""
+    if isinstance(row, Batch):
+        return 0 if row.count(StoryState.FAILED) else 2 if row.complete else 1
+    return 0 if trouble_of(row) else 2 if row.ended else 1
 
 
-def _rank_of_life(life: Lifecycle) -> int:
-    return 0 if trouble_of(life) else 2 if life.ended else 1
+def _last_step(life: Lifecycle) -> Step | None:
+    """The highest step that was seen; None before the first."""
+    seen = [step for step in life.steps if step.at is not None]
+    return max(seen, key=lambda step: step.number, default=None)
+
+
+def _troubles(life: Lifecycle) -> tuple[tuple[str, Sequence[int]], ...]:
+    return ("missing", life.missing), ("out of order", life.out_of_order), ("twice", life.doubled)
+
+
+def trouble_of(life: Lifecycle) -> str:
+    """What departs from the order of steps, in words; empty when nothing does."""
+    told = []
+    for word, steps in _troubles(life):
+        if steps:
+            *before, last = map(str, steps)
+            told.append(f"steps {', '.join(before)} and {last} {word}" if before else f"step {last} {word}")
+    return ", ".join(told)
+
+
+def sprint_lines(row: SprintRow, drawing: Drawing) -> tuple[Line, ...]:
+    """A session with its stories counted, a batch with its progress, or an agent with the step it is at."""
+    first, below = _session(row, drawing) if isinstance(row, SessionRow) else _lines_of(row, drawing)
+    return (first,) if drawing.lines == 1 else (first, below)
+
+
+def _lines_of(row: Batch | Lifecycle, drawing: Drawing) -> tuple[Line, Line]:
+    # Names and bars have the same cells in batches and agents, so that bars stand below each other.
+    name, bar = max(10, min(26, drawing.width // 3 - 1)), max(_LEAST, min(_MOST, drawing.width // 7))
+    return _batch(row, drawing, name, bar) if isinstance(row, Batch) else _life(row, drawing, name, bar)
+
+
+def _session(row: SessionRow, drawing: Drawing) -> tuple[Line, Line]:
+    failed = row.count(StoryState.FAILED)
+    end: Line = ((f"  {failed} failed ", "bad"),) if failed else ()
+    stories = f"  {row.count(StoryState.DONE)}/{row.total}"
+    head: Line = (("session ", "muted"), (safe_line(row.session_id, 64), "strong"), (stories, ""))
+    return spread(head, end, drawing.width), ((f"  {counted(len(row.batches), 'batch')}", "muted"),)
+
+
+def _batch(batch: Batch, drawing: Drawing, name: int, bar: int) -> tuple[Line, Line]:
+    done, total, failed = batch.count(StoryState.DONE), len(batch.stories), batch.count(StoryState.FAILED)
+    label = f"{safe_line(batch.batch_id, 24)} · {safe_line(batch.slave, 64) or 'no agent yet'}"
+    sign: Part = ("✗ ", "bad") if failed else ("✓ ", "good") if batch.complete else ("▣ ", "muted")
+    head: Line = (sign, (pad(label, name + 2) + "  ", ""), *_progress(batch, bar), (f" {done}/{total}", ""))
+    words = f"{failed} failed " if failed else "complete " if batch.complete else ""
+    end: Line = ((f"  {words}", "bad" if failed else "good"),) if words else ()
+    stories = _stories(batch, drawing.width - width_of((*head, *end)) - 2)
+    return spread((*head, ("  ", ""), *stories), end, drawing.width), (("  ", ""), *_stories(batch, drawing.width))
+
+
+def _progress(batch: Batch, width: int) -> Line:
+    """A bar of `width` cells: done, failed, running, open, each in its own stroke."""
+    parts = [(stroke, batch.count(state)) for state, stroke in _STROKES.items()]
+    return progress_bar(width, parts, len(batch.stories))
+
+
+def _stories(batch: Batch, room: int) -> Line:
+    """Each story with its sign, those that failed first; closer to each other where there is little room."""
+    rank = {StoryState.FAILED: 0, StoryState.RUNNING: 1}
+    stories = sorted(batch.stories, key=lambda story: rank.get(story.state, 2))
+    parts = [
+        (f"{safe_line(story.key, 16)} {STORIES[story.state].glyph}", STORIES[story.state].tone) for story in stories
+    ]
+    apart = "  " if width_of(tuple(parts)) + 2 * len(parts) <= room else " "
+    return tuple((f"{apart if order else ''}{text}", tone) for order, (text, tone) in enumerate(parts))
+
+
+def _life(life: Lifecycle, drawing: Drawing, name: int, bar: int) -> tuple[Line, Line]:
+    step, trouble = _last_step(life), trouble_of(life)
+    number = step.number if step is not None else 0
+    sign: Part = ("‼ ", "warn") if trouble else ("■ ", "faint") if life.ended else ("● ", "good")
+    tone = "muted" if life.ended else ""
+    head: Line = (("  ", ""), sign, (pad(safe_line(life.agent, 64), name) + "  ", tone))
+    if drawing.width >= _WITH_BAR:
+        stroke = FAILED if life.missing else DONE if life.ended else RUNNING
+        head = (*head, *progress_bar(bar, ((stroke, number),), _STEPS), (" ", ""))
+    words = f"step {number} of {_STEPS}" + (f": {safe_line(step.title, 60)}" if step is not None else "")
+    end = age_column(step.at, drawing) if step is not None else ()
+    told: Line = ((trouble, "warn"), (f" · {words}", "muted")) if trouble else ((words, tone or "muted"),)
+    below = f"    for {safe_line(life.slave, 64) or 'nobody known'}"
+    return spread((*head, *told), end, drawing.width), ((below, "muted"),)
+
+
+def _session_document(row: SessionRow) -> Document:
+    """What there is to know of a session: its batches, each with how far it is."""
+    lines = tuple(
+        (
+            (pad(safe_line(batch.batch_id, 32), 12) + " ", ""),
+            *_progress(batch, 24),
+            (f"  {named(batch.slave)}", "muted"),
+        )
+        for batch in row.batches
+    )
+    return Document(
+        key=f"session:{row.session_id}",
+        title="Session",
+        headline=f"Session {named(row.session_id)}",
+        facts=((f"{row.count(StoryState.DONE)} of {row.total} stories done", ""),),
+        blocks=(Heading("batches"), Lines(tuple(lines), indent=4)),
+    )
+
+
+def _batch_document(batch: Batch) -> Document:
+    """What there is to know of a batch: its stories and what they wait for."""
+    done = f"  {batch.count(StoryState.DONE)} of {len(batch.stories)} stories done"
+    blocks: list[Block] = [
+        Lines(((*_progress(batch, 24), (done, "")),)),
+        Heading("stories"),
+        Lines(tuple(map(_story, batch.stories)), indent=4),
+    ]
+    if batch.report:
+        blocks += [Heading("report"), Text(safe_text(batch.report))]
+    state: Part = ("✓ reported complete", "good") if batch.complete else ("◐ not reported complete yet", "muted")
+    return Document(
+        key=f"batch:{batch.key}",
+        title="Batch",
+        headline=f"Batch {safe_line(batch.batch_id, 32)}",
+        facts=((named(batch.slave) or "no agent yet", ""), state),
+        more=(fact("session", named(batch.session_id)),),
+        blocks=tuple(blocks),
+        source=batch.report,
+    )
+
+
+def _story(story: Story) -> Line:
+    sign, agent = STORIES[story.state], f"{named(story.agent)}  " if story.agent else ""
+    keys = ", ".join(safe_line(key, 24) for key in story.blocked_by or story.depends_on)
+    after = "" if not keys else f"waits for {keys}" if story.blocked_by else f"after {keys}"
+    return (
+        (f"{sign.glyph} {pad(safe_line(story.key, 24), 8)} {pad(sign.word, 8)} ", sign.tone),
+        (agent, ""),
+        (after, "warn" if story.blocked_by else "muted"),
+    )

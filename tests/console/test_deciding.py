@@ -193,7 +193,7 @@ async def test_what_was_typed_for_one_request_is_not_offered_for_another(team: M
         await desk.calm()
         await desk.press("r")
         form = await desk.form()
-        assert form.typed() == {"way": "", "edited": "", "words": "", "second": ""}
+        assert not any(form.typed().values())
 
 
 async def test_an_unread_message_is_marked_as_read_when_the_human_says_so(team: MemoryTeam) -> None:

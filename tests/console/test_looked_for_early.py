@@ -33,8 +33,8 @@ def _hand_in(team: MemoryTeam) -> None:
 def _is_known(desk: Desk) -> bool:
     """Whether the evidence beside the request under the cursor was found."""
     request = desk.app.main.pane.subject().request
-    kept = [evidence for evidence in desk.app.main.shelf.evidence.values() if isinstance(evidence, Gathered)]
-    return request is not None and any(evidence.wish.message is request.question for evidence in kept)
+    wishes = [evidence.wish for evidence in desk.app.main.shelf.evidence.values()]
+    return request is not None and any(wish is not None and wish.message is request.question for wish in wishes)
 
 
 @pytest.mark.parametrize("mode", ["1", "right"])

@@ -6,12 +6,16 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from team_console.console.modes.agents import inbox_lines, roster_lines
+from team_console.console.modes.history import history_lines
+from team_console.console.modes.needs import request_lines
+from team_console.console.modes.sprint import sprint_lines
 from team_console.store.backends.open import open_team
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
 from team_console.widgets.bars import Banner, Notice, NoticeKind, Tab, TabBar
 from team_console.widgets.row_list import Drawing
-from team_console.widgets.rows import history_lines, inbox_lines, kind_word, request_lines, roster_lines, sprint_lines
+from team_console.widgets.rows import kind_word
 from team_console.widgets.signs import AGENTS
 from team_console.widgets.text import Line, fit, text_of
 from textual.app import App, ComposeResult

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
-from team_console.widgets.row_list import Drawing, Headings, RowList
+from team_console.widgets.row_list import Drawing, RowList
 from team_console.widgets.text import Line, age
 from textual.app import App, ComposeResult
 from textual.events import Resize
@@ -251,9 +251,8 @@ async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them(
     app.list = RowList[Row](
         lambda row: row.key,
         draw,
-        headings=Headings(
-            lambda row: row.key[0], lambda below, drawing: ((f"{below[0].key[0]} has {len(below)}", ""),)
-        ),
+        group=lambda row: row.key[0],
+        heading=lambda below, drawing: ((f"{below[0].key[0]} has {len(below)}", ""),),
     )
     async with app.run_test(size=(40, 4)) as pilot:
         app.list.set_rows(rows("a1", "a2", "b1", "c1", "c2"), now=NOW)
@@ -277,8 +276,13 @@ async def test_headings_stand_above_their_groups_and_the_cursor_steps_over_them(
 @pytest.mark.parametrize("lines", [1, 2])
 async def test_a_list_without_room_for_a_heading_shows_the_row_that_keys_act_on(lines: int) -> None:
     app = Lists()
-    headings = Headings[Row](lambda row: row.key[0], lambda below, drawing: ((f"group of {len(below)}", ""),))
-    app.list = RowList[Row](lambda row: row.key, draw, lines=lines, headings=headings)
+    app.list = RowList[Row](
+        lambda row: row.key,
+        draw,
+        lines=lines,
+        group=lambda row: row.key[0],
+        heading=lambda below, drawing: ((f"group of {len(below)}", ""),),
+    )
     async with app.run_test(size=(40, 8)) as pilot:
         app.list.set_rows(rows("a1", "a2", "b1"), now=NOW)
         await pilot.pause()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from team_console.console.modes.sprint import trouble_of
 from team_console.store.views.rows import Lifecycle
-from team_console.widgets.rows import trouble_of
 
 
 def test_steps_are_listed_as_people_write_lists() -> None:
