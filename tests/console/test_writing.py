@@ -299,7 +299,7 @@ async def test_a_standard_handoff_fills_in_recipient_kind_and_fields(clock: Cloc
         await desk.until(lambda: len(form.query(".compose--extra Field")) == 4, "the fields of a handoff")
         assert form.query_one("#to", Field).value == "file-manager"
         for field in form.query(".compose--extra Field").results(Field):
-            field.value = f"about {field.name}; more"
+            field.value = f"about {(field.name or '').removeprefix('field:')}; more"
         form.query_one("#summary", Field).value = "The report is yours from now on"
         await desk.press("ctrl+s")
         await desk.until(lambda: len(team.snapshot().messages) == 2, "the handoff")
