@@ -12,7 +12,7 @@ from team_console.console.main import MainScreen
 from team_console.console.selection import Subject
 from team_console.console.words import quoted
 from team_console.store.model.safe import counted, safe_line
-from team_console.store.protocol.grants import Running, ends_at
+from team_console.store.protocol.grants import RunningGrant, ends_at
 from team_console.store.protocol.remarks import Remark, remark_on
 from team_console.store.protocol.verdicts import Seen, digest_of
 from team_console.store.service import grants, requests
@@ -160,14 +160,14 @@ def grant(screen: MainScreen, subject: Subject) -> None:
 def list_grants(screen: MainScreen, subject: Subject) -> None:
     """List the grants that are in force, and recall one."""
 
-    def running() -> list[Running]:
+    def running() -> list[RunningGrant]:
         snapshot = screen.caller.team.snapshot()
         return grants.in_force(snapshot.messages, snapshot.config, snapshot.recorded, snapshot.taken_at)
 
     screen.background.run(running, partial(_choose, screen))
 
 
-def _choose(screen: MainScreen, running: list[Running]) -> None:
+def _choose(screen: MainScreen, running: list[RunningGrant]) -> None:
     if not running:
         screen.toast("No grant is in force. A makes one of a permission that you approved.")
         return
@@ -190,7 +190,7 @@ def _choose(screen: MainScreen, running: list[Running]) -> None:
     screen.ask(prompt, chosen)
 
 
-def _until(screen: MainScreen, one: Running) -> str:
+def _until(screen: MainScreen, one: RunningGrant) -> str:
     end, uses = ends_at(one.grant), one.grant.payload.get("uses")
     until = f"until {clock_time(end, screen.caller.team.clock())}" if end is not None else ""
     times = f"used {one.used} of {uses} times" if uses is not None else f"used {one.used} times"

@@ -58,7 +58,7 @@ _WORDS = ("content", "message", "planContent", "plan", "reason", "feedback", "de
 """Fields that hold the words of a structured message, the one with most of them first."""
 
 
-class Form(Struct, frozen=True):
+class TeamForm(Struct, frozen=True):
     """How a program keeps its team.
 
     Attributes:
@@ -75,8 +75,8 @@ class Form(Struct, frozen=True):
     lead: str
 
 
-CLAUDE = Form("claude", "a team of Claude Code", "inboxes", ".json", "team-lead")
-LINES = Form("lines", "a team with a file of JSON lines for each inbox", "inbox", ".jsonl", "lead")
+CLAUDE = TeamForm("claude", "a team of Claude Code", "inboxes", ".json", "team-lead")
+LINES = TeamForm("lines", "a team with a file of JSON lines for each inbox", "inbox", ".jsonl", "lead")
 
 
 def claude_teams() -> Path:
@@ -142,7 +142,7 @@ class ClaudeTeam(Team):
 
     root: Path
 
-    def __init__(self, location: str, folder: Path, form: Form, clock: Clock, *, taken_over: bool = False) -> None:
+    def __init__(self, location: str, folder: Path, form: TeamForm, clock: Clock, *, taken_over: bool = False) -> None:
         self.location, self.root, self.form, self.clock = location, folder, form, clock
         self.kind, self.read_only, self._taken_over = form.kind, True, taken_over
         self._settings, self._inboxes = folder / "config.json", folder / form.folder

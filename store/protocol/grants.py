@@ -122,7 +122,7 @@ def ends_at(grant: Message) -> datetime | None:
     return from_text(value) if value else None
 
 
-class Running(Struct, frozen=True):
+class RunningGrant(Struct, frozen=True):
     """A grant as it stands.
 
     Attributes:
@@ -135,7 +135,7 @@ class Running(Struct, frozen=True):
     over: str
 
 
-def grants_among(messages: Iterable[Message], now: datetime) -> Iterator[Running]:
+def grants_among(messages: Iterable[Message], now: datetime) -> Iterator[RunningGrant]:
     """Every grant of these messages, oldest first, as it stands `now`; whether each is genuine is not looked at."""
     listed = list(messages)
     recalls = {text_in(each.payload, GRANTED): each.sender for each in listed if each.type == RECALLED}
@@ -154,4 +154,4 @@ def grants_among(messages: Iterable[Message], now: datetime) -> Iterator[Running
             over = "its time is over"
         elif end is None and type(limit) is not int:
             over = "it names no end"
-        yield Running(grant, count, over)
+        yield RunningGrant(grant, count, over)

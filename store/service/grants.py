@@ -21,7 +21,7 @@ from team_console.store.protocol.grants import (
     RECALLED,
     USE,
     GrantScope,
-    Running,
+    RunningGrant,
     grants_among,
     scope_in,
     scope_of,
@@ -199,7 +199,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
 
 def in_force(
     messages: Sequence[Message], config: TeamConfig, recorded: RecordedFacts | None, now: Any
-) -> list[Running]:
+) -> list[RunningGrant]:
     """The grants of these messages that give answers: the lead's own words, not over, on record as ours."""
     return [
         one

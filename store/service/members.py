@@ -16,7 +16,7 @@ from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.permissions import check_settings
 from team_console.store.service.caller import Caller
 from team_console.store.service.writing import current_members
-from team_console.store.settings.editing import NotEditable, add_member, change_member, fields_of, remove_member
+from team_console.store.settings.editing import SettingsEditError, add_member, change_member, fields_of, remove_member
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Agent, TeamConfig
 
@@ -185,7 +185,7 @@ def _edit(tx: Transaction, change: Callable[[str], str], wanted: Mapping[str, Ag
     expected |= {name: agent for name, agent in wanted.items() if agent is not None}
     try:
         after = change(before)
-    except NotEditable as error:
+    except SettingsEditError as error:
         raise _by_hand(str(error)) from error
     result = parse(after.encode(), _NOWHERE)
     # The lead is a member without being listed, as soon as anybody is.

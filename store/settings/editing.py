@@ -14,7 +14,7 @@ _PLAIN_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "
 _ALSO = {"plan": "plan_mode_required", "members": "agents"}
 
 
-class NotEditable(Exception):
+class SettingsEditError(Exception):
     """The text is not built so that this change could be made in it; it says why."""
 
 
@@ -54,7 +54,7 @@ def add_member(text: str, agent: Agent) -> str:
     """The text with a new member at the end of its list.
 
     Raises:
-        NotEditable: The text is not a mapping, or not YAML.
+        SettingsEditError: The text is not a mapping, or not YAML.
     """
     return _Editor(text).add(agent)
 
@@ -63,7 +63,7 @@ def change_member(text: str, name: str, fields: Mapping[str, Any]) -> str:
     """The text with these fields of a member; None takes a field away.
 
     Raises:
-        NotEditable: As for `add_member`, or the member is not listed in it.
+        SettingsEditError: As for `add_member`, or the member is not listed in it.
     """
     for key, value in fields.items():
         text = _Editor(text).change(name, key, value)
@@ -74,7 +74,7 @@ def remove_member(text: str, name: str) -> str:
     """The text without the member.
 
     Raises:
-        NotEditable: As for `change_member`.
+        SettingsEditError: As for `change_member`.
     """
     return _Editor(text).remove(name)
 
@@ -99,7 +99,7 @@ class _Editor:
         self.newline = "\r\n" if "\r\n" in text else "\n"
         self.root = _composed(text)
         if self.root is not None and self.root.id != "mapping":
-            raise NotEditable("the settings are not a mapping")
+            raise SettingsEditError("the settings are not a mapping")
         self.key: Any = None
         self.agents: Any = None
         if self.root is not None:
@@ -223,7 +223,7 @@ class _Editor:
 
     def _item(self, name: str) -> _ListedMember:
         if self.agents is None or self.agents.id == "scalar":
-            raise NotEditable(f"{name} is not listed in the settings")
+            raise SettingsEditError(f"{name} is not listed in the settings")
         for place, entry in enumerate(self.agents.value):
             if self.agents.id == "mapping":
                 if _is_of(entry[0], name):
@@ -233,7 +233,7 @@ class _Editor:
                     return _ListedMember(place, entry)
             elif entry.id == "mapping" and _is_of(self._find(entry, "name")[1], name):
                 return _ListedMember(place, entry)
-        raise NotEditable(f"{name} is not listed in the settings")
+        raise SettingsEditError(f"{name} is not listed in the settings")
 
     def _find(self, node: Any, field: str) -> tuple[Any, Any]:
         for key, value in node.value:
@@ -246,7 +246,7 @@ class _Editor:
         dash = self.text.rfind("-", 0, node.start_mark.index)
         between = self.text[dash + 1 : node.start_mark.index]
         if dash < 0 or between.strip():
-            raise NotEditable("a comment stands between a dash and its entry")
+            raise SettingsEditError("a comment stands between a dash and its entry")
         return dash
 
     def _end(self, node: Any) -> int:
@@ -272,7 +272,7 @@ def _composed(text: str) -> Any:
         # The parser in Python counts characters; that in C counts bytes.
         return yaml.compose(text, yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise NotEditable("the settings are not YAML as a whole") from error
+        raise SettingsEditError("the settings are not YAML as a whole") from error
 
 
 def _value(value: Any) -> str:

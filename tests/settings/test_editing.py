@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from team_console.store.settings.editing import NotEditable, add_member, change_member, remove_member
+from team_console.store.settings.editing import SettingsEditError, add_member, change_member, remove_member
 from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import Agent
 
@@ -99,5 +99,5 @@ def test_comments_stay_where_they_are() -> None:
 
 @pytest.mark.parametrize("text", ["- a\n- b\n", "just words\n", "agents: [\n", "lead: ceo\n"])
 def test_what_cannot_be_edited_says_so(text: str) -> None:
-    with pytest.raises(NotEditable):
+    with pytest.raises(SettingsEditError):
         remove_member(text, "a1")

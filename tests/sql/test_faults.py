@@ -196,12 +196,12 @@ def test_a_full_disk_loses_nothing_and_says_so(file: Path, opened: Open) -> None
 
 
 def test_an_error_while_writing_leaves_everything_as_it_was(team: SqlTeam, place: str) -> None:
-    """The audit line is the last thing written; without its table nothing of the transaction stays."""
+    """The audit line is the last thing written; where it cannot be, nothing of the transaction stays."""
     _fill(team)
-    execute(place, "ALTER TABLE team_console_audit RENAME TO elsewhere")
+    execute(place, "ALTER TABLE team_console_audit RENAME COLUMN hash TO elsewhere")
     with pytest.raises(TeamError):
         put(team, make_message(2))
-    execute(place, "ALTER TABLE elsewhere RENAME TO team_console_audit")
+    execute(place, "ALTER TABLE team_console_audit RENAME COLUMN elsewhere TO hash")
     assert ids(team) == [make_message(1).message_id]
     put(team, make_message(3))
 

@@ -149,12 +149,8 @@ class Connection(ABC):
         self.driver.close()
 
     @abstractmethod
-    def tables(self, names: Collection[str]) -> set[str]:
-        """Which of these are tables of this database."""
-
-    def may_read(self, names: Collection[str]) -> bool:
-        """Whether all of these tables, which are there, can be read."""
-        return True
+    def tables(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Which of these are tables of this database, each with whether it may be read."""
 
     @abstractmethod
     def columns(self, table: str) -> list[Column]:

@@ -12,7 +12,7 @@ import re
 import threading
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
 from team_console.store.backends.sql.connection import Column, Connection, for_psycopg
-from team_console.store.backends.sql.schema import AUDIT, MESSAGES, Dialect, Written
+from team_console.store.backends.sql.schema import AUDIT, MESSAGES, CommitRecord, Dialect
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     SERVER_READ_ONLY,
@@ -41,7 +41,8 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.safe import first_of
 
 _TABLES = """
-SELECT relname::text FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
+SELECT relname::text, has_table_privilege(pg_class.oid, 'SELECT')
+FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace
 WHERE relkind IN ('r', 'p') AND relpersistence <> 't' AND nspname <> 'pg_catalog' AND pg_table_is_visible(pg_class.oid)
 AND relname::text IN
 """
@@ -79,13 +80,9 @@ class PostgresConnection(Connection):
         except psycopg.Error:
             return False
 
-    def tables(self, names: Collection[str]) -> set[str]:
+    def tables(self, names: Collection[str]) -> Mapping[str, bool]:
         """See `Connection.tables`."""
-        return {name for (name,) in self.rows_among(_TABLES, [*names])}
-
-    def may_read(self, names: Collection[str]) -> bool:
-        """See `Connection.may_read`."""
-        return all(self.scalar("SELECT has_table_privilege(:name, 'SELECT')", {"name": name}) for name in names)
+        return dict(self.rows_among(_TABLES, [*names]))
 
     def columns(self, table: str) -> list[Column]:
         """See `Connection.columns`."""
@@ -249,7 +246,7 @@ class Postgres(Dialect):
             self.roll_back(connection)
             raise locked_error(self.location, self._holder(connection), wait) from error
 
-    def commit(self, connection: Connection, written: Written | None = None, *, wait: float = 0.0) -> None:
+    def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
         """Durable when this returns, as far as the server's `synchronous_commit` goes.
 
         If the connection is lost over it, the server is asked on another, never guessed, and the commit never repeated.
@@ -263,7 +260,7 @@ class Postgres(Dialect):
                 text = f"{self.location}: the connection was lost before the commit; nothing was changed"
                 raise TeamError(Code.STORE_FAILED, text, "Try again.") from error
 
-    def _is_done(self, written: Written | None, end: float, error: Exception) -> bool:
+    def _is_done(self, written: CommitRecord | None, end: float, error: Exception) -> bool:
         while written is not None:
             try:
                 return self._is_on_record(written)
@@ -280,7 +277,7 @@ class Postgres(Dialect):
             Code.STORE_FAILED, text, hint, **{OUTCOME_UNKNOWN: True, **({"ids": ids} if ids else {})}
         ) from error
 
-    def _is_on_record(self, written: Written) -> bool:
+    def _is_on_record(self, written: CommitRecord) -> bool:
         """The server may still be at it: whoever commits holds the table, which is waited for."""
         with self.connect() as connection:
             # guard: pending-commit-awaited

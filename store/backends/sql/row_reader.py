@@ -80,15 +80,9 @@ class RowReader:
         self._dialect = dialect
         self.guard = threading.RLock()
         self._state = RowsState()
+        self._known: dict[str, RowEntry] = {}
         self.reworded: set[str] = set()
-        self.forget()
-
-    def forget(self) -> None:
-        """Read everything anew next time: the database is another one."""
-        with self.guard:
-            self._state = state_after(self._state, {})
-            self._read_alone: dict[str, RowEntry] = {}
-            self.missing: frozenset[str] = frozenset()
+        self.missing: frozenset[str] = frozenset()
 
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> RowsState:
         """Everything as the connection sees it now. Hold `guard` from before the connection's view began."""
@@ -98,7 +92,7 @@ class RowReader:
                 key = row[0] if isinstance(row[0], str) and row[0] else f"\0{number}"
                 entries[key] = self._entry(row, key, f"{MESSAGES} row {number}")
             self._state = state_after(self._state, entries)
-            self._read_alone.clear()
+            self._known = dict(entries)
             gone = {key for key in before.keys() - entries.keys() if not key.startswith("\0")}
             if gone and shape.has_ours:
                 archived = connection.rows_among(f"SELECT message_id FROM {ARCHIVE} WHERE message_id IN", sorted(gone))
@@ -110,14 +104,14 @@ class RowReader:
         """Single rows, understood, or remembered when they are as they were."""
         with self.guard:
             entries = [self._entry(row, row[0], MESSAGES) for row in rows]
-            self._read_alone.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
+            self._known.update({entry.row.message_id: entry for entry in entries if entry.message is not None})
             return entries
 
     def _entry(self, columns: Sequence[Any], key: str, place: str) -> RowEntry:
         """The row understood, or remembered when it is as it was."""
-        for known in (self._state.entries.get(key), self._read_alone.get(key)):
-            if known is not None and known.row == columns:
-                return known
+        known = self._known.get(key)
+        if known is not None and known.row == columns:
+            return known
         entry = read_row(Row(*columns), place=place)
         (self.reworded.add if entry.changed else self.reworded.discard)(key)
         return entry

@@ -164,14 +164,9 @@ def _last_arrival(connection: Connection) -> int:
     return max((number for number in highest if isinstance(number, int)), default=0)
 
 
-def our_tables(connection: Connection) -> set[str]:
-    """Which of our tables are there."""
-    return connection.tables(OURS)
-
-
 def create_ours(connection: Connection) -> None:
     """Make our own tables and the index for waiting messages; what is there stays as it is."""
-    there = our_tables(connection)
+    there = connection.tables(OURS)
     for table, columns in OURS.items():
         if table not in there:  # IF NOT EXISTS asks for the right to make tables even where there is one
             connection.run(f"CREATE TABLE {table} ({columns.format(blob=connection.blob)})")
@@ -337,8 +332,8 @@ def find_shape(connection: Connection) -> Shape | None:
             f"table {MESSAGES} lets several rows have one message_id, so that none of them can be told from the others",
             f"Give rows that share one ids of their own, then run: {_UNIQUE[connection.is_strict]}",
         )
-    is_complete = tables.issuperset(OURS)
-    hidden = bool(tables.intersection(OURS)) and not connection.may_read([*tables.intersection(OURS)])
+    is_complete = tables.keys() >= OURS.keys()
+    hidden = not all(may_be_read for name, may_be_read in tables.items() if name in OURS)
     return Shape(
         types={name: columns[name].type for name in COLUMNS if name in columns},
         others=tuple(name for name in columns if name not in COLUMNS),
@@ -370,7 +365,7 @@ Progress = Callable[[int, int], bool]
 _CHUNK = 1000
 
 
-class Written(Struct, frozen=True):
+class CommitRecord(Struct, frozen=True):
     """What a transaction leaves on record when it is done.
 
     Attributes:
@@ -392,8 +387,6 @@ class Dialect(ABC):
     inbox_folder: Path
     """Where messages go whose agent's own inbox table takes none."""
     read_only: bool
-    generation: int = 0
-    """Grows when the location leads to another database than before."""
     error: type[Exception]
     """The class of all errors of the driver."""
 
@@ -460,7 +453,7 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def commit(self, connection: Connection, written: Written | None = None, *, wait: float = 0.0) -> None:
+    def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
         """Make the transaction durable.
 
         Args:

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.connection import Column, Connection
-from team_console.store.backends.sql.schema import Dialect, Progress, Shape, Written
+from team_console.store.backends.sql.schema import CommitRecord, Dialect, Progress, Shape
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     Attendance,
@@ -60,10 +60,10 @@ class SqliteConnection(Connection):
         """From the driver."""
         return not self.driver.in_transaction
 
-    def tables(self, names: Collection[str]) -> set[str]:
+    def tables(self, names: Collection[str]) -> Mapping[str, bool]:
         """See `Connection.tables`."""
         found = self.rows_among("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN", [*names])
-        return {name for (name,) in found}
+        return {name: True for (name,) in found}
 
     def columns(self, table: str) -> list[Column]:
         """See `Connection.columns`."""
@@ -110,18 +110,14 @@ class Sqlite(Dialect):
         self.root = path
         self.inbox_folder = path.with_name("inbox")
         self._presence = PresenceFolder(path.with_name(f"{path.name}-presence"))
-        self._file: tuple[int, int] | None = None
         self._with_log: tuple[int, int] | None = None
         self._held: int | None = None
 
     def take(self) -> Connection:
-        """A new connection to the file that is there now: a replaced one is another database."""
+        """A new connection to the file that is there now."""
         file = _identity(self.path)
         if file is None:
             raise TeamError(Code.STORE_UNREADABLE, f"{self.location} is gone", "Put the file back.", vanished=True)
-        if file != self._file:
-            self._file = file
-            self.generation += 1
         return SqliteConnection(_open_to_look(self.path) if self.read_only else _open_to_write(self.path), file)
 
     def give_back(self, connection: Any) -> None:
@@ -188,7 +184,7 @@ class Sqlite(Dialect):
         connection.run(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
         self._refuse_lost(connection, "nothing was written")
 
-    def commit(self, connection: Connection, written: Written | None = None, *, wait: float = 0.0) -> None:
+    def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
         """Durable when this returns: the log is synced at every commit."""
         self._refuse_lost(connection, "nothing was written")
         connection.run("COMMIT")

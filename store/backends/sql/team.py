@@ -26,6 +26,7 @@ from team_console.store.backends.sql.schema import (
     HIDDEN,
     MESSAGES,
     NO_RIGHT,
+    OURS,
     Dialect,
     Progress,
     Shape,
@@ -33,7 +34,6 @@ from team_console.store.backends.sql.schema import (
     find_shape,
     numbers,
     numbers_lost,
-    our_tables,
     restore_numbers,
 )
 from team_console.store.backends.sql.settings import (
@@ -92,10 +92,7 @@ class SqlTeam(Team):
         self._settings = Settings(dialect.root, dialect.location)
         self._reader = RowReader(dialect)
         self._trail = Trail()
-        self._shape: Shape | None = None
-        self._generation = 0
         self._seen: tuple[object, Snapshot] | None = None
-        self._place: tuple[int, tuple[Problem, ...]] = (-1, ())
         self._asked = -_ASK_SECONDS
         self._holder: LockHolder | None = None
 
@@ -108,13 +105,7 @@ class SqlTeam(Team):
     def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
         """See `Team.snapshot`."""
         try:
-            try:
-                seen = self._look(progress)
-            except TeamError:
-                if self._shape is None:
-                    raise
-                self._forget()  # the tables may have changed under us: a second look at what they are now
-                seen = self._look(progress)
+            seen = self._look(progress)
         except TeamError as error:
             return self._unreadable(error)
         return replace(seen, taken_at=self.clock(), holder=self._now_holding())
@@ -131,7 +122,7 @@ class SqlTeam(Team):
             return snapshot
 
     def _read(self, connection: Connection, progress: Progress | None) -> Snapshot:
-        shape = self._tables(connection)
+        shape = _tables(connection, self.location)
         settings = self._settings.look(connection, shape)
         state = self._reader.state(connection, shape, progress=progress)
         found = numbers(connection) if shape.has_ours else None
@@ -147,7 +138,7 @@ class SqlTeam(Team):
             changed_at=max(moments, default=None),
             config=settings.config,
             messages=state.messages,
-            problems=(*settings.problems, *ours, *state.problems, *self._odd_place()),
+            problems=(*settings.problems, *ours, *state.problems, *self._dialect.problems()),
             condition=condition,
             missing=self._reader.missing,
             recorded=self._recorded(connection, shape, settings.config.key),
@@ -162,14 +153,9 @@ class SqlTeam(Team):
             taken_at=self.clock(),
             changed_at=None,
             config=self._settings.last,
-            problems=(problem, *self._odd_place()),
+            problems=(problem, *self._dialect.problems()),
             condition=condition,
         )
-
-    def _odd_place(self) -> tuple[Problem, ...]:
-        if self._place[0] != self._dialect.generation:
-            self._place = self._dialect.generation, self._dialect.problems()
-        return self._place[1]
 
     def _recorded(self, connection: Connection, shape: Shape, key: bytes) -> RecordedFacts:
         """What the audit trail knows of requests and answers; nothing where there is none yet."""
@@ -189,28 +175,6 @@ class SqlTeam(Team):
             holder = before if is_same else replace(holder, since=to_text(self.clock()))
         self._holder = holder
         return holder
-
-    def _tables(self, connection: Connection) -> Shape:
-        """The tables as this connection finds them; remembered once ours are among them.
-
-        Raises:
-            TeamError: `STORE_UNREADABLE` when there is no table of messages.
-        """
-        if self._shape is None or not self._shape.has_ours or self._generation != self._dialect.generation:
-            self._generation = self._dialect.generation
-            self._shape = find_shape(connection)
-        if self._shape is None:
-            existed = bool(our_tables(connection))
-            text = f"{self.location} has no table {MESSAGES}" + (" any more" if existed else "")
-            hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
-            raise TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)
-        return self._shape
-
-    def _forget(self) -> None:
-        """Look at the tables anew: they are not what they were."""
-        with self._reader.guard:
-            self._shape, self._seen, self._trail = None, None, Trail()
-            self._reader.forget()
 
     def obstacle(self) -> str:
         """See `Team.obstacle`: rights on a file are known beforehand, those on a server when they are refused."""
@@ -347,14 +311,9 @@ class SqlTeam(Team):
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Connection, Shape]]:
-        """A moment of the database with its tables; when those changed since, they are looked at anew."""
-        try:
-            with self._dialect.reading() as connection:
-                yield connection, self._tables(connection)
-        except TeamError as error:
-            if error.code is Code.STORE_UNREADABLE:
-                self._forget()
-            raise
+        """A moment of the database with its tables."""
+        with self._dialect.reading() as connection:
+            yield connection, _tables(connection, self.location)
 
     @contextmanager
     def _writing(self, actor: str, action: str, wait: float) -> Iterator[SqlTransaction]:
@@ -362,11 +321,12 @@ class SqlTeam(Team):
             why = "is open read-only" if self.read_only else "may not be written by this user"
             raise TeamError(Code.READ_ONLY, f"{self.location} {why}", "Reading works.")
         with self._dialect.connect() as connection:
-            self._tables(connection)
+            shape = _tables(connection, self.location)
             self._dialect.roll_back(connection)
             self._dialect.prepare(connection)
             self._dialect.begin_writing(connection, wait=wait, label=f"{action} {actor}")
-            shape = self._writable_shape(connection)
+            if not shape.has_ours:
+                shape = self._with_ours(connection, shape)
             settings = self._settings.look(connection, shape)
 
             def recorded() -> RecordedFacts:
@@ -413,11 +373,8 @@ class SqlTeam(Team):
             return known
         return TeamError(Code.STORE_FAILED, f"{known.message}; nothing was changed", known.hint)
 
-    def _writable_shape(self, connection: Connection) -> Shape:
-        """The tables, ours made now if this is the first write to a database of others."""
-        shape = self._tables(connection)
-        if shape.has_ours:
-            return shape
+    def _with_ours(self, connection: Connection, shape: Shape) -> Shape:
+        """The tables, ours made now: this is the first write to a database of others."""
         if shape.hidden:
             raise TeamError(Code.NOT_PERMITTED, f"{self.location}: {HIDDEN}", GRANT)
         try:
@@ -433,6 +390,21 @@ class SqlTeam(Team):
         if made is None or not made.has_ours:
             raise TeamError(Code.STORE_FAILED, f"{self.location}: our tables could not be made", "Check your rights.")
         return made
+
+
+def _tables(connection: Connection, location: str) -> Shape:
+    """The tables as they are now: other programs may make, change and drop them.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` when there is no table of messages.
+    """
+    shape = find_shape(connection)
+    if shape is None:
+        existed = bool(connection.tables(OURS))
+        text = f"{location} has no table {MESSAGES}" + (" any more" if existed else "")
+        hint = "Restore the table." if existed else "Make a team in it with: team-console init LOCATION"
+        raise TeamError(Code.STORE_UNREADABLE, text, hint, vanished=existed)
+    return shape
 
 
 # Turns a location into a SQL team: a file for SQLite, an address for PostgreSQL; makes new ones.

@@ -32,9 +32,9 @@ from team_console.store.backends.sql.schema import (
     MESSAGES,
     NOTES,
     STATE,
+    CommitRecord,
     Dialect,
     Shape,
-    Written,
     find_inbox,
     numbers,
 )
@@ -226,7 +226,7 @@ class SqlTransaction(Transaction):
 
     # What follows turns the changes into rows, all in the database transaction they were made in.
 
-    def write(self, changes: Changes, *, actor: str, at: str) -> Written:
+    def write(self, changes: Changes, *, actor: str, at: str) -> CommitRecord:
         """Write everything; the caller commits.
 
         Raises:
@@ -259,7 +259,7 @@ class SqlTransaction(Transaction):
         end = {"arrivals": self._arrivals, "seq": lines[-1]["seq"], "hash": lines[-1]["hash"], "at": at}
         columns = "arrivals = :arrivals, audit_seq = :seq, audit_hash = :hash, changed_at = :at"
         self.connection.change(f"UPDATE {STATE} SET {columns}", end)
-        return Written(end["seq"], end["hash"], list(changes.added))
+        return CommitRecord(end["seq"], end["hash"], list(changes.added))
 
     def _number(self) -> int:
         self._arrivals += 1
