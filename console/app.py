@@ -78,17 +78,10 @@ IDLE = 900.0
 """Seconds without a key after which the human is told what happened meanwhile."""
 
 
-def _palette() -> type[Any]:
-    from team_console.console.palette import ActionProvider
-
-    return ActionProvider
-
-
 class ConsoleApp(ContainedApp[int]):
     """The human's seat at one team: it reads the team whenever `look` is called or the store changed."""
 
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = {_palette}
     TITLE = "team-console"
     CSS_PATH = "console.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
@@ -174,11 +167,8 @@ class ConsoleApp(ContainedApp[int]):
             HANDLERS[name](self.main, subject)
 
     def action_command_palette(self) -> None:
-        """Everything by its name."""
-        from team_console.console.palette import Palette
-
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))  # the toolkit's styles and `is_open` know it by this
+        """Everything by its name: ours, and not the toolkit's."""
+        self.main.action_perform("palette")
 
     def get_default_screen(self) -> MainScreen:
         """The one screen."""

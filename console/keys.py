@@ -34,8 +34,8 @@ class KeyQueue:
     escape closes, and be lost with it. Letters of a text that is typed move no focus and need not wait for each other.
     What a widget makes of a key, such as an enter that submits a field, travels the same way one step behind the key,
     so the next one follows that, too. A screen that is opening, or a form that is handing in, has its keys wait until
-    it is done (`takes_keys`); one that can take only some of them says which it cannot (`holds_back`). What was typed
-    before a form could be read, the form may refuse (`refuses`): it was meant for something else.
+    it is done (`takes_keys`). What was typed before a form could be read, the form may refuse (`refuses`): it was meant
+    for something else.
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[Event], Awaitable[None]]) -> None:
@@ -63,11 +63,9 @@ class KeyQueue:
         refuses = getattr(self._app.screen, "refuses", None)
         return refuses is not None and not _leaves(event) and bool(refuses(event))
 
-    def _is_held(self, event: Event) -> bool:
-        """Whether what stands in front cannot take `event` yet; then another look follows."""
-        front = self._app.screen
-        holds_back = getattr(front, "holds_back", None)
-        if getattr(front, "takes_keys", True) and not (holds_back and isinstance(event, Key) and holds_back(event.key)):
+    def _is_held(self) -> bool:
+        """Whether what stands in front cannot take a key yet; then another look follows."""
+        if getattr(self._app.screen, "takes_keys", True):
             self._held_since = None
             return False
         if self._held_since is None:
@@ -94,7 +92,7 @@ class KeyQueue:
             if self._last is not None and not (is_typing and self._is_typing and self._last is target):
                 self._wait_for(self._last)
                 return
-            if self._is_held(event):
+            if self._is_held():
                 return
             event = self._waiting.popleft()  # another one when a screen that never came was given up
             if self._is_refused(event):

@@ -156,7 +156,9 @@ FORMS: Mapping[str, Callable[[], Screen[Any]]] = {
     "confirm": lambda: Confirm(
         "Broadcast", ("9 deliveries.", "△ Not listening: architect."), str, verb="Send 9 messages"
     ),
-    "help": lambda: HelpPanel("Needs you", "Move with j and k.", (HelpRow("a", "Say yes.", "approve", "Decide"),)),
+    "help": lambda: HelpPanel(
+        "Keys · Needs you", (HelpRow("a", "Say yes.", "approve", "Decide"),), intro="Move with j and k."
+    ),
 }
 
 

@@ -1,7 +1,8 @@
-"""Every key that does something here: what is typed filters them, enter runs the one under the cursor."""
+"""Names of what can be done or gone to: what is typed filters them, enter runs the one under the cursor."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 _KEY, _LABEL = 12, 18
@@ -41,7 +43,7 @@ class HelpRow(Struct, frozen=True):
 
 
 class HelpPanel(Overlay, ModalScreen[str]):
-    """The keys of this place by group, and a line to filter them; its result is the action that was chosen."""
+    """Keys or names by group, and a line to filter them; its result is the action that was chosen."""
 
     DEFAULT_CSS = """
     HelpPanel { align: center middle; background: $background 60%; }
@@ -60,16 +62,40 @@ class HelpPanel(Overlay, ModalScreen[str]):
     ]
     HELP = "All keys of this place. What you type filters them, enter runs the one under the cursor."
 
-    def __init__(self, title: str, intro: str, rows: tuple[HelpRow, ...]) -> None:
+    def __init__(
+        self,
+        title: str,
+        rows: tuple[HelpRow, ...],
+        *,
+        intro: str = "",
+        wanted: str = "such as: reject, mark, ctrl",
+        more: Callable[[str], tuple[HelpRow, ...]] = lambda words: (),
+    ) -> None:
+        """Make the panel.
+
+        Args:
+            wanted: Stands in the line while it is empty.
+            more: Further rows for what is typed.
+        """
         super().__init__()
-        self._title, self._intro, self._rows = title, intro, rows
+        self._title, self._rows, self._intro, self._wanted, self._more = title, rows, intro, wanted, more
+
+    def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
+        """Give a widget the focus; the line keeps it where nothing would have it, as after a click beside all."""
+        super().set_focus(widget or next(iter(self.query(Field)), None), scroll_visible, from_app_focus)
+
+    def add(self, rows: tuple[HelpRow, ...]) -> None:
+        """Show further rows, which were looked for meanwhile."""
+        self._rows += rows
+        if self.is_mounted:
+            self._show(self.query_one(Field).value)
 
     def compose(self) -> ComposeResult:
         """The line to filter by, and the keys."""
         with Container(classes="help--box") as box:
-            box.border_title = Content(f"Keys · {self._title}")
+            box.border_title = Content(self._title)
             box.border_subtitle = Content("type to filter · enter run · esc back")
-            yield Field(placeholder="such as: reject, mark, ctrl")
+            yield Field(placeholder=self._wanted)
             if self._intro:
                 yield Static(Content(self._intro), markup=False)
             yield RowList[HelpRow](_name, _lines, markable=False, group=lambda row: row.group, heading=_heading)
@@ -95,9 +121,9 @@ class HelpPanel(Overlay, ModalScreen[str]):
     def _show(self, words: str) -> None:
         wanted = words.casefold().split()
         found = (row for row in self._rows if all(word in _name(row).casefold() for word in wanted))
-        empty: tuple[Line, ...] = ((("No key here does that; ", "muted"), (":", "key"), (" finds more.", "muted")),)
+        empty: tuple[Line, ...] = ((("Nothing is called that; ", "muted"), (":", "key"), (" finds more.", "muted")),)
         rows = self.query_one(RowList)
-        rows.set_rows(tuple(found), now=datetime.now(UTC), empty=empty)
+        rows.set_rows((*found, *self._more(words)), now=datetime.now(UTC), empty=empty)
         rows.begin_at_top()
 
     @on(RowList.Moved)
@@ -116,7 +142,7 @@ class HelpPanel(Overlay, ModalScreen[str]):
 
 
 def _name(row: HelpRow) -> str:
-    return f"{row.key} {row.label} {row.text}"
+    return f"{row.key} {row.group} {row.label} {row.text} {row.action}"
 
 
 def _heading(below: tuple[HelpRow, ...], drawing: Drawing) -> Line:

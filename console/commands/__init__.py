@@ -66,7 +66,7 @@ HANDLERS: Mapping[str, Callable[[MainScreen, Subject], object]] = {
     "next_panel": lambda screen, subject: screen.focus_next(),
     "previous_panel": lambda screen, subject: screen.focus_previous(),
     "back": lambda screen, subject: screen.back(),
-    "palette": lambda screen, subject: screen.app.action_command_palette(),
+    "palette": looking.palette,
     "help": looking.show_help,
     "redraw": lambda screen, subject: screen.redraw(),
     "theme": looking.theme,

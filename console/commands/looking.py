@@ -15,7 +15,8 @@ from team_console.console.main import MainScreen
 from team_console.console.modes.history import HistoryPane
 from team_console.console.modes.needs import NeedsPane
 from team_console.console.screens import ConfigScreen, ReadingScreen, TeamsScreen, ThemeList
-from team_console.console.selection import Subject
+from team_console.console.selection import Mode, Subject
+from team_console.store.backends.open import find_teams
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, safe_line
@@ -107,21 +108,68 @@ def _copy(screen: MainScreen, text: str, what: str) -> None:
 # Help, themes, settings, teams.
 
 
-def show_help(screen: MainScreen, subject: Subject) -> None:
-    """All keys of this place; the one that is chosen is run."""
-    found = grouped(actions_in(subject.mode, read_only=screen.cannot_write))
-    first = [Group.DECIDE, Group.WRITE, Group.DELIVER]
+def _actions(screen: MainScreen, subject: Subject) -> tuple[HelpRow, ...]:
+    """What can be done in this place, the human's own commands first, then what decides, writes and delivers."""
     rows = []
     for number, one in enumerate(screen.preferences.commands):
         rows.append(HelpRow(written_key(one.key), safe_line(one.run), one.name, "Your own", "", f"own:{number}"))
-    for group in sorted(found, key=lambda group: group not in first):
+    found = grouped(actions_in(subject.mode, read_only=screen.cannot_write))
+    for group in sorted(found, key=lambda group: group not in (Group.DECIDE, Group.WRITE, Group.DELIVER)):
         for action in found[group]:
             why = (action.disabled(subject) or "") if group is not Group.CONSOLE else ""
             label = action.label.rstrip("…")
             rows.append(HelpRow(shown_key(action), action.help, label, str(group), why, action.id))
+    return tuple(rows)
+
+
+def show_help(screen: MainScreen, subject: Subject) -> None:
+    """All keys of this place; the one that is chosen is run."""
     intro = getattr(screen.focused, "HELP", "") or ""
-    panel = HelpPanel(subject.mode.label, intro, (*rows, *movement()))
+    rows = (*_actions(screen, subject), *movement())
+    panel = HelpPanel(f"Keys · {subject.mode.label}", rows, intro=intro)
     screen.app.push_screen(panel, lambda action: screen.action_perform(action) if action else None)
+
+
+def palette(screen: MainScreen, subject: Subject) -> None:
+    """Everything that can be done or gone to now, by its name: actions, agents, open requests, teams."""
+    rows = [row for row in _actions(screen, subject) if not row.why_not and row.action not in ("palette", "mark")]
+    view, root = screen.view, screen.caller.team.root
+    for agent in view.roster if view is not None else ():
+        rows.append(HelpRow("", f"agent {safe_line(agent.name, 64)}", "go to", "Agents", "", f"agent:{agent.name}"))
+    for request in view.requests if view is not None else ():
+        if request.is_open:
+            name = f"{safe_line(request.title, 80)} · {request.kind} of {safe_line(request.asker, 64)}"
+            rows.append(HelpRow("", name, "go to", "Requests", "", f"request:{request.key}"))
+
+    def team_row(place: str) -> HelpRow:
+        group = "Teams: leave this team for it"
+        return HelpRow("", f"team {safe_line(place, 200)}", "go to", group, "", f"team:{place}")
+
+    def typed(words: str) -> tuple[HelpRow, ...]:
+        word, _, place = words.strip().partition(" ")
+        return (team_row(place.strip()),) if word == "team" and place.strip() else ()
+
+    def chosen(name: str | None) -> None:
+        kind, _, what = (name or "").partition(":")
+        if kind == "agent":
+            screen.go_to_agent(what)
+        elif kind == "request":
+            screen.go_to_row(Mode.REQUESTS, what)
+        elif kind == "team":
+            screen.try_to(lambda: screen.app.switch_team(what))  # type: ignore[attr-defined]
+        elif name:
+            screen.action_perform(name)
+
+    wanted = "such as: reject, agent, a title, team PATH"
+    panel = HelpPanel("Everything by its name", tuple(rows), wanted=wanted, more=typed)
+
+    def look_for_teams() -> None:
+        found = find_teams(Path(root or "").resolve().parent, depth=1)
+        screen.app.call_from_thread(panel.add, tuple(map(team_row, found)))
+
+    screen.app.push_screen(panel, chosen)
+    if root is not None:
+        screen.run_worker(look_for_teams, thread=True, group="teams", exit_on_error=False)
 
 
 def movement() -> tuple[HelpRow, ...]:

@@ -8,7 +8,6 @@ from team_console.console.selection import Mode
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.help_panel import HelpPanel
-from textual.command import CommandPalette
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
@@ -148,9 +147,9 @@ async def test_the_palette_offers_what_can_be_done_now(team: MemoryTeam) -> None
     hand_in_plan(team)
     async with opened(team) as desk:
         await desk.press("colon")
-        await desk.until(lambda: isinstance(desk.app.screen, CommandPalette), "the palette")
+        await desk.until(lambda: isinstance(desk.app.screen, HelpPanel), "the palette")
         await desk.type("approve")
-        await desk.until(lambda: "Decide: approve" in desk.text, "the action")
+        await desk.until(lambda: "Approve or answer" in desk.text, "the action")
         await desk.press("enter")
         await desk.until(lambda: "Approve the plan of task-manager" in desk.text, "the form")
 

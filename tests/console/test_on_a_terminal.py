@@ -56,7 +56,7 @@ def test_a_click_beside_everything_leaves_the_palette_its_keys(tmp_path: Path) -
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("LIVE", "Escalation")
         terminal.send(":")
-        terminal.wait_for("Search")
+        terminal.wait_for("Everything by its name")
         terminal.send("\x1b[<0;300;90M\x1b[<0;300;90m" + "keys of")
         terminal.wait_for("keys of")
         terminal.send(ESCAPE * 9)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import threading
 
 import pytest
-from team_console.console.palette import Palette
 from team_console.console.screens import ReadingScreen, ThemeList
 from team_console.widgets.form import Form
 from team_console.widgets.help_panel import HelpPanel
 from team_console.widgets.overlay import Overlay
-from textual.css.query import NoMatches
 
 from tests.console.conftest import WAIT, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
@@ -18,7 +16,7 @@ from tests.memory_team import MemoryTeam
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 OPENED_BY = {
-    "colon": Palette,
+    "colon": HelpPanel,
     "question_mark": HelpPanel,
     "f2": ThemeList,
     "c": ReadingScreen,
@@ -74,25 +72,6 @@ async def test_what_a_form_had_still_to_paint_when_it_was_closed_is_left_out(tea
         assert painted == ["open"]
 
 
-async def test_a_search_that_outlives_the_widgets_of_its_palette_is_no_defect(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def gone(*_: object) -> None:
-        raise NoMatches
-
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        palette = await overlay(desk, "colon")
-        assert isinstance(palette, Palette)
-        search = palette._gather_commands("agent")
-        closing = palette.dismiss()
-        monkeypatch.setattr(palette, "query_one", gone)
-        await desk.until(lambda: search.is_finished, "the end of the search")
-        monkeypatch.undo()
-        await closing
-        assert desk.app.faults.all == ()
-
-
 async def test_a_form_whose_work_ends_below_another_screen_closes_with_its_result_when_that_goes(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +99,9 @@ async def test_a_palette_whose_line_lost_the_focus_still_takes_keys(
     monkeypatch.setattr("team_console.console.keys._MOST", 600.0)
     async with opened(team) as desk:
         await desk.press("colon")
-        await desk.until(lambda: isinstance(desk.app.screen, Palette) and desk.app.screen.focused is not None, "a line")
+        await desk.until(
+            lambda: isinstance(desk.app.screen, HelpPanel) and desk.app.screen.focused is not None, "a line"
+        )
         desk.app.screen.set_focus(None)
         await desk.press("escape")
         await desk.until(lambda: desk.app.screen is desk.app.main, "the main screen")

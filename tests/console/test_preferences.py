@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from team_console.console.actions import configure_keys, usual_keys
 from team_console.console.modes.needs import RequestsPane
-from team_console.console.palette import ActionProvider
 from team_console.console.preferences import Notices, Preferences, as_toml, check, load
 from team_console.console.screens import ThemeList
 from team_console.console.themes import CONTRAST, DARK
@@ -246,21 +244,3 @@ async def test_the_palette_finds_agents_by_name(team: MemoryTeam) -> None:
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.app.main.mode == "agents", "the agents")
         await desk.until(lambda: desk.app.main.pane.roster.cursor_key == "file-manager", "its page")  # type: ignore[attr-defined]
-
-
-@pytest.mark.anyio
-async def test_what_is_typed_before_the_palette_is_ready_is_found_all_the_same(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = asyncio.Event()
-
-    async def startup(provider: ActionProvider) -> None:
-        await gate.wait()
-
-    monkeypatch.setattr(ActionProvider, "startup", startup)
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("colon")
-        await desk.type("agent file")  # each letter gives up the search for those before it
-        gate.set()
-        await desk.until(lambda: "agent file-manager" in desk.text, "the agent")
