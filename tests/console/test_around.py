@@ -68,21 +68,6 @@ async def test_a_message_to_all_goes_the_way_of_a_broadcast(team: MemoryTeam) ->
 
 
 @pytest.mark.anyio
-async def test_asking_all_to_stop_can_be_stopped(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("S")
-        await desk.until(lambda: "Ask 3 agents to stop" in desk.text, "the question")
-        await desk.press("enter")
-        await desk.until(lambda: len(team.snapshot().messages) == 2, "the first request")
-        await desk.until(lambda: "1 of 3 asked" in desk.text, "the view of the shutdown")
-        await desk.press("x")
-        await desk.until(lambda: any("Nobody else is asked" in toast for toast in desk.toasts), "the end")
-        assert len(team.snapshot().messages) == 2
-        assert desk.app.main.busy == ""
-
-
-@pytest.mark.anyio
 async def test_one_write_at_a_time(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:

@@ -29,22 +29,6 @@ async def _read_after(desk: Desk, *changes: Changed) -> None:
 
 
 @pytest.mark.anyio
-async def test_lock_and_ledger_are_looked_at_with_what_comes_next(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(console_app, "BESIDE", 600.0)
-    async with opened(team) as desk:
-        await desk.until(lambda: not (desk.app._reading or desk.app.is_behind), "the end of what opening it began")
-        before = _number(desk)
-        desk.app.post_message(BESIDE)
-        await desk.pilot.pause()
-        assert not desk.app._reading
-        assert _number(desk) == before
-        await _read_after(desk, QUEUE)
-        assert "beside" not in desk.app._later
-
-
-@pytest.mark.anyio
 async def test_what_changed_beside_is_looked_at_by_itself_in_the_end(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,11 +47,3 @@ async def test_the_end_of_a_lock_that_is_shown_is_news(team: MemoryTeam, monkeyp
         locked = replace(situation.sight.snapshot, holder=holder)
         desk.app.main.situation = replace(situation, sight=replace(situation.sight, snapshot=locked))
         await _read_after(desk, BESIDE)
-
-
-def test_a_hint_of_less_does_not_replace_one_of_more() -> None:
-    assert BESIDE.can_replace(QUEUE)
-    assert QUEUE.can_replace(QUEUE)
-    assert BESIDE.can_replace(BESIDE)
-    assert not QUEUE.can_replace(BESIDE)
-    assert not Changed().can_replace(BESIDE)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from team_console.console.commands import deciding
-from team_console.store.api import join_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import UNSAFE
@@ -18,10 +15,8 @@ from team_console.store.service import asking, requests
 from team_console.store.service.caller import Caller
 from team_console.widgets.form import Form
 
-from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, opened
 from tests.memory_team import MemoryTeam
-from tests.pty import console
 from tests.samples import EXHAUSTIVE
 from tests.trust.corpus import PAYLOADS
 
@@ -185,18 +180,6 @@ async def test_the_command_and_the_question_are_what_is_copied(team: MemoryTeam)
     assert copied == [str(COMMAND["command"]).replace("\n", "⏎"), "Which database?"]
 
 
-async def test_once_is_what_enter_says_and_number_keys_choose_the_rest(team: MemoryTeam) -> None:
-    ask(team, suggestions=[RULE, MODE])
-    async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
-        assert "(•) once" in desk.text
-        assert "always — allow Bash(npm test *) for this session" in " ".join(desk.text.split())
-        await desk.press("enter")
-        answer = await answered(desk, team)
-    assert (answer.payload["approve"], answer.payload["scope"]) == (True, "once")
-
-
 async def test_a_suggestion_that_the_form_cuts_says_so(team: MemoryTeam) -> None:
     """The widest of its rules may be the last one."""
     ask(team, suggestions=[{**RULE, "rules": [*RULE["rules"], {"toolName": "Bash", "ruleContent": "x" * 400}]}])
@@ -233,17 +216,6 @@ async def test_no_wants_words_and_the_words_go_to_the_model(team: MemoryTeam) ->
         await desk.press("enter")
         answer = await answered(desk, team)
     assert (answer.payload["approve"], answer.content) == (False, "not here")
-
-
-async def test_reject_refuses_a_permission_as_it_does_a_plan(team: MemoryTeam) -> None:
-    ask(team)
-    async with opened(team) as desk:
-        await desk.press("r")
-        await desk.form()
-        await desk.type("no")
-        await desk.press("enter")
-        answer = await answered(desk, team)
-    assert (answer.type, answer.payload["approve"]) == ("permission_response", False)
 
 
 async def test_numbers_typed_into_the_words_choose_nothing(team: MemoryTeam) -> None:
@@ -349,18 +321,6 @@ async def test_a_plan_goes_on_in_the_mode_that_was_chosen_and_as_it_was_edited(
     assert (answer.payload["mode"], answer.payload["updated_plan"]) == ("acceptEdits", "1. Split\n2. Test\n3. Ship")
 
 
-async def test_a_plan_without_modes_takes_a_note(team: MemoryTeam) -> None:
-    plan(team)
-    async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
-        await desk.press("n")
-        await desk.type("go")
-        await desk.press("enter")
-        answer = await answered(desk, team)
-    assert (answer.content, "mode" in answer.payload) == ("go", False)
-
-
 async def test_questions_are_answered_by_number_keys_one_or_many(team: MemoryTeam) -> None:
     question(team, DATABASE, MONTHS)
     async with opened(team) as desk:
@@ -423,17 +383,6 @@ async def test_what_was_answered_in_the_session_leaves_the_list_and_is_not_appro
         assert "approved" not in desk.text.lower()
 
 
-async def test_a_form_that_is_open_when_its_request_ends_says_so_and_writes_nothing(team: MemoryTeam) -> None:
-    request_id = ask(team)
-    async with opened(team) as desk:
-        await desk.press("a")
-        await desk.form()
-        asking.withdraw(Caller(team, AUTHOR), request_id=request_id, reason="session ended")
-        await desk.press("enter")
-        await desk.until(lambda: "needs no answer any more: session ended" in desk.said, "the refusal")
-    assert answers(team) == []
-
-
 async def test_what_expires_leaves_the_list_without_a_change_of_the_store(team: MemoryTeam, clock: Clock) -> None:
     ask(team, expires=clock.now + timedelta(seconds=0.5))
     async with opened(team) as desk:
@@ -468,48 +417,3 @@ async def test_no_field_of_a_request_steers_the_screen(team: MemoryTeam, size: t
             await desk.press(*("j",) * (number < 4))
         await desk.press("right")
         assert not UNSAFE.search(desk.text.replace("\n", ""))
-
-
-def test_the_human_s_own_editor_is_given_the_terminal_and_its_text_is_approved(
-    make_team: Callable[..., CommandLine], tmp_path: Path
-) -> None:
-    team = make_team("task-manager")
-    with join_team(str(team.folder), "task-manager") as agent:
-        request = agent.ask_permission("Bash", {"command": "rm -rf build"})
-    editor = tmp_path / "editor.py"
-    editor.write_text(
-        "import sys\npath = sys.argv[-1]\nprint('\\x1b[2J\\x1b[HEDITOR HAS', open(path).read(), path[-3:])\n"
-        "input()\nopen(path, 'w').write('ls build\\n')\n",
-        encoding="utf-8",
-    )
-    env = {"EDITOR": f"{sys.executable} {editor}", "VISUAL": "", "XDG_STATE_HOME": str(tmp_path / "state")}
-    with console(team.folder, env=env) as terminal:
-        terminal.wait_for("Bash: rm -rf build", "LIVE")
-        terminal.send("a")
-        terminal.wait_for("enter allow once")
-        terminal.send("\x05")
-        terminal.wait_for("EDITOR HAS rm -rf build .sh")
-        terminal.send("\r")
-        terminal.wait_for("edited by you", "+ ls build", "Allow once as edited")
-        terminal.send("\r")
-        terminal.wait_for("Nothing waits for you")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-    verdict = team.ok("verdict", request.request_id, "--json").json
-    assert verdict["updated_input"] == {"command": "ls build"}
-
-
-def test_an_editor_that_does_not_exist_or_fails_leaves_the_form_as_it_was(
-    make_team: Callable[..., CommandLine], tmp_path: Path
-) -> None:
-    team = make_team("task-manager")
-    with join_team(str(team.folder), "task-manager") as agent:
-        agent.ask_permission("Bash", {"command": "ls"})
-    for editor, words in (("/nonexistent/editor", "cannot be run"), ("false", "ended with status 1")):
-        env = {"VISUAL": editor, "XDG_STATE_HOME": str(tmp_path / "state")}
-        with console(team.folder, env=env) as terminal:
-            terminal.wait_for("Bash: ls", "LIVE")
-            terminal.send("a")
-            terminal.wait_for("enter allow once")
-            terminal.send("\x05")
-            terminal.wait_for(words, "(•) once")

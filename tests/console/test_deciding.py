@@ -95,23 +95,6 @@ async def test_a_deciding_key_asks_to_look_first_after_the_row_under_the_cursor_
         assert verdicts(team)[0].content == ""
 
 
-@pytest.mark.parametrize("yes", ["enter", "a"])
-async def test_three_plans_are_approved_by_three_pairs_of_keys_typed_in_a_row(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, yes: str
-) -> None:
-    monkeypatch.setattr(main, "GUARD", 0.0)  # whether a verdict of ours or the clock moved the list is chance
-    names = ("task-manager", "schedule-manager", "file-manager")
-    asked = [
-        requests.submit_plan(Caller(team, name), content="1. Do it", summary=f"A plan of {name} for today").request_id
-        for name in names
-    ]
-    async with opened(team) as desk:
-        for key in ("a", yes) * 3:
-            desk.app.post_message(Key(key, key if len(key) == 1 else None))
-        await desk.until(lambda: len(verdicts(team)) == 3, "three verdicts")
-        assert sorted(str(verdict.request_id) for verdict in verdicts(team)) == sorted(map(str, asked))
-
-
 def _has_rows(desk: Desk, number: int) -> bool:
     return len(desk.rows) == number
 
@@ -214,14 +197,6 @@ async def test_looking_at_a_message_does_not_mark_it_as_read(team: MemoryTeam) -
         await desk.press("enter", "G", "escape", "2", "enter", "enter", "1", "right", "3", "1")
         assert [message.status for message in team.snapshot().messages] == ["pending"]
         assert team.audit(limit=1)[0].action == "send"
-
-
-async def test_only_the_lead_answers_plans(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team, me="file-manager") as desk:
-        await desk.press("right", "a")
-        await desk.until(lambda: any("only ceo answers" in toast for toast in desk.toasts), "a reason")
-        assert desk.app.screen is desk.app.main
 
 
 async def test_a_key_that_would_write_says_that_the_team_is_open_read_only(team: MemoryTeam) -> None:

@@ -10,7 +10,6 @@ import pytest
 from team_console.console.app import ConsoleApp
 from team_console.console.reader import Feed
 from team_console.store.contract.team import Snapshot
-from team_console.store.model.errors import Code, TeamError
 
 from tests.console.conftest import LEAD, WAIT, Desk, hand_in_plan
 from tests.memory_team import MemoryTeam
@@ -62,21 +61,3 @@ async def test_what_was_read_before_the_screen_was_there_is_in_the_first_picture
     app = ConsoleApp(team, me=LEAD, feed=feed)
     async with app.run_test(size=(120, 40)) as pilot:
         await Desk(app, pilot).until(lambda: "Split the loader" in Desk(app, pilot).text, "the plan")
-
-
-def test_an_early_reading_that_fails_says_so_where_it_is_waited_for(team: MemoryTeam) -> None:
-    class Failing(MemoryTeam):
-        def snapshot(self, *, progress: Callable[[int, int], bool] | None = None) -> Snapshot:
-            raise TeamError(Code.STORE_FAILED, "the disk is gone")
-
-    feed = early(Failing(config=team.config()))
-    with pytest.raises(TeamError, match="the disk is gone"):
-        feed.read()
-
-
-def test_the_early_reading_is_the_first(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    feed = early(team)
-    first, second = feed.read(), feed.read()
-    assert len(first.snapshot.messages) == 1
-    assert first.number < second.number

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Condition, LockHolder, Snapshot
+from team_console.store.contract.team import Condition, Snapshot
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import new_record
 from team_console.store.service import asking
@@ -78,20 +78,6 @@ async def test_settings_that_are_wrong_are_no_fault_of_the_watch(tmp_path: Path)
         await desk.until(lambda: "● watch" in desk.text, "a watch that is well")
 
 
-async def test_a_trail_that_could_not_be_read_is_read_again(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*, limit: int = 200) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        with monkeypatch.context() as patch:
-            patch.setattr(team, "audit", fails)
-            await desk.press("4")
-            await desk.until(lambda: "cannot be read" in desk.text, "why it is not there")
-        desk.app._tick()
-        await desk.until(lambda: "intact to line" in desk.text, "the trail")
-
-
 async def test_the_facts_say_how_long_ago_also_where_nothing_changes(team: MemoryTeam, clock: Clock) -> None:
     hand_in_plan(team)
     began = clock()
@@ -139,14 +125,3 @@ async def test_what_is_wrong_with_an_unreadable_queue_stands_first(
         await desk.press("4")
         await desk.until(lambda: "unreadable: queue.yaml:47: the frame is broken" in desk.text, "where it is")
         await desk.until(lambda: "Repair line 47." in desk.detail, "the next step")
-
-
-async def test_whoever_holds_the_lock_for_long_is_named(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    team._holder = LockHolder(4711, "box", "2026-02-24T10:00:00Z", "send", False)
-    async with opened(team) as desk:
-        await desk.until(lambda: "⊠ LOCKED" in desk.text, "the banner")
-        assert "process 4711 on box (send)" in desk.text
-        assert "it is dead" in desk.text
-        team._holder = None
-        await desk.until(lambda: "LOCKED" not in desk.text, "the end of the banner")

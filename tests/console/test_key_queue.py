@@ -98,13 +98,6 @@ async def test_a_key_for_another_widget_does_not_overtake(desk: Desk) -> None:
     assert desk.free.begun == ["b"]
 
 
-async def test_what_was_kept_back_leaves_in_its_order(desk: Desk) -> None:
-    for key, place in (("b", desk.free), ("c", desk.busy), ("d", desk.free)):
-        await desk.type(key, place)
-    desk.busy.free.set()
-    await until(lambda: desk.typed == ["a", "b", "c", "d"])
-
-
 async def test_a_key_whose_widget_goes_away_holds_nothing_back(desk: Desk) -> None:
     await desk.type("b", desk.free)
     desk.busy.remove()
@@ -152,22 +145,6 @@ async def test_keys_typed_ahead_act_on_what_stands_there_when_their_turn_comes(t
         for key in (mode, "slash", "e", "enter", "escape", "escape", "q"):
             app.post_message(Key(key, key if len(key) == 1 else None))
         await desk.until(left.is_set, "the end that q asks for")
-        app.exit = type(app).exit.__get__(app)  # type: ignore[method-assign]
-
-
-async def test_a_key_typed_before_a_form_has_closed_goes_to_what_stands_behind_it(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("right", "r")
-        form = await desk.form()
-        await desk.until(desk.can_act, "a form to type into")
-        left = asyncio.Event()
-        app = desk.app
-        app.exit = lambda *_, **__: left.set()  # type: ignore[method-assign]
-        for key in ("n", "o", "escape", "q"):
-            app.post_message(Key(key, key if len(key) == 1 else None))
-        await desk.until(left.is_set, "the end that q asks for")
-        assert form not in app.screen_stack
         app.exit = type(app).exit.__get__(app)  # type: ignore[method-assign]
 
 

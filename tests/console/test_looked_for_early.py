@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 from team_console.console.modes import pane
-from team_console.console.modes.pane import Gathered
 from team_console.store.service import requests
 from team_console.store.service.caller import Caller
-from team_console.store.service.sending import send
 from team_console.widgets.detail import Detail
 from team_console.widgets.document import Document
 
@@ -66,38 +64,3 @@ async def test_what_stands_beside_a_row_is_looked_for_before_the_cursor_has_rest
         assert len(drawn) == 1, "first without what stands beside it"
         assert desk.detail != before
         assert "what is new: +2500" in desk.detail
-
-
-async def test_what_stands_beside_the_next_row_is_looked_for_before_anybody_goes_there(team: MemoryTeam) -> None:
-    _hand_in(team)
-    async with opened(team) as desk:
-        await desk.press("right")
-        rows = desk.app.main.listing
-        assert rows is not None
-        open_rows = [row.key for row in rows.rows.rows if row.is_open]
-        assert len(open_rows) == len(_NAMES)
-        kept = desk.app.main.shelf.evidence
-        await desk.until(lambda: all(isinstance(kept.get(key), Gathered) for key in open_rows), "both rows' evidence")
-
-
-@pytest.mark.parametrize(("apart", "draws"), [(1.0, True), (0.01, False)])
-async def test_a_key_draws_what_is_ready_at_once_and_a_held_key_draws_rows_only(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, apart: float, draws: bool
-) -> None:
-    for number in range(4):
-        send(Caller(team, _NAMES[0]), to=LEAD, content=f"letter {number}", summary=f"letter {number}")
-    moment = 1_000.0
-
-    def clock() -> float:
-        nonlocal moment
-        moment += apart
-        return moment
-
-    async with opened(team) as desk:
-        await desk.press("2", "tab")
-        listing = desk.app.main.listing
-        assert listing is not None
-        monkeypatch.setattr(pane, "_REST", 3_600.0)
-        monkeypatch.setattr(pane, "monotonic", clock)
-        await desk.press("j", "j")
-        assert listing.is_drawn is draws

@@ -15,26 +15,6 @@ from tests.memory_team import MemoryTeam
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
-async def test_a_change_by_another_process_shows_without_a_key(team: MemoryTeam) -> None:
-    async with opened(team) as desk:
-        assert "The queue is empty" in desk.text
-        hand_in_plan(team, "Split the loader from the renderer")
-        await desk.until(lambda: "Split the loader" in desk.text, "the plan")
-        assert "Needs you · 1" in desk.text
-
-
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (200, 60)])
-async def test_every_mode_is_usable_at_every_size(team: MemoryTeam, size: tuple[int, int]) -> None:
-    hand_in_plan(team)
-    async with opened(team, size=size) as desk:
-        for mode in Mode:
-            await desk.press(mode.key, *(() if mode.place is mode else ("right",)))
-            await desk.until(lambda mode=mode: desk.app.main.mode is mode, mode.label)  # type: ignore[misc]
-            await desk.press("j", "enter", "G", "escape", "escape")
-            assert "sprint-42" in desk.text
-            assert "? help" in desk.text
-
-
 async def test_a_filter_has_a_visible_chip_and_esc_takes_it_away(team: MemoryTeam) -> None:
     hand_in_plan(team, "Split the loader from the renderer")
     sending.send(Caller(team, "file-manager"), to=LEAD, summary="The export volume is nearly full", content="91 %")
@@ -71,17 +51,6 @@ async def test_a_filter_that_finds_nothing_does_not_say_that_nothing_waits(team:
         await desk.type("xyzzy")
         await desk.until(lambda: desk.rows == [], "no rows")
         assert "Nothing here holds “xyzzy”" in desk.text
-
-
-async def test_a_snoozed_item_comes_back_by_itself(team: MemoryTeam, clock: Clock) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("z")
-        await desk.until(lambda: desk.rows == [], "no rows")
-        assert "1 snoozed" in desk.text
-        clock.advance(16 * 60)
-        desk.app.look()
-        await desk.until(lambda: len(desk.rows) == 1, "the row again")
 
 
 @pytest.mark.parametrize("way", ["filter", "snooze"])

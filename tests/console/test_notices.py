@@ -84,17 +84,6 @@ def test_messages_for_information_ring_no_bell(team: MemoryTeam) -> None:
     assert "\x07" not in listener.see(replace(view, attention=(letter,)))
 
 
-def test_the_title_counts_decisions_and_is_given_back(team: MemoryTeam) -> None:
-    listener = Listener(Notices(status=False))
-    hand_in_plan(team)
-    assert listener.see(view_of(team)) == "\x1b[22;2t\x1b]2;(1) sprint-42\x1b\\"
-    assert listener.see(view_of(team)) == "", "an unchanged title costs nothing"
-    assert listener.see(replace(view_of(team), attention=())) == "\x1b]2;sprint-42\x1b\\"
-    listener.written = ""
-    listener.notifier.close()
-    assert listener.written == "\x1b[23;2t"
-
-
 def test_the_terminal_is_told_whether_something_waits_and_that_it_is_over(team: MemoryTeam) -> None:
     listener = Listener(Notices(title=False, progress=True))
     hand_in_plan(team)

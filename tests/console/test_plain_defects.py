@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.console.screens import ThemeList
 from team_console.console.selection import Mode
-from team_console.console.themes import DARK, LIGHT, first_theme
 from team_console.store.model.message import Message
 from team_console.store.service import sending
 from team_console.store.service.caller import Caller
@@ -104,32 +102,6 @@ async def test_findings_of_one_kind_are_one_row_and_enter_leads_to_the_request(t
         await desk.until(lambda: desk.app.main.mode is Mode.REQUESTS, "the requests")
         row = desk.app.main.pane.rows.cursor_row
         assert row.addressee == "file-manager"  # type: ignore[union-attr]
-
-
-async def test_the_filter_shows_its_slash_and_takes_what_is_typed(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    hand_in_plan(team, "Quite another plan of the day")
-    async with opened(team) as desk:
-        await desk.press("right")
-        before = desk.app.main.pane.rows.size.width
-        await desk.press("slash")
-        await desk.type("another")
-        await desk.until(lambda: "/ another" in desk.text, "the words")
-        await desk.until(lambda: len(desk.rows) == 1, "one row")
-        assert desk.app.main.pane.rows.size.width == before
-
-
-async def test_the_theme_of_last_time_is_the_first_one(team: MemoryTeam, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(team) as desk:
-        assert desk.app.theme == DARK
-        await desk.press("f2")
-        await desk.until(lambda: isinstance(desk.app.screen, ThemeList), "the themes")
-        await desk.pilot.press("j", "enter")
-        await desk.until(lambda: desk.app.screen is desk.app.main, "the console")
-        assert desk.app.theme == LIGHT
-    monkeypatch.delenv("TEAM_CONSOLE_THEME")
-    assert first_theme("truecolor") == LIGHT
-    assert first_theme("standard") == "ansi-light"
 
 
 HOSTILE = """messages:

@@ -154,15 +154,6 @@ async def test_keys_theme_columns_and_sorting_of_the_user_hold(
 
 
 @pytest.mark.anyio
-async def test_a_mistake_is_told_and_keeps_nothing_from_opening(
-    team: MemoryTeam, write: Callable[[str], object]
-) -> None:
-    write("densty = 1")
-    async with opened(team) as desk:
-        await desk.until(lambda: any("Did you mean density?" in toast for toast in desk.toasts), "the toast")
-
-
-@pytest.mark.anyio
 async def test_a_theme_shows_while_the_cursor_is_on_it_and_is_kept_only_by_enter(
     team: MemoryTeam, write: Callable[[str], object]
 ) -> None:

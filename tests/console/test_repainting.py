@@ -11,12 +11,11 @@ from typing import Any
 import pyte
 import pytest
 from team_console.console.app import ConsoleApp
-from team_console.console.screens import PickerApp
 from team_console.store.backends.open import open_team
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
-from team_console.widgets.bars import StatusLine, TabBar
-from textual._compositor import ChopsUpdate, CompositorUpdate
+from team_console.widgets.bars import StatusLine
+from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.events import Resize
 from textual.geometry import Size
@@ -95,17 +94,6 @@ async def test_changes_are_painted_from_their_first_cell_to_their_last(
         )
 
 
-async def test_a_form_and_what_it_leaves_are_painted(team: MemoryTeam, terminal: pyte.Screen) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("r")
-        await desk.form()
-        await desk.press(*"why not")
-        await is_painted(desk, terminal)
-        await desk.press("escape")
-        await is_painted(desk, terminal)
-
-
 _KEYS = (
     *("j", "j", "tab", "j", "pagedown", "G", "home", "shift+tab", "space", "asterisk", "asterisk", "v"),
     *("2", "j", "tab", "j", "j", "pagedown", "1", "l", "j", "slash", "p", "l", "a", "n", "enter", "escape", "end"),
@@ -141,27 +129,6 @@ async def behind(team: MemoryTeam, terminal: pyte.Screen, monkeypatch: pytest.Mo
         for screen in desk.app.screen_stack:
             screen._exchange_repaint_regions()
         yield desk
-
-
-async def test_each_change_behind_a_form_is_painted_and_nothing_else(
-    behind: Desk, terminal: pyte.Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    painted, display = list[set[int]](), ConsoleApp._display
-
-    def noted(app: ConsoleApp, shown: Any, update: Any) -> None:
-        painted.append({y for y, _, _ in update.spans} if isinstance(update, ChopsUpdate) else set(range(40)))
-        display(app, shown, update)
-
-    monkeypatch.setattr(ConsoleApp, "_display", noted)
-    main = behind.app.main
-    for number in range(3):
-        for kind in (StatusLine, TabBar, StatusLine):
-            painted.clear()
-            bar = main.query_one(kind)
-            bar.set_line(((f" {number} {kind.__name__}", ""),))
-            await behind.until(_shows(terminal, f"{number} {kind.__name__}"), "the bar")
-            await is_painted(behind, terminal)
-            assert set().union(*painted) <= {bar.region.y}, "more than the bar was painted"
 
 
 async def test_what_changes_in_a_form_while_something_changes_behind_it_is_painted(
@@ -258,14 +225,3 @@ async def test_a_terminal_resized_again_while_one_picture_is_made_comes_to_rest(
         await desk.pilot.pause()
         assert set(told) == {last}
         assert len(told) < 50
-
-
-async def test_a_picker_in_a_window_that_is_dragged_comes_to_rest(told: list[Size]) -> None:
-    app = PickerApp(("/projects/one", "/projects/two"))
-    async with app.run_test(size=(80, 20)) as pilot:
-        told.clear()
-        last = drag(app)
-        while app.screen.size != last and len(told) < 50:
-            await pilot.pause()
-        await pilot.pause()
-        assert set(told) == {last}

@@ -6,16 +6,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from team_console.console import main
 from team_console.console.screens import ReadingScreen
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import TeamError
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.settings.team_config import Agent, TeamConfig
 from team_console.widgets.bars import TipBar
-from team_console.widgets.fields import Note
 
-from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
@@ -53,69 +50,6 @@ async def test_a_conversation_follows_what_is_said_while_it_is_open(team: Memory
         asked = next(iter(team.snapshot().messages)).message_id
         sending.send(Caller(team, AUTHOR), to=LEAD, summary="One word more", content="It is small", in_reply_to=asked)
         await desk.until(lambda: "It is small" in read(desk), "what was said meanwhile")
-
-
-async def test_t_shows_who_was_asked_to_stop_and_who_refused_with_the_reason(team: MemoryTeam) -> None:
-    receipt = requests.request_shutdown(Caller(team, LEAD), agent="file-manager")
-    async with opened(team) as desk:
-        await desk.press("T")
-        await desk.until(lambda: "asked, no answer yet · 1" in read(desk), "who was asked")
-        assert isinstance(desk.app.screen, ReadingScreen)
-        requests.reject(Caller(team, "file-manager"), request_id=str(receipt.request_id), reason="Exports are open")
-        await desk.until(lambda: "refused · 1" in read(desk), "the refusal")
-        assert "“Exports are open”" in read(desk)
-        assert "3 agents left" in read(desk)
-
-
-@pytest.mark.parametrize(("keys", "field"), [(("m",), "#content"), (("r",), "#words")])
-async def test_a_long_text_is_written_in_the_editor_of_the_human(
-    keys: tuple[str, ...], field: str, team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[str] = []
-
-    def edited(app: object, text: str, *, suffix: str) -> str:
-        seen.append(text + suffix)
-        return "First line\nsecond \x1b[31m line\n"
-
-    hand_in_plan(team)
-    monkeypatch.setattr(main, "edit_text", edited)
-    async with opened(team) as desk:
-        await desk.press(*keys)
-        note = (await desk.form()).query_one(field, Note)
-        note.focus()
-        await desk.press("ctrl+e")
-        await desk.until(lambda: note.text.startswith("First line\nsecond"), "the text of the editor")
-        assert "\x1b" not in note.text
-        assert seen[0].endswith(".md")
-
-
-async def test_an_editor_that_fails_leaves_the_words_and_says_why(
-    team: MemoryTeam, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing(app: object, text: str, *, suffix: str) -> str:
-        raise TeamError(Code.SPAWN_FAILED, "the editor vi cannot be run", "Set EDITOR to the editor you use.")
-
-    hand_in_plan(team)
-    monkeypatch.setattr(main, "edit_text", failing)
-    async with opened(team) as desk:
-        await desk.press("r")
-        note = (await desk.form()).query_one("#words", Note)
-        await desk.type("Not yet")
-        await desk.press("ctrl+e")
-        await desk.until(lambda: "cannot be run" in desk.said, "the reason")
-        assert note.text == "Not yet"
-
-
-async def test_another_team_is_gone_to_by_its_path(team: MemoryTeam, elsewhere: CommandLine) -> None:
-    other = Path(elsewhere.folder, "other")
-    elsewhere.ok("init", str(other))
-    async with opened(team) as desk:
-        await desk.press("colon")
-        await desk.type("team ")
-        await desk.pilot.press(*(_key(letter) for letter in str(other)))
-        await desk.until(lambda: "leave this team for it" in read(desk), "the team")
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.app.next_team == str(other), "the other team")
 
 
 async def test_a_path_without_a_team_is_refused_and_nothing_is_left(team: MemoryTeam, tmp_path: Path) -> None:
@@ -185,7 +119,3 @@ async def test_a_broadcast_is_offered_only_where_somebody_would_get_it(clock: Cl
         await desk.press("b")
         await desk.until(lambda: bool(desk.toasts), "why not")
         assert "nobody else is in the team yet" in desk.toasts[-1]
-
-
-def _key(letter: str) -> str:
-    return {"/": "slash", "-": "minus", ".": "full_stop", "_": "underscore"}.get(letter, letter)

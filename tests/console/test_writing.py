@@ -108,19 +108,6 @@ async def test_a_letter_that_is_kept_opens_where_it_was_left_and_its_fields_have
             await desk.press("escape")
 
 
-async def test_an_unknown_recipient_is_refused_and_the_letter_stays(team: MemoryTeam) -> None:
-    hand_in_plan(team)
-    async with opened(team) as desk:
-        await desk.press("m")
-        form = await desk.form()
-        form.query_one("#to", Field).value = "file-manger"
-        await write(desk, "Please keep forty gigabytes free today", "For the export.")
-        await desk.press("ctrl+s")
-        await desk.until(lambda: "AGENT_NOT_FOUND" in desk.text, "a refusal")
-        assert form.query_one("#content", Letter).text == "For the export."
-        assert len(team.snapshot().messages) == 1
-
-
 async def test_a_letter_left_is_there_again_and_gone_once_it_is_sent(team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:

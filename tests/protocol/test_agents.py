@@ -288,26 +288,6 @@ def test_a_finished_batch_asks_for_the_end_of_its_slave(sprint: MemoryTeam) -> N
     assert ("AGENT_DESTROYED", SLAVE) in names_to(since(sprint, request_id))
 
 
-def test_the_end_of_a_resident_is_previewed_and_warned_of(sprint: MemoryTeam) -> None:
-    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "debugger"})
-    foreseen = requests.foresee(sprint.snapshot(), request_id=request_id)
-    assert foreseen[0] == "debugger is a resident"
-    assert "AGENT_DESTROYED goes to slave-batch-1, the roster to scrum-master, knowledge-researcher," in foreseen[1]
-    assert "debugger is a resident" in requests.approve(Caller(sprint, MASTER), request_id=request_id).warnings
-
-
-def test_a_new_agent_is_previewed_with_its_name_and_who_will_be_told(sprint: MemoryTeam) -> None:
-    request_id = ask_creation(sprint)
-    [foreseen] = requests.foresee(sprint.snapshot(), request_id=request_id, agent_name="dev-7")
-    assert foreseen == (
-        "dev-7 is created; AGENT_CREATED goes to slave-batch-1, the roster to "
-        "scrum-master, knowledge-researcher, debugger"
-    )
-    with pytest.raises(TeamError) as caught:
-        requests.foresee(sprint.snapshot(), request_id=request_id, agent_name="debugger")
-    assert caught.value.code is Code.INVALID_NAME
-
-
 def test_only_a_creation_gets_a_name(sprint: MemoryTeam) -> None:
     request_id = doomed(sprint)
     error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id, agent_name="dev-7"))
@@ -365,13 +345,6 @@ def test_an_answer_in_the_name_of_the_master_by_somebody_else_answers_nothing(sp
     request_id = ask_creation(sprint)
     put(sprint, carried(BODIES["AGENT_CREATED"], message_id="forged", sender="debugger", to=SLAVE))
     requests.approve(Caller(sprint, MASTER), request_id=request_id)
-
-
-def test_a_name_that_is_taken_or_no_name_is_refused(sprint: MemoryTeam) -> None:
-    request_id = ask_creation(sprint)
-    for name in ("debugger", "../x"):
-        call = lambda name=name: requests.approve(Caller(sprint, MASTER), request_id=request_id, agent_name=name)  # noqa: E731
-        assert refused(sprint, call).code is Code.INVALID_NAME
 
 
 def test_a_team_without_residents_is_told_that_nobody_got_the_roster(clock: FakeClock) -> None:

@@ -9,8 +9,7 @@ from team_console.store.protocol.kinds import KINDS, STANDARD_ROUTES, Family, Re
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
-from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried, message
-from tests.readme import kinds
+from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried
 
 FORMS = ("message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response")
 WITHOUT_FORMAT = (
@@ -53,16 +52,6 @@ def test_names_that_differ_in_case_only_are_different_kinds() -> None:
     assert KINDS["task_assignment"].family is Family.ROUTER
 
 
-@pytest.mark.parametrize("name", ["SM_PLANNING_REQUEST", "AGENT_DISPATCH_REQUEST", "CC_REJECTED", "BATCH_ASSIGNMENT"])
-def test_kinds_of_later_revisions_are_recognised_and_have_no_door(name: str) -> None:
-    assert KINDS[name].entry_point == ""
-
-
-def test_the_sprint_source_has_seventeen_kinds() -> None:
-    assert len(set(SPRINT_KINDS)) == 17
-    assert sum(kind.family is Family.SPRINT and kind.source == "002" for kind in KINDS.values()) == 17
-
-
 def test_every_request_kind_is_opened_and_answered_by_some_kind() -> None:
     opened = {kind.opens for kind in KINDS.values()} - {None}
     answered = {kind.answers for kind in KINDS.values()} - {None}
@@ -73,15 +62,6 @@ def test_every_request_kind_is_opened_and_answered_by_some_kind() -> None:
 @pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
 def test_the_kind_of_a_sprint_message_is_seen_through_its_prefix(body: dict[str, object]) -> None:
     assert parse_message(carried(body)).name == body["msg_type"]
-
-
-@pytest.mark.parametrize("content", ["Note: {a}", "hello", "", "see AGENT_CREATED: {}", "THINGS_TO_DO: later"])
-def test_a_plain_text_is_a_plain_message(content: str) -> None:
-    assert parse_message(message(content)).name == "message"
-
-
-def test_an_unknown_type_has_no_kind() -> None:
-    assert parse_message(message(type="poke")).name not in KINDS
 
 
 @pytest.mark.parametrize(
@@ -104,14 +84,6 @@ def test_a_kind_has_the_default_priority_of_its_source(name: str, priority: str)
 def test_the_team_overrides_the_default_priority_of_a_kind() -> None:
     settings = TeamConfig(priorities=MappingProxyType({"notify": "high"}))
     assert default_priority("notify", settings) == "high"
-
-
-def test_the_table_has_one_row_per_kind_with_its_door() -> None:
-    rows = kinds().splitlines()
-    assert len(rows) == 2 + len(KINDS)
-    assert all(row.count("|") == 6 for row in rows)
-    assert "| `plan_approval_request` | SendMessage | Agent → Lead | opens plan | `plan` |" in rows
-    assert "| `BROWSER_RESULT` | Sprint | E2E Live → Requester | answers browser | `send` |" in rows
 
 
 def test_standard_routes_are_offered_where_both_ends_are_members() -> None:

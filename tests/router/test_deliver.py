@@ -204,22 +204,6 @@ def test_the_lock_is_free_while_a_command_runs(team: MemoryTeam, caller: Caller,
     assert _states(team) == ["delivered", "pending"]
 
 
-def test_two_routers_at_once_deliver_each_message_once(
-    team: MemoryTeam, caller: Caller, folder: Path, pushed: Pushed
-) -> None:
-    numbers = range(1, 13)
-    put(team, *[make_message(number, to="runner" if number % 2 else "architect") for number in numbers])
-    routers = [threading.Thread(target=deliver, args=(caller,)) for _ in range(4)]
-    for router in routers:
-        router.start()
-    for router in routers:
-        router.join()
-    deliver(caller)
-    wanted = [make_message(number).message_id for number in numbers]
-    assert sorted([*taken(folder), *pushed("architect")]) == wanted
-    assert set(_states(team)) == {"delivered"}
-
-
 def test_a_router_that_died_leaves_a_claim_that_runs_out_and_counts_as_an_attempt(
     team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
 ) -> None:
@@ -412,26 +396,6 @@ def test_nothing_due_means_no_lock_and_no_trace(team: MemoryTeam, caller: Caller
     with team.transaction(actor="ceo", action="hold", wait=1.0):
         deliver(replace(caller, wait=0.0))
     assert team.snapshot().revision == before
-
-
-def test_a_read_only_team_is_not_routed(clock: FakeClock) -> None:
-    with pytest.raises(TeamError) as caught:
-        deliver(Caller(MemoryTeam(read_only=True, clock=clock), "ceo"))
-    assert caught.value.code is Code.READ_ONLY
-
-
-def test_the_loop_delivers_what_arrives_and_stops_when_told(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:
-    stop = threading.Event()
-    loop = threading.Thread(target=deliver_loop, args=(caller,), kwargs={"stop": stop})
-    loop.start()
-    try:
-        for number in (1, 2):
-            put(team, make_message(number, to="architect"))
-            until(lambda number=number: len(pushed("architect")) == number)  # type: ignore[misc]
-    finally:
-        stop.set()
-        loop.join(10)
-    assert not loop.is_alive()
 
 
 def test_the_loop_goes_on_after_a_locked_store(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:

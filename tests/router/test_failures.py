@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
-from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import expires_at
@@ -33,16 +30,6 @@ def _stored(team: MemoryTeam, message_id: str = ONE) -> Message:
     return next(message for message in team.snapshot().messages if message.message_id == message_id)
 
 
-def test_a_retried_dead_letter_has_all_its_tries_again_and_is_delivered(team: MemoryTeam, caller: Caller) -> None:
-    put(team, _dead())
-    deliveries.retry(caller, ids=[ONE])
-    stored = _stored(team)
-    assert (stored.status, stored.envelope("attempts"), stored.envelope("error_message")) == ("pending", None, None)
-    deliver(caller)
-    assert _stored(team).status == "delivered"
-    assert team.audit()[1].facts["before"] == {ONE: "failed"}
-
-
 def test_a_retried_expired_message_does_not_expire_at_once_again(
     team: MemoryTeam, caller: Caller, clock: FakeClock
 ) -> None:
@@ -52,19 +39,6 @@ def test_a_retried_expired_message_does_not_expire_at_once_again(
     assert expires_at(_stored(team)) == clock.now + timedelta(days=7)
     deliver(caller)
     assert _stored(team).status == "delivered"
-
-
-def test_a_redirected_message_goes_to_the_other_agent_and_says_where_it_comes_from(
-    team: MemoryTeam, caller: Caller
-) -> None:
-    put(team, _dead())
-    deliveries.redirect(caller, ids=[ONE], to="code_developer")
-    stored = _stored(team)
-    assert (stored.recipients, stored.envelope("redirected_from")) == (("code_developer",), "architect")
-    assert "redirected_from" not in stored.payload
-    got = inbox.receive(Caller(team, "code_developer"), agent="code_developer")
-    assert [message.message_id for message in got.messages] == [ONE]
-    assert inbox.receive(Caller(team, "architect"), agent="architect").as_json()["count"] == 0
 
 
 def test_redirecting_replaces_every_spelling_of_the_address(team: MemoryTeam, caller: Caller) -> None:
@@ -96,30 +70,6 @@ def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, 
     assert seal_of(_stored(team, TWO), key) is Seal.BROKEN
 
 
-def test_a_discarded_message_leaves_the_queue_and_stays_in_the_history(team: MemoryTeam, caller: Caller) -> None:
-    put(team, _dead())
-    deliveries.discard(caller, ids=[ONE], reason="superseded by spec 12")
-    assert team.snapshot().messages == ()
-    assert [message.message_id for message in team.history(agent="architect").messages] == [ONE]
-    assert team.audit()[0].facts["reason"] == "superseded by spec 12"
-
-
-def test_discarding_needs_a_reason(team: MemoryTeam, caller: Caller) -> None:
-    put(team, _dead())
-    with pytest.raises(TeamError) as caught:
-        deliveries.discard(caller, ids=[ONE], reason="  ")
-    assert caught.value.code is Code.MISSING_REASON
-    assert _stored(team).status == "failed"
-
-
-def test_a_recalled_message_is_neither_received_nor_pushed(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
-    put(team, make_message(1, to="architect"))
-    deliveries.recall(caller, ids=[ONE])
-    assert (_stored(team).status, _stored(team).envelope("recalled_at")) == ("recalled", to_text(clock.now))
-    assert inbox.receive(Caller(team, "architect"), agent="architect").as_json()["count"] == 0
-    assert not deliver(caller).attempts
-
-
 @pytest.mark.parametrize("status", ["read", "delivered", "recalled"])
 def test_what_somebody_has_got_cannot_be_recalled_and_the_refusal_says_since_when(
     team: MemoryTeam, caller: Caller, status: str
@@ -144,28 +94,6 @@ def test_a_message_in_somebodys_hands_cannot_be_recalled_until_the_claim_runs_ou
     clock.advance(61)
     deliveries.recall(caller, ids=[ONE])
     assert (_stored(team).status, _stored(team).envelope("token")) == ("recalled", None)
-
-
-def test_recall_and_receive_at_once_end_as_exactly_one_of_the_two(team: MemoryTeam, caller: Caller) -> None:
-    for number in range(1, 101):
-        message_id = make_message(number).message_id
-        put(team, make_message(number, to="architect"))
-        got: list[str] = []
-        recalled: list[str] = []
-        together = threading.Barrier(2)
-
-        def read(together: threading.Barrier = together, got: list[str] = got) -> None:
-            together.wait(10)
-            received = inbox.receive(Caller(team, "architect"), agent="architect")
-            got.extend(message.message_id for message in received.messages)
-
-        reader = threading.Thread(target=read)
-        reader.start()
-        together.wait(10)
-        with suppress(TeamError):
-            recalled += [message.message_id for message in deliveries.recall(caller, ids=[message_id]).messages]
-        reader.join(10)
-        assert sorted([*got, *recalled]) == [message_id]
 
 
 def test_a_group_message_that_somebody_has_read_is_not_recalled(team: MemoryTeam, caller: Caller) -> None:

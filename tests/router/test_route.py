@@ -108,28 +108,6 @@ def test_the_delivery_timeout_bounds_every_command(team: MemoryTeam, caller: Cal
     assert team.snapshot().messages[0].envelope("error_message") == "no answer within 0.2 s"
 
 
-def test_one_message_that_is_given_up_is_the_error_object_of_the_source(
-    team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock
-) -> None:
-    (folder / "refuse").write_text("no")
-    put(team, make_message(1, to="runner").with_changes(message_id="msg-001"))
-    document = {"ACTION": "deliver", "MESSAGE_ID": "msg-001"}
-    answers = []
-    for _ in range(4):
-        with pytest.raises(TeamError) as caught:
-            route(caller, document)
-        answers.append(caught.value.as_json())
-        clock.advance(120)
-    assert {key: answers[-1][key] for key in ("success", "error", "message_id", "recipient", "retry_count")} == {
-        "success": False,
-        "error": "delivery_timeout",
-        "message_id": "msg-001",
-        "recipient": "runner",
-        "retry_count": 3,
-    }
-    assert answers[-1]["message"] == "Failed to deliver message after 4 attempts: exit status 1: no"
-
-
 def test_one_message_that_is_delivered_is_answered_with_its_state(team: MemoryTeam, caller: Caller) -> None:
     put(team, make_message(1, to="architect"), make_message(2, to="architect"))
     answer = route(caller, {"ACTION": "deliver", "MESSAGE_ID": make_message(1).message_id})
@@ -245,13 +223,6 @@ def test_every_action_and_its_orchestrator_are_on_the_audit_trail(
     route(caller, {**document, "ORCHESTRATOR_INSTANCE_ID": "orch-20251026-001"})
     assert team.audit()
     assert any(line.facts.get("orchestrator_instance_id") == "orch-20251026-001" for line in team.audit())
-
-
-def test_polling_a_read_only_team_works_and_leaves_no_trace(team: MemoryTeam) -> None:
-    put(team, make_message(1, to="architect"))
-    team.read_only = True
-    assert route(Caller(team, "ceo"), {"ACTION": "poll", "RECIPIENT": "architect"})["messages_pending"] == 1
-    assert [line.action for line in team.audit()] == ["send"]
 
 
 def test_a_send_without_its_kind_is_refused_by_the_name_of_the_parameter(team: MemoryTeam, caller: Caller) -> None:

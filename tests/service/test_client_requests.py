@@ -119,27 +119,6 @@ def test_a_permission_is_allowed_once(any_team: Team) -> None:
     assert view(any_team).attention == ()
 
 
-def test_a_permission_is_allowed_always_by_the_very_object_the_client_suggested(any_team: Team) -> None:
-    request_id = ask(any_team, suggestions=[RULE])
-    requests.approve(lead(any_team), request_id=request_id, scope="always")
-    answer = verdict(any_team, request_id)
-    assert (answer.payload["scope"], answer.payload["suggestion"]) == ("always", RULE)
-
-
-def test_a_permission_is_refused_with_words_and_the_words_are_read(any_team: Team) -> None:
-    request_id = ask(any_team)
-    requests.reject(lead(any_team), request_id=request_id, reason="Not on this machine")
-    outcome = verdict_of(any_team, request_id)
-    assert (outcome.state, outcome.reason) == ("rejected", "Not on this machine")
-
-
-def test_what_was_edited_is_approved_in_place_of_what_was_asked(any_team: Team) -> None:
-    request_id = ask(any_team)
-    requests.approve(lead(any_team), request_id=request_id, updated="npm test --silent\n")
-    wanted = {"command": "npm test --silent", "description": "Run the tests"}
-    assert verdict(any_team, request_id).payload["updated_input"] == wanted
-
-
 def test_what_was_left_as_it_was_is_no_edited_version(team: Team) -> None:
     request_id = ask(team)
     requests.approve(lead(team), request_id=request_id, updated="npm test\n")
@@ -187,49 +166,6 @@ def test_always_wants_one_of_the_suggestions(team: Team, number: int | None) -> 
     assert row(team, request_id).is_open
 
 
-def test_nothing_is_allowed_always_that_the_client_does_not_suggest(team: Team) -> None:
-    request_id = ask(team)
-    assert refusal(requests.approve, lead(team), request_id=request_id, scope="always").code is Code.INVALID_FIELD
-
-
-def test_a_question_is_answered_with_an_option_under_its_text(any_team: Team) -> None:
-    request_id = question(any_team)
-    requests.answer(lead(any_team), request_id=request_id, answers={"Which database?": "PostgreSQL"})
-    outcome = verdict_of(any_team, request_id)
-    assert (outcome.state, outcome.reason) == ("answered", "PostgreSQL")
-    answer = verdict(any_team, request_id)
-    assert (answer.type, answer.payload["approve"]) == ("question_response", True)
-    assert answer.payload["answers"] == {"Which database?": "PostgreSQL"}
-
-
-def test_several_questions_get_an_answer_each_and_several_options_where_they_may(team: Team) -> None:
-    request_id = question(team, DATABASE, TARGETS)
-    answers = {"Where?": ["A", "somewhere else"], "Which database?": "neither"}
-    requests.answer(lead(team), request_id=request_id, answers=answers)
-    assert verdict(team, request_id).payload["answers"] == {
-        "Which database?": "neither",
-        "Where?": ["A", "somewhere else"],
-    }
-
-
-@pytest.mark.parametrize(
-    "answers",
-    [
-        {"Which database?": "SQLite"},
-        {"Which database?": ["SQLite", "PostgreSQL"], "Where?": "A"},
-        {"Which data base?": "SQLite", "Where?": "A"},
-        {"Which database?": " ", "Where?": "A"},
-        {"Which database?": "SQLite", "Where?": []},
-    ],
-    ids=["one is missing", "two where one may be chosen", "nobody asked", "blank", "none chosen"],
-)
-def test_answers_that_do_not_fit_are_refused(team: Team, answers: Any) -> None:
-    request_id = question(team, DATABASE, TARGETS)
-    error = refusal(requests.answer, lead(team), request_id=request_id, answers=answers)
-    assert error.code is Code.INVALID_FIELD
-    assert row(team, request_id).is_open
-
-
 def test_words_alone_answer_the_only_question(team: Team) -> None:
     request_id = question(team)
     requests.answer(lead(team), request_id=request_id, content="Whichever is there")
@@ -243,16 +179,6 @@ def test_a_yes_is_no_answer_to_a_question_and_a_refusal_is_one(team: Team) -> No
     assert (verdict_of(team, request_id).state, verdict_of(team, request_id).reason) == ("rejected", "Decide yourself")
 
 
-def test_a_clarification_is_answered_in_words(team: Team) -> None:
-    from team_console.store.service.sending import send
-
-    asked = send(agent(team), to="ceo", type="clarify", payload={"question": "Which?", "context": "Two ways"})
-    request_id = asked.messages[0].message_id
-    requests.answer(lead(team), request_id=request_id, content="The first")
-    assert (verdict_of(team, request_id).state, verdict_of(team, request_id).reason) == ("answered", "The first")
-    assert "approve" not in verdict(team, request_id).payload
-
-
 def test_words_alone_decide_no_plan(team: Team) -> None:
     request_id = str(requests.submit_plan(agent(team), content="1. Go").request_id)
     error = refusal(requests.answer, lead(team), request_id=request_id, content="Maybe")
@@ -260,27 +186,9 @@ def test_words_alone_decide_no_plan(team: Team) -> None:
     assert row(team, request_id).is_open
 
 
-def test_a_plan_of_a_client_is_approved_edited_and_in_a_mode_it_offers(any_team: Team) -> None:
-    receipt = requests.submit_plan(
-        agent(any_team), content="1. Split\n2. Test\n", client="claude-code", modes=("default", "acceptEdits")
-    )
-    request_id = str(receipt.request_id)
-    requests.approve(lead(any_team), request_id=request_id, mode="acceptEdits", updated="1. Test\n2. Split\n")
-    answer = verdict(any_team, request_id)
-    assert (answer.payload["mode"], answer.payload["updated_plan"]) == ("acceptEdits", "1. Test\n2. Split\n")
-
-
 def test_a_mode_nobody_offered_is_refused(team: Team) -> None:
     request_id = str(requests.submit_plan(agent(team), content="1. Go", modes=("default",)).request_id)
     assert refusal(requests.approve, lead(team), request_id=request_id, mode="yolo").hint == "It can go on in default."
-
-
-@pytest.mark.parametrize("name", ["task-manager", "file-manager"])
-def test_only_the_lead_answers_permissions_and_questions(team: Team, name: str) -> None:
-    permission, asked = ask(team), question(team)
-    assert refusal(requests.approve, agent(team, name), request_id=permission).code is Code.NOT_PERMITTED
-    error = refusal(requests.answer, agent(team, name), request_id=asked, answers={"Which database?": "SQLite"})
-    assert error.code is Code.NOT_PERMITTED
 
 
 def test_the_lead_asks_nobody(team: Team) -> None:

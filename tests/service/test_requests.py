@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import inbox, requests, sending
 
 from tests.memory_team import MemoryTeam
@@ -20,42 +19,8 @@ def _plan(caller: SeatOf, text: str = "1. Split\n2. Test") -> str:
     return request_id
 
 
-def test_a_plan_reaches_the_lead_under_a_request_id_of_the_agreed_form(team: MemoryTeam, caller: SeatOf) -> None:
-    assert _plan(caller) == "plan_approval-1771929015123@task-manager@sprint-42"
-    (stored,) = team.snapshot().messages
-    assert (stored.type, stored.recipients, stored.priority) == ("plan_approval_request", ("ceo",), "high")
-
-
 def test_request_ids_are_unique_within_one_millisecond(caller: SeatOf) -> None:
     assert _plan(caller, "one") != _plan(caller, "two")
-
-
-def test_an_approval_reaches_the_author_and_closes_the_question(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id = _plan(caller)
-    receipt = requests.approve(caller("ceo"), request_id=request_id, note="go")
-    (verdict,) = inbox.receive(caller("task-manager"), agent="task-manager").messages
-    assert verdict.type == "plan_approval_response"
-    assert dict(verdict.payload)["approve"] is True
-    assert verdict.request_id == request_id == receipt.request_id
-    assert [message.status for message in team.snapshot().messages] == ["read", "read"]
-
-
-def test_a_rejection_carries_its_reason_and_suggestion(caller: SeatOf) -> None:
-    request_id = _plan(caller)
-    requests.reject(caller("ceo"), request_id=request_id, reason="No tests", suggest="Add them")
-    (verdict,) = inbox.receive(caller("task-manager"), agent="task-manager").messages
-    assert verdict.payload["approve"] is False
-    assert "No tests" in verdict.content
-    assert "Add them" in verdict.content
-    assert verdict.summary == "Plan rejected: No tests"
-
-
-def test_a_rejection_without_a_reason_is_refused_and_the_request_stays_open(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id = _plan(caller)
-    with pytest.raises(TeamError) as caught:
-        requests.reject(caller("ceo"), request_id=request_id, reason="  ")
-    assert caught.value.code is Code.MISSING_REASON
-    assert len(team.snapshot().messages) == 1
 
 
 def test_the_first_answer_stands_and_the_second_is_told_who_and_when(team: MemoryTeam, caller: SeatOf) -> None:
@@ -109,35 +74,6 @@ def test_an_open_request_never_leaves_the_queue(team: MemoryTeam, caller: SeatOf
     assert request_id in [message.request_id for message in team.snapshot().messages]
 
 
-def test_only_the_lead_answers_a_plan(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id = _plan(caller)
-    for name in ("task-manager", "file-manager"):
-        with pytest.raises(TeamError) as caught:
-            requests.approve(caller(name), request_id=request_id)
-        assert caught.value.code is Code.NOT_PERMITTED
-    assert len(team.snapshot().messages) == 1
-
-
-def test_an_unknown_request_is_refused(caller: SeatOf) -> None:
-    for request_id in ("plan-001", "", "plan_approval-1@x@y"):
-        with pytest.raises(TeamError) as caught:
-            requests.approve(caller("ceo"), request_id=request_id)
-        assert caught.value.code is Code.INVALID_REQUEST_ID
-
-
-def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id = _plan(caller)
-    question = team.snapshot().messages[0]
-    seen = digest_of(question)
-    with team.transaction(actor="x", action="edit", wait=1.0) as tx:
-        live = tx.everything()[0]
-        tx.replace(live, live.with_changes(payload={**live.payload, "content": "rm -rf /"}))
-        tx.record("edit")
-    with pytest.raises(TeamError) as caught:
-        requests.approve(caller("ceo"), request_id=request_id, seen=seen)
-    assert caught.value.code is Code.INVALID_REQUEST_ID
-
-
 def test_a_superseded_plan_cannot_be_approved_and_names_its_successor(caller: SeatOf, clock: FakeClock) -> None:
     old = _plan(caller, "old")
     clock.advance(5)
@@ -146,40 +82,3 @@ def test_a_superseded_plan_cannot_be_approved_and_names_its_successor(caller: Se
         requests.approve(caller("ceo"), request_id=old)
     assert caught.value.facts["superseded_by"] == new
     assert requests.approve(caller("ceo"), request_id=new).request_id == new
-
-
-def test_a_shutdown_is_asked_by_the_lead_and_answered_by_its_addressee(caller: SeatOf) -> None:
-    receipt = requests.request_shutdown(caller("ceo"), agent="file-manager", reason="all done")
-    assert receipt.request_id == "shutdown-1771929015123@file-manager"
-    with pytest.raises(TeamError) as caught:
-        requests.approve(caller("task-manager"), request_id=receipt.request_id)
-    assert caught.value.code is Code.NOT_PERMITTED
-    requests.reject(caller("file-manager"), request_id=receipt.request_id, reason="3 tasks are running")
-    (answer,) = inbox.receive(caller("ceo"), agent="ceo").messages
-    assert (answer.type, answer.payload["approve"], answer.content) == (
-        "shutdown_response",
-        False,
-        "3 tasks are running",
-    )
-
-
-def test_others_than_the_lead_cannot_ask_for_a_shutdown(team: MemoryTeam, caller: SeatOf) -> None:
-    with pytest.raises(TeamError) as caught:
-        requests.request_shutdown(caller("task-manager"), agent="file-manager")
-    assert caught.value.code is Code.NOT_PERMITTED
-    assert team.snapshot().messages == ()
-
-
-def test_an_escalation_is_answered_with_a_message_that_names_it(team: MemoryTeam, caller: SeatOf) -> None:
-    sent = sending.send(
-        caller("file-manager"),
-        to="ceo",
-        type="escalate",
-        payload={"issue": "disk full", "severity": "blocker", "recommendation": "buy one"},
-    )
-    requests.approve(caller("ceo"), request_id=sent.messages[0].message_id, note="Buy it")
-    (answer,) = inbox.receive(caller("file-manager"), agent="file-manager").messages
-    assert answer.payload["in_reply_to"] == sent.messages[0].message_id
-    with pytest.raises(TeamError) as caught:
-        requests.reject(caller("ceo"), request_id=sent.messages[0].message_id, reason="no")
-    assert caught.value.code is Code.ALREADY_ANSWERED

@@ -12,10 +12,8 @@ from team_console.store.protocol.verdicts import (
     SHOWN_BY,
     Face,
     Seen,
-    ShownRecord,
     digest_of,
     seen_of,
-    shown_in,
 )
 from team_console.store.service import requests
 from team_console.store.service.questions import live_question
@@ -42,32 +40,6 @@ def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, call
     (line,) = [line for line in team.audit() if line.action == "approve"]
     assert {key: line.facts[key] for key in kept} == kept
     assert line.facts[REQUEST_DIGEST] == digest_of(question)
-
-
-def test_who_says_nothing_of_what_was_seen_leaves_it_unknown(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id, question = plan(team, caller, "1. Split")
-    receipt = requests.reject(caller("ceo"), request_id=request_id, reason="no", seen=digest_of(question))
-    assert shown_in(receipt.messages[0].payload) == ShownRecord()
-
-
-def test_what_was_named_by_its_id_is_answered_as_it_is_and_says_so(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id, question = plan(team, caller, "1. Split")
-    rewrite(team, question.message_id, content="1. Delete")
-    with pytest.raises(ChangedError):
-        requests.approve(caller("ceo"), request_id=request_id, seen=Seen(face=Face.PRINTED))
-    receipt = requests.approve(caller("ceo"), request_id=request_id, seen=Seen(face=Face.NAMED))
-    assert shown_in(receipt.messages[0].payload) == ShownRecord(by="nothing: it was named by its id")
-
-
-def test_another_question_is_refused_and_given_back(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id, question = plan(team, caller, "1. Split")
-    seen = seen_of(question)
-    rewrite(team, question.message_id, content="1. Delete")
-    with pytest.raises(ChangedError) as refused:
-        requests.approve(caller("ceo"), request_id=request_id, seen=seen)
-    assert refused.value.now is not None
-    assert refused.value.now.content == "1. Delete"
-    assert len(team.snapshot().messages) == 1
 
 
 @pytest.mark.parametrize("digits", [16, 63])

@@ -4,34 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.backends.yaml.archives import closed
-from team_console.store.backends.yaml.entry import emit, parse_record
+from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.queue_text import QueueText
 from team_console.store.backends.yaml.team import YamlTeam
 
 from tests.store.contract import make_message
-
-
-def _text(count: int) -> QueueText:
-    return QueueText.parse(b"messages:\n" + b"".join(emit(make_message(number)) for number in range(count)))
-
-
-def test_an_archived_text_is_that_of_the_queue_where_it_is_of_our_own_form() -> None:
-    text = _text(1)
-    text = text.edit(replace={0: text.messages()[0].with_changes(status="read", read_at="2026-03-01T10:00:00.000Z")})
-    shown = text.entries[0].raw
-    assert closed(text.messages()[0], shown).startswith(shown + b"# end ")
-
-
-@pytest.mark.parametrize(
-    "shown", [b"", b"  - a: b\n", b"- {message_id: M-1}\n", b"- message_id: M-1", b"- message_id: M-1\r\n"]
-)
-def test_an_archived_text_is_written_anew_where_that_of_the_queue_is_not_ordinary(shown: bytes) -> None:
-    message = make_message(1)
-    assert closed(message, shown) == closed(message)
-    assert parse_record(closed(message)) == message.record
 
 
 def test_an_archive_that_lost_its_entries_between_two_writes_is_written_again(tmp_path: Path) -> None:

@@ -282,13 +282,6 @@ def test_multi_line_values_read_as_yaml_defines_them(written: str) -> None:
     assert only("", text).payload["x"] == yaml.load(text, yaml.CSafeLoader)[0]["payload"]["x"]
 
 
-def test_names_of_the_envelope_are_understood_as_others_write_them() -> None:
-    message = only("", "- {id: M, message_type: t, sender: a, recipient: b, created_at: !!timestamp 2026-02-24}\n")
-    assert (message.message_id, message.type, message.sender, message.recipients) == ("M", "t", "a", ("b",))
-    assert message.created == "2026-02-24"
-    assert only("  read_at: null\n  delivered_at: ~\n  error_message:\n").envelope("read_at") is None
-
-
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"ensure_ascii": False}, {"separators": (",", ":")}])
 def test_json_is_read_as_json_means_it(layout: dict[str, Any]) -> None:
     emoji = "🎉 \\ud83c\\udf89 \\\\ud83c é"
@@ -327,17 +320,6 @@ def test_the_nearest_definition_counts_and_places_decide_what_a_value_means() ->
     assert records(QueueText.parse(data)) == [{"type": "t", "from": "a", "to": "b", "message_id": "M"}]
     shared = queue("- &m\n  message_id: M\n" + REST, "- *m\n", "- <<: *m\n  message_id: N\n", "- {<<: [*m], id: O}\n")
     assert [message.message_id for message in shared.messages()] == ["M", "M", "N", "M"]
-
-
-def test_a_reload_reads_aliases_anew_when_somebody_changed_the_anchor() -> None:
-    before = queue(FIRST, SECOND, THIRD)
-    kept = before.messages()
-    again = QueueText.parse(before.data() + b"# a remark\n", before)
-    assert all(old is new for old, new in zip(kept[:2], again.messages()[:2], strict=True))
-    after = QueueText.parse(before.data().replace(b"[a, b]", b"[y, z]"), again)
-    assert [message.recipients for message in after.messages()] == [("y", "z")] * 3
-    gone = QueueText.parse(("messages:\n" + SECOND + THIRD).encode(), after)
-    assert [error.message[:11] for _, error in gone.damaged()] == ["alias *both", "alias *both"]
 
 
 @pytest.mark.parametrize(

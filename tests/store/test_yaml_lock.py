@@ -98,16 +98,6 @@ class _Kernel(Disk):
         return self._holders()
 
 
-def test_the_kernel_is_not_asked_who_had_the_lock_right_after_we_had_it(tmp_path: Path) -> None:
-    disk = _Kernel()
-    team = open_yaml(tmp_path, disk=disk)
-    put(team, make_message(1))
-    assert team.snapshot().messages
-    assert disk.asked == 0, "its list of locks takes up to 20 ms"
-    assert open_yaml(tmp_path, disk=disk).snapshot().holder is None
-    assert disk.asked == 1, "who only reads asks: a program that leaves no text may hold it"
-
-
 def test_the_lock_of_a_killed_holder_is_free_and_its_end_is_told(tmp_path: Path) -> None:
     team = open_yaml(tmp_path)
     put(team, make_message(1))

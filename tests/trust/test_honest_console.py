@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -11,18 +10,13 @@ import subprocess
 import sys
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from team_console.console.reader import ReadResult
-from team_console.console.selection import Mode
-from team_console.console.words import ScreenState, empty_words, notice_of, pulse_of
 from team_console.store.backends.open import open_team
-from team_console.store.contract.team import Condition, LockHolder, Snapshot, Team, WatchHint, WatchState
+from team_console.store.contract.team import Condition, Team
 from team_console.store.service.caller import Caller
 from team_console.store.service.sending import send
-from team_console.store.settings.team_config import TeamConfig
 
 from tests.conftest import COMMAND, CommandLine
 from tests.pty import Terminal, console
@@ -250,15 +244,6 @@ def test_a_store_that_does_not_answer_makes_the_screen_stale_until_it_does(folde
         assert terminal.wait_exit() == 0
 
 
-def test_a_lock_that_another_program_holds_is_said_with_who_holds_it(folder: Path) -> None:
-    with console(folder, "--as", "ceo") as terminal:
-        terminal.wait_for("● LIVE", PLAN[:20])
-        with next(folder.glob("*.lock")).open("r+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            terminal.wait_for("⊠ LOCKED", f"by process {os.getpid()}", "since")
-        terminal.wait_until(lambda: is_well(terminal), "a store that is free")
-
-
 def test_a_console_whose_store_does_not_answer_can_be_left(folder: Path, tmp_path: Path) -> None:
     program, pipe = tmp_path / "hanging.py", tmp_path / "hangs"
     program.write_text(HANGING)
@@ -268,46 +253,3 @@ def test_a_console_whose_store_does_not_answer_can_be_left(folder: Path, tmp_pat
         terminal.wait_for("◌ STALE")
         terminal.send("q")
         assert terminal.wait_exit() == 0
-
-
-NOW = datetime(2026, 2, 24, 10, 30, tzinfo=UTC)
-HELD = LockHolder(7, "host", "2026-02-24T10:29:00.000Z", "send", True)
-
-
-def _seen(condition: Condition, *, holder: LockHolder | None = None, **more: object) -> ScreenState:
-    snapshot = Snapshot("r", NOW, NOW, TeamConfig(), condition=condition, holder=holder)
-    return ScreenState(sight=ReadResult(1, snapshot, None, False), looked_at=NOW, good_at=NOW, **more)  # type: ignore[arg-type]
-
-
-STATES = {
-    "loading": ScreenState(progress=(10, 100)),
-    "failed": ScreenState(failure="disk error"),
-    "live": _seen(Condition.OK),
-    "locked": _seen(Condition.OK, holder=HELD),
-    "unreadable": _seen(Condition.UNREADABLE),
-    "vanished": _seen(Condition.VANISHED),
-    "polling": _seen(Condition.OK, watch=WatchHint(WatchState.POLLING, "no events here")),
-}
-
-
-def test_each_state_has_a_banner_of_its_own() -> None:
-    kinds = {name: getattr(notice_of(state, NOW), "kind", None) for name, state in STATES.items()}
-    assert kinds["live"] is None
-    assert len(set(kinds.values())) == len(kinds)
-    assert notice_of(_seen(Condition.OK, watch=WatchHint(WatchState.STALLED, "x")), NOW) != notice_of(
-        STATES["live"], NOW
-    )
-
-
-def test_each_state_has_a_pulse_of_its_own() -> None:
-    pulses = {name: (pulse_of(state, NOW).glyph, pulse_of(state, NOW).word) for name, state in STATES.items()}
-    assert len(set(pulses.values())) == len(pulses)
-    assert [name for name, pulse in pulses.items() if pulse == pulses["live"]] == ["live"]
-
-
-@pytest.mark.parametrize("mode", [item for item in Mode if item not in (Mode.HISTORY, Mode.HEALTH)])
-@pytest.mark.parametrize("name", ["loading", "failed", "unreadable", "vanished"])
-def test_a_list_without_rows_says_that_it_does_not_know(mode: Mode, name: str) -> None:
-    words = "".join(text for line in empty_words(mode, STATES[name]) for text, _ in line)
-    assert not any(quiet in words for quiet in QUIET_WORDS)
-    assert words

@@ -146,16 +146,6 @@ def test_a_dead_holder_is_told_as_dead(folder: Path, says: Says) -> None:
     assert str(holder.pid) in text
 
 
-def test_a_new_team_is_said_to_be_empty(folder: Path, says: Says) -> None:
-    shutil.rmtree(folder)
-    folder.mkdir()
-    assert run(["init", str(folder), "--name", "new", "--lead", "ceo", "--agent", "a"]) == 0
-    says("status")
-    status, text = says("status", "--json")
-    assert (status, json.loads(text)["condition"]) == (0, "empty")
-    assert "No messages in queue" in says("receive", "--agent", "a", "--peek")[1]
-
-
 class _readable_by_all:
     """A copy of a team where every user may look."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -10,11 +9,9 @@ from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.views.history import (
-    CSV_FIELDS,
     HistoryPage,
     csv_row,
     history,
-    history_json,
     log_line,
     past,
     search,
@@ -23,8 +20,6 @@ from team_console.store.views.search import Query, wanted
 
 from tests.memory_team import MemoryTeam
 from tests.views.chronicle import LEAD, Chronicle
-
-NOW = Chronicle().now
 
 
 def _team(story: Chronicle) -> MemoryTeam:
@@ -54,21 +49,10 @@ def _conversation() -> Chronicle:
     return story
 
 
-def test_queue_and_archives_are_one_history_each_message_once_oldest_first() -> None:
-    assert _ids(_conversation()) == ["m1", "m2", "m3", "m4", "m5", "m6"]
-
-
 def test_a_message_that_is_live_and_archived_is_shown_as_it_is_live() -> None:
     story = _conversation()
     messages, _ = history(_team(story), story.messages, Query())
     assert messages[2] is story.messages[0]
-
-
-def test_filters_by_agent_find_what_it_wrote_and_what_it_got() -> None:
-    story = _conversation()
-    story.say(LEAD, "debugger")
-    assert _ids(story, agent="file-manager") == ["m1", "m2", "m3", "m4", "m5", "m6"]
-    assert _ids(story, agent="debugger") == [story.messages[-1].message_id]
 
 
 def test_filters_by_type_know_sprint_kinds_too() -> None:
@@ -78,29 +62,12 @@ def test_filters_by_type_know_sprint_kinds_too() -> None:
     assert len(_ids(story, type="message")) == 7
 
 
-@pytest.mark.parametrize("since", ["2026-02-24T10:00:05Z", "2s"])
-def test_filters_by_time_or_age(since: str) -> None:
-    story = _conversation()
-    story.wait(1)
-    assert _ids(story, since=since) == ["m5", "m6"]
-
-
 def test_filters_by_expression_look_into_names_ids_and_the_whole_payload() -> None:
     story = _conversation()
     deep = story.say(LEAD, "debugger", "spec_ready", facts={"files": [{"path": "specs/SPEC-031.md"}]})
     assert _ids(story, grep="SPEC-0[0-9]+") == [deep.message_id]
     assert _ids(story, grep="^Content [12]$") == ["m2", "m3"]
     assert _ids(story, grep="^debugger$") == [deep.message_id]
-
-
-@pytest.mark.parametrize("filters", [{"grep": "("}, {"since": "yesterday-ish"}, {"since": ""}])
-def test_a_filter_that_makes_no_sense_is_a_usage_error(filters: dict[str, Any]) -> None:
-    if filters == {"since": ""}:
-        assert wanted(now=NOW, **filters) == Query()
-        return
-    with pytest.raises(TeamError) as caught:
-        wanted(now=NOW, **filters)
-    assert caught.value.code is Code.USAGE
 
 
 def test_an_age_before_the_beginning_of_time_lets_everything_through() -> None:
@@ -120,19 +87,6 @@ def _said(**more: Any) -> Message:
     return Chronicle().say(LEAD, "task-manager", **more)
 
 
-def test_log_lines_have_the_format_of_the_source() -> None:
-    message = _said(summary="创建新任务：财务报表生成")
-    assert log_line(message, LEAD) == '[2026-02-24 10:00:01] OUTGOING -> task-manager: "创建新任务：财务报表生成"'
-    assert log_line(message, "task-manager") == '[2026-02-24 10:00:01] INCOMING <- ceo: "创建新任务：财务报表生成"'
-    assert log_line(message) == '[2026-02-24 10:00:01] ceo -> task-manager: "创建新任务：财务报表生成"'
-
-
-def test_a_log_line_is_one_line_and_steers_no_terminal() -> None:
-    line = log_line(_said(summary='a "quoted"\nword\x1b]52;c;eA==\x07\u202e'), LEAD)
-    assert not re.search("[\x00-\x1f\x7f-\x9f\u202e]", line)
-    assert r"\"quoted\"" in line
-
-
 def test_a_log_line_of_a_message_without_words_says_its_kind_and_verdict() -> None:
     story = Chronicle()
     assert log_line(story.stopped(), LEAD).endswith('INCOMING <- file-manager: "shutdown_response: yes"')
@@ -140,21 +94,6 @@ def test_a_log_line_of_a_message_without_words_says_its_kind_and_verdict() -> No
 
 def test_a_log_line_of_an_unknown_time_says_so() -> None:
     assert log_line(_said(created="soon"), LEAD).startswith("[????-??-?? ??:??:??] ")
-
-
-def test_json_keeps_the_records_as_stored() -> None:
-    story = _conversation()
-    assert history_json(story.messages) == {
-        "messages": [dict(message.record) for message in story.messages],
-        "count": 4,
-    }
-
-
-def test_csv_rows_hold_every_column_and_no_formula() -> None:
-    row = csv_row(_said(summary='=HYPERLINK("http://x")', content="-1+1", priority="high"))
-    assert tuple(row) == CSV_FIELDS
-    assert (row["from"], row["to"], row["priority"], row["status"]) == (LEAD, "task-manager", "high", "pending")
-    assert (row["summary"], row["content"]) == ('\'=HYPERLINK("http://x")', "'-1+1")
 
 
 @pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
