@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from team_console.console.demo.past import GivenPast, carried, make_team, write
+from team_console.console.demo.past import carried
 from team_console.console.demo.story import STORY
 from team_console.store.protocol.client_requests import Permission, headline_of
 from team_console.store.settings.team_config import Agent
+
+from tests.past import GivenPast, make_team, write
 
 NOW = datetime(2026, 2, 24, 10, 34, 20, tzinfo=UTC)
 """The present moment of the showcase; open the team with this clock to see the ages as they are meant."""
@@ -110,16 +112,7 @@ def _refused_stop(past: GivenPast) -> None:
 
 
 def _debugged(past: GivenPast) -> None:
-    fault = STORY.faults[0]
-    debug = {
-        "debug_id": "DBG-001",
-        "story_key": "3-2",
-        "agent_type": "dev-runner",
-        "error_summary": fault.error,
-        "stack_trace": fault.trace,
-        "test_output": "1 failed, 141 passed",
-        "severity_hint": "HIGH",
-    }
+    debug = STORY.debug_request(STORY.faults[0], "DBG-001", "3-2")
     past.sprint(
         14,
         "dev-runner-3-2",
@@ -129,21 +122,12 @@ def _debugged(past: GivenPast) -> None:
         summary="DBG-001: peer dependency conflict",
         read=13.8,
     )
-    found = {
-        "debug_id": "DBG-001",
-        "story_key": "3-2",
-        "root_cause": fault.cause,
-        "fix_suggestion": fault.fix,
-        "severity": "HIGH",
-        "confidence": "high",
-        "journal_entry_id": "DBG-001-2026-02-24",
-    }
     past.sprint(
         11,
         "debugger",
         "dev-runner-3-2",
         "DEBUG_RESULT",
-        found,
+        STORY.debug_result(debug),
         summary="DBG-001: chart-kit pins React 17",
         read=10.8,
     )
@@ -152,10 +136,11 @@ def _debugged(past: GivenPast) -> None:
 def _talk(past: GivenPast) -> None:
     for number, line in enumerate(STORY.chatter):
         minutes = 60 - number * 8
-        past.note(minutes, line.sender, line.to, line.summary, line.content, read=minutes - 1)
+        sender, to, summary = line["sender"], line["to"], line["summary"]
+        past.note(minutes, sender, to, summary, line["content"], read=minutes - 1)
         if number % 2 == 0:
-            reply = STORY.replies[line.to][0]
-            past.note(minutes - 3, line.to, line.sender, f"Re: {line.summary}"[:80], reply, read=minutes - 4)
+            reply = STORY.replies[to][0]
+            past.note(minutes - 3, to, sender, f"Re: {summary}"[:80], reply, read=minutes - 4)
     notice = {
         "summary": "Code freeze starts today at four",
         "content": "Merge what is reviewed before 16:00. Fixes for the release go through me.",
@@ -191,14 +176,8 @@ def _talk(past: GivenPast) -> None:
 def _waiting(past: GivenPast) -> None:
     plan = STORY.revised(STORY.plans[0], "Add error handling: what happens when a month fails?", 2)
     past.plan(_PLANNED, "task-manager", plan, priority="high")
-    fault = STORY.faults[0]
-    issue = {
-        "issue": fault.issue,
-        "severity": "blocker",
-        "recommendation": fault.recommendation,
-        "impact": "Story 3-2 stands still; 4-2 needs the new charts.",
-        "summary": "React 18 conflicts with the chart library",
-    }
+    issue = STORY.issue(STORY.faults[0], "Story 3-2 stands still; 4-2 needs the new charts.")
+    issue["summary"] = "React 18 conflicts with the chart library"
     past.say(2, "dev-runner-3-2", "user", "escalate", payload=issue, priority="critical")
     wish = {"agent_type": "story-creator", "role_hint": "Story creator", "requested_by": "slave-batch-2"}
     past.sprint(
@@ -221,10 +200,10 @@ def _asked_by_clients(past: GivenPast) -> None:
         *(0.5, "file-manager", LEAD, "permission_request"),
         payload={
             "request_id": past.request_id("permission", 0.5, "file-manager", STORY.team),
-            "summary": headline_of(Permission(call.tool, call.input), STORY.folder),
-            "tool": call.tool,
-            "input": call.input,
-            "before": call.before,
+            "summary": headline_of(Permission(call["tool"], call["input"]), STORY.folder),
+            "tool": call["tool"],
+            "input": call["input"],
+            "before": call["before"],
             "suggestions": [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}],
             **origin,
         },

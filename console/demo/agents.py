@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from itertools import chain, cycle
 from typing import Any, TypeVar
 
-from msgspec import Struct
-from team_console.console.demo.past import carried
-from team_console.console.demo.story import STORY, Plan, ToolCall
+from team_console.console.demo.past import FIRST_DEVELOPER, carried
+from team_console.console.demo.story import STORY, Habit, Plan, Words
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import USER
 from team_console.store.protocol.client_requests import Permission, answers_text, headline_of
-from team_console.store.protocol.parsing import ParsedMessage, parse_message
+from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.asking import ask_permission, ask_question, withdraw
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.inbox import InboxQuery, receive
@@ -26,18 +25,6 @@ from team_console.store.service.sending import broadcast, send
 
 Result = TypeVar("Result")
 _PASSING = (Code.STORE_LOCKED, Code.STORE_UNREADABLE, Code.STORE_FAILED)
-
-
-class HeardMessage(Struct, frozen=True):
-    """A message that an agent received, and what it is in the protocol."""
-
-    message: Message
-    read: ParsedMessage
-
-    @property
-    def text(self) -> str:
-        """Its words, cut to what is quoted in an answer."""
-        return self.message.content[:200]
 
 
 class Actor:
@@ -54,13 +41,17 @@ class Actor:
         self.caller = Caller(team, name, 5.0)
         self.rng = random.Random(f"{seed} {name}")
         self.is_ended = False
-        self.on: dict[str, Callable[[HeardMessage], Awaitable[object]]] = {
+        self.on: dict[str, Callable[[Message], Awaitable[object]]] = {
             "message": self._chat,
+            "broadcast": self._adjust,
             "shutdown_request": self._stop,
             "review": self._take_over,
+            "CC_TRIGGER": self._correct,
+            "DEBUG_REQUEST": self._explain,
         }
+        self.refuses = name == STORY.refuser
         self._speed = speed
-        self._waits: dict[str, asyncio.Future[HeardMessage]] = {}
+        self._waits: dict[str, asyncio.Future[Message]] = {}
         self._tasks: set[asyncio.Task[object]] = set()
 
     def begin(self, act: Coroutine[Any, Any, object]) -> None:
@@ -92,13 +83,11 @@ class Actor:
         """Send a message of the sprint protocol (seed 002); returns its id."""
         return (await self.say(to, summary, carried(name, body))).messages[0].message_id
 
-    async def reply(self, heard: HeardMessage, content: str, *, summary: str | None = None) -> None:
+    async def reply(self, heard: Message, content: str, *, summary: str | None = None) -> None:
         """Answer a message in its thread."""
-        message = heard.message
-        summary = summary or f"Re: {message.summary}"
-        await self.say(message.sender, summary, content, in_reply_to=message.message_id)
+        await self.say(heard.sender, summary or f"Re: {heard.summary}", content, in_reply_to=heard.message_id)
 
-    async def answer_to(self, asked: str | None, *, within: float | None = None) -> HeardMessage | None:
+    async def answer_to(self, asked: str | None, *, within: float | None = None) -> Message | None:
         """The answer to a request or a message of this agent; None when `within` so many seconds there is none."""
         key = asked or ""
         heard = self._waits.setdefault(key, asyncio.get_running_loop().create_future())
@@ -118,47 +107,77 @@ class Actor:
             snapshot.messages, snapshot.taken_at, snapshot.config.ranks
         ):
             return
-        for message in receive(self.caller, agent=self.name).messages:
-            heard = HeardMessage(message, parse_message(message))
-            keys = (heard.read.request_id, message.payload.get("in_reply_to"), heard.read.body.get("in_reply_to"))
+        for heard in receive(self.caller, agent=self.name).messages:
+            read = parse_message(heard)
+            keys = (read.request_id, heard.payload.get("in_reply_to"), read.body.get("in_reply_to"))
             waited = next((self._waits[key] for key in keys if key in self._waits), None)
             if waited is not None and not waited.done():
                 waited.set_result(heard)
-            elif heard.read.name in self.on:
-                self.begin(self.on[heard.read.name](heard))  # type: ignore[arg-type]
+            elif read.name in self.on:
+                self.begin(self.on[read.name](heard))  # type: ignore[arg-type]
 
-    def is_human(self, heard: HeardMessage) -> bool:
+    def is_human(self, heard: Message) -> bool:
         """Whether the human at the console wrote it."""
-        return heard.message.sender in (STORY.lead, USER)
-
-    async def leave(self, request_id: str | None) -> None:
-        """Agree to a stop, with a last word, and end."""
-        note = STORY.goodbyes.get(self.name, "My work is handed over.")
-        await self.do(approve, request_id=request_id, note=note)
-        self.is_ended = True
-        self.end()
+        return heard.sender in (STORY.lead, USER)
 
     def end(self) -> None:
         """Drop whatever goes on."""
         for task in list(self._tasks):
             task.cancel()
 
-    async def _stop(self, heard: HeardMessage) -> None:
+    async def _stop(self, heard: Message) -> None:
+        """Agree to it, with a last word, and end; who has work open refuses the first time."""
         await self.pause(1.5)
-        await self.leave(heard.read.request_id)
+        request_id = parse_message(heard).request_id
+        if self.refuses:
+            self.refuses = False
+            await self.do(reject, request_id=request_id, reason=STORY.refusal)
+            await self.pause(12)
+            text = "The three exports are through and verified. I can stop now, if you still want it."
+            await self.say(STORY.lead, "Exports are through, I can stop now", text)
+            return
+        note = STORY.goodbyes.get(self.name, "My work is handed over.")
+        await self.do(approve, request_id=request_id, note=note)
+        self.is_ended = True
+        self.end()
 
-    async def _chat(self, heard: HeardMessage) -> None:
+    async def _chat(self, heard: Message) -> None:
         """The human always gets an answer, a colleague's question as well; an answer gets none."""
-        if heard.message.payload.get("in_reply_to") is None or self.is_human(heard):
+        if heard.payload.get("in_reply_to") is None or self.is_human(heard):
             await self.pause(1.5 if self.is_human(heard) else 5)
             replies = STORY.replies.get(self.name, ("Noted. I go on with the story in hand.",))
             await self.reply(heard, self.rng.choice(replies))
 
-    async def _take_over(self, heard: HeardMessage) -> None:
-        """A specification that was redirected here."""
+    async def _adjust(self, heard: Message) -> None:
+        """Only the calendar follows a notice of the human."""
+        if self.name == "schedule-manager" and self.is_human(heard):
+            await self.pause(2.5)
+            text = f"Everybody has your notice “{heard.summary}”. I moved two slots to make room for it."
+            await self.reply(heard, text, summary="Calendar adjusted to your notice")
+
+    async def _take_over(self, heard: Message) -> None:
+        """Review a specification that was redirected here."""
         await self.pause(2)
-        text = f"{heard.message.summary}: the architect cannot, so I review it. You have my remarks before noon."
+        text = f"{heard.summary}: the architect cannot, so I review it. You have my remarks before noon."
         await self.say(STORY.lead, "I took over the review of the specification", text)
+
+    async def _correct(self, heard: Message) -> None:
+        """Plan the batches again when a course correction is asked for."""
+        await self.pause(4)
+        body = {
+            "session_id": STORY.session,
+            "reason": str(parse_message(heard).body.get("reason") or "user_request"),
+            "new_batches": [{"batch_id": 3, "stories": ["5-1", "5-2"]}],
+            "dropped_stories": ["5-3"],
+            "added_stories": [],
+        }
+        await self.sprint(STORY.lead, "COURSE_CORRECTION", body, "Batch 3 planned again without 5-3")
+
+    async def _explain(self, heard: Message) -> None:
+        """Find the cause of what a developer ran into."""
+        await self.pause(5)
+        body = STORY.debug_result(parse_message(heard).body)
+        await self.sprint(heard.sender, "DEBUG_RESULT", body, f"{body['debug_id']}: the root cause is found")
 
     async def _guarded(self, act: Coroutine[Any, Any, object]) -> None:
         try:
@@ -171,7 +190,7 @@ def _complain(name: str, error: TeamError) -> None:
     print(f"{name}: {error.code} {error.message}", file=sys.stderr, flush=True)
 
 
-# The permanent members: they plan, ask, talk, refuse and stop.
+# What the permanent members do by themselves.
 
 
 async def task_manager(me: Actor) -> None:
@@ -190,10 +209,10 @@ async def task_manager(me: Actor) -> None:
                 await me.say(STORY.lead, "My plan is still waiting for your verdict", text)
                 verdict = await me.answer_to(asked)
             asked = None
-            if verdict is None or verdict.read.approve:
+            if verdict is None or parse_message(verdict).approve:
                 break
             turn += 1
-            current = STORY.revised(plan, verdict.message.content, turn)
+            current = STORY.revised(plan, verdict.content, turn)
             await me.pause(3)
         await _carry_out(me, plan)
         turn = 1
@@ -222,167 +241,67 @@ async def _carry_out(me: Actor, plan: Plan) -> None:
     await me.do(broadcast, summary=f"{plan.task} is done", content=plan.done)
 
 
-async def talk(me: Actor) -> None:
-    """Say the lines that the story gives to this agent, now and then."""
-    await me.pause(me.rng.uniform(4, 12))
-    for words in cycle([words for words in STORY.chatter if words.sender == me.name]):
-        await me.say(words.to, words.summary, words.content)
-        await me.pause(me.rng.uniform(25, 45))
+async def habit(me: Actor, one: Habit) -> None:
+    """Do the same again and again, or once with each."""
+    mine = [words for words in getattr(STORY, one.what) if one.does != "say" or words.get("sender", me.name) == me.name]
+    await me.pause(one.after)
+    for words in mine if one.once else cycle(mine):
+        await _DOES[one.does](me, words)
+        await me.pause(one.every)
 
 
-async def schedule_manager(me: Actor) -> None:
-    """Asks the lead what only the lead can know, and reacts to announcements."""
-
-    async def adjust(heard: HeardMessage) -> None:
-        if me.is_human(heard):
-            await me.pause(2.5)
-            text = f"Everybody has your notice “{heard.message.summary}”. I moved two slots to make room for it."
-            await me.reply(heard, text, summary="Calendar adjusted to your notice")
-
-    me.on["broadcast"] = adjust
-    me.begin(talk(me))
-    me.begin(_hand_over_specifications(me))
-    await me.pause(11)
-    for ask in cycle(STORY.clarifications):
-        receipt = await me.do(send, to=STORY.lead, type="clarify", summary=ask["question"], payload=dict(ask))
-        heard = await me.answer_to(receipt.messages[0].message_id)
-        if heard is not None:
-            await me.pause(1.5)
-            said = heard.text or "your answer"
-            await me.reply(heard, f"Thank you. The calendar follows it: “{said}”")
-        await me.pause(60)
+async def _say(me: Actor, words: Words) -> None:
+    await me.do(send, **{key: value for key, value in words.items() if key != "sender"})
 
 
-async def _hand_over_specifications(me: Actor) -> None:
-    """Hand each specification to the architect once; the architect does not always listen."""
-    await me.pause(20)
-    for name in STORY.specifications:
-        body = {"artifact_path": f"specs/{name}.md", "review_type": "specification"}
-        summary = f"{name[:8]} is ready for review"
-        await me.do(send, to="architect", type="review", priority="high", summary=summary, payload=body)
-        await me.pause(120)
-
-
-async def knowledge_manager(me: Actor) -> None:
-    """Asks the lead questions with options, and follows the answers."""
-    me.begin(talk(me))
-    await me.pause(14)
-    for questions in cycle(STORY.questions):
-        asked = await me.do(ask_question, questions=questions, directory=STORY.folder, client="claude-code")
-        heard = await me.answer_to(asked.request_id)
-        if heard is not None:
-            await me.pause(2)
-            text = answers_text(heard.message.payload).replace("\n", "; ")[:200]
-            follow = f"The pages follow it: {text}" if heard.read.approve else f"I decide it myself: “{heard.text}”"
-            await me.say(STORY.lead, "Thank you, the pages follow your answer", follow)
-        await me.pause(90)
-
-
-async def file_manager(me: Actor) -> None:
-    """Asks permission for its tools. Refuses the first request to stop, with exports open; agrees to the second."""
-
-    async def refuse(heard: HeardMessage) -> None:
-        me.on["shutdown_request"] = me._stop
+async def _clarify(me: Actor, words: Words) -> None:
+    """Ask the lead what only the lead can know."""
+    receipt = await me.do(send, to=STORY.lead, type="clarify", summary=words["question"], payload=dict(words))
+    heard = await me.answer_to(receipt.messages[0].message_id)
+    if heard is not None:
         await me.pause(1.5)
-        await me.do(reject, request_id=heard.read.request_id, reason=STORY.refusal)
-        await me.pause(12)
-        text = "The three exports are through and verified. I can stop now, if you still want it."
-        await me.say(STORY.lead, "Exports are through, I can stop now", text)
-
-    async def file_report(heard: HeardMessage) -> None:
-        if heard.message.sender == "task-manager":
-            await me.pause(4)
-            text = "The completion report is filed: `reports/2026-02-24.md`. It lists start, end and the checks."
-            await me.say("knowledge-manager", "Completion report is filed", text)
-
-    me.on |= {"shutdown_request": refuse, "broadcast": file_report}
-    me.begin(talk(me))
-    await me.pause(8)
-    for call in cycle(STORY.calls):
-        await use_tool(me, call)
-        await me.pause(60)
+        await me.reply(heard, f"Thank you. The calendar follows it: “{heard.content[:200] or 'your answer'}”")
 
 
-async def release_manager(me: Actor) -> None:
-    """Works in auto mode: only what the team's rules leave to the human is asked."""
-    await me.pause(26)
-    for call in cycle(STORY.pushes):
-        await use_tool(me, call)
-        await me.pause(110)
+async def _ask(me: Actor, questions: Sequence[Words]) -> None:
+    """Ask the lead questions with options, and follow the answers."""
+    asked = await me.do(ask_question, questions=questions, directory=STORY.folder, client="claude-code")
+    heard = await me.answer_to(asked.request_id)
+    if heard is not None:
+        await me.pause(2)
+        follow = f"I decide it myself: “{heard.content[:200]}”"
+        if parse_message(heard).approve:
+            follow = "The pages follow it: " + answers_text(heard.payload).replace("\n", "; ")[:200]
+        await me.say(STORY.lead, "Thank you, the pages follow your answer", follow)
 
 
-async def use_tool(me: Actor, call: ToolCall) -> None:
+async def _use_tool(me: Actor, call: Words) -> None:
     """Ask whether a tool may be used, as a client asks for its agent; nobody is waited for without end."""
-    receipt = await me.do(
-        ask_permission,
-        tool=call.tool,
-        input=call.input,
-        directory=STORY.folder,
-        client="claude-code",
-        session=f"{me.name}-1",
-        suggestions=call.suggestions,
-        before=call.before,
-    )
+    origin = {"directory": STORY.folder, "client": "claude-code", "session": f"{me.name}-1"}
+    asked = {key: value for key, value in call.items() if key != "done"}
+    receipt = await me.do(ask_permission, **asked, **origin)
     heard = await me.answer_to(receipt.request_id, within=150)
     if heard is None:  # somebody answered where the agent runs
         await me.do(withdraw, request_id=receipt.request_id, reason="answered in the session")
         return
-    what = headline_of(Permission(call.tool, call.input), STORY.folder)[:60]
-    edited = " I did it as you edited it." if "updated_input" in heard.message.payload else ""
+    what = headline_of(Permission(call["tool"], call["input"]), STORY.folder)[:60]
+    edited = " I did it as you edited it." if "updated_input" in heard.payload else ""
     await me.pause(2)
-    if heard.read.approve:
-        await me.say(STORY.lead, f"Done: {what}", call.done + edited)
+    if parse_message(heard).approve:
+        await me.say(STORY.lead, f"Done: {what}", call["done"] + edited)
     else:
-        await me.say(STORY.lead, f"Not done: {what}", f"Understood, I leave it: “{heard.text}”")
+        await me.say(STORY.lead, f"Not done: {what}", f"Understood, I leave it: “{heard.content[:200]}”")
 
 
-async def code_reviewer(me: Actor) -> None:
-    """Reports its reviews, each once."""
-    for review in STORY.reviews:
-        await me.pause(40)
-        await me.say(STORY.lead, review.summary, review.content)
+_DOES: dict[str, Callable[[Actor, Any], Awaitable[None]]] = {
+    "say": _say,
+    "clarify": _clarify,
+    "ask": _ask,
+    "use": _use_tool,
+}
 
 
-# The sprint: scrum master, debugger, two slaves with their batches, temporary developers.
-
-
-async def scrum_master(me: Actor) -> None:
-    """Plans the batches, and plans them again when a course correction is asked for."""
-
-    async def correct(heard: HeardMessage) -> None:
-        await me.pause(4)
-        body = {
-            "session_id": STORY.session,
-            "reason": str(heard.read.body.get("reason") or "user_request"),
-            "new_batches": [{"batch_id": 3, "stories": ["5-1", "5-2"]}],
-            "dropped_stories": ["5-3"],
-            "added_stories": [],
-        }
-        await me.sprint(STORY.lead, "COURSE_CORRECTION", body, "Batch 3 planned again without 5-3")
-
-    me.on["CC_TRIGGER"] = correct
-
-
-async def debugger(me: Actor) -> None:
-    """Finds the cause of what others run into."""
-
-    async def explain(heard: HeardMessage) -> None:
-        asked = heard.read.body
-        await me.pause(5)
-        known = (fault for fault in STORY.faults if fault.error == asked.get("error_summary"))
-        fault, debug_id = next(known, STORY.faults[0]), str(asked.get("debug_id"))
-        body = {
-            "debug_id": debug_id,
-            "story_key": asked.get("story_key"),
-            "root_cause": fault.cause,
-            "fix_suggestion": fault.fix,
-            "severity": "HIGH",
-            "confidence": "high",
-            "journal_entry_id": f"{debug_id}-2026-02-24",
-        }
-        await me.sprint(heard.message.sender, "DEBUG_RESULT", body, f"{debug_id}: the root cause is found")
-
-    me.on["DEBUG_REQUEST"] = explain
+# The sprint: two slaves with their batches, temporary developers.
 
 
 async def slave(me: Actor) -> None:
@@ -393,7 +312,7 @@ async def slave(me: Actor) -> None:
     number = int(me.name.rpartition("-")[2])
     stories = list(STORY.batches[number])
     completed: list[str] = []
-    results: asyncio.Queue[HeardMessage] = asyncio.Queue()
+    results: asyncio.Queue[Message] = asyncio.Queue()
     me.on["AGENT_COMPLETE"] = results.put
     worker: str | None = None
     if number == 1:
@@ -408,7 +327,7 @@ async def slave(me: Actor) -> None:
             completed.append(stories.pop(0))
             continue
         result = await results.get()
-        if result.read.body.get("status") == "success":
+        if parse_message(result).body.get("status") == "success":
             completed.append(stories.pop(0))
         await me.pause(2)
         await _end_of(me, worker)
@@ -429,7 +348,7 @@ async def _developer_for(me: Actor, key: str) -> str | None:
     wish = {"agent_type": "dev-runner", "role_hint": "Developer for one story", "requested_by": me.name}
     asked = await me.sprint(STORY.lead, "AGENT_CREATE_REQUEST", wish, "Wants a dev-runner for the next story")
     heard = await me.answer_to(asked)
-    if heard is None or heard.read.name != "AGENT_CREATED":
+    if heard is None or parse_message(heard).name != "AGENT_CREATED":
         if heard is not None:
             text = f"Understood. I do story {key} myself; it takes about twice as long."
             await me.reply(heard, text)
@@ -438,7 +357,7 @@ async def _developer_for(me: Actor, key: str) -> str | None:
         await me.say(STORY.lead, summary, f"{STORY.stories[key]}: 142 tests pass.")
         await me.pause(8)
         return None
-    worker = str(heard.read.body.get("agent_name"))
+    worker = str(parse_message(heard).body.get("agent_name"))
     await me.pause(2)
     task = STORY.task(key, me.name, "debugger")
     await me.sprint(worker, "TASK_ASSIGNMENT", task, f"Story {key}: {STORY.stories[key]}")
@@ -451,7 +370,7 @@ async def _end_of(me: Actor, worker: str) -> None:
         body = {"agent_name": worker}
         asked = await me.sprint(STORY.lead, "AGENT_DESTROY_REQUEST", body, f"Story is done, {worker} can go")
         heard = await me.answer_to(asked)
-        if heard is None or heard.read.name == "AGENT_DESTROYED":
+        if heard is None or parse_message(heard).name == "AGENT_DESTROYED":
             return
         await me.reply(heard, f"Understood, {worker} stays. I ask again when the review is through.")
         await me.pause(40)
@@ -459,37 +378,24 @@ async def _end_of(me: Actor, worker: str) -> None:
 
 async def developer(me: Actor) -> None:
     """A temporary agent: one story, sometimes a fault that only the human can decide about, then gone."""
-    tasks: asyncio.Queue[HeardMessage] = asyncio.Queue()
+    tasks: asyncio.Queue[Message] = asyncio.Queue()
     me.on["TASK_ASSIGNMENT"] = tasks.put
     fault = me.rng.choice(STORY.faults)
     if me.name == FIRST_DEVELOPER:  # its story was given to it before the demo began
         await me.pause(12)
         await _complete(me, STORY.task("3-2", "slave-batch-1"), failed="the chart does not draw without data")
         return
-    task = dict((await tasks.get()).read.body)
+    task = dict(parse_message(await tasks.get()).body)
     await me.pause(5)
     if task.get("story_key") == "4-1" or me.rng.random() < 0.4:
-        debug = {
-            "debug_id": f"DBG-{me.rng.randrange(100, 1000)}",
-            "story_key": task["story_key"],
-            "agent_type": "dev-runner",
-            "error_summary": fault.error,
-            "stack_trace": fault.trace,
-            "test_output": "1 failed, 141 passed",
-            "severity_hint": "HIGH",
-        }
-        found: asyncio.Queue[HeardMessage] = asyncio.Queue()
+        debug = STORY.debug_request(fault, f"DBG-{me.rng.randrange(100, 1000)}", task["story_key"])
+        found: asyncio.Queue[Message] = asyncio.Queue()
         me.on["DEBUG_RESULT"] = found.put
-        await me.sprint("debugger", "DEBUG_REQUEST", debug, f"Help wanted: {fault.error}")
+        await me.sprint("debugger", "DEBUG_REQUEST", debug, f"Help wanted: {fault['error']}")
         await found.get()
         await me.pause(3)
-        issue = {
-            "issue": fault.issue,
-            "severity": "blocker",
-            "recommendation": fault.recommendation,
-            "impact": f"Story {task['story_key']} stands still until this is decided.",
-        }
-        receipt = await me.do(send, to=USER, type="escalate", summary=fault.issue, payload=issue)
+        issue = STORY.issue(fault, f"Story {task['story_key']} stands still until this is decided.")
+        receipt = await me.do(send, to=USER, type="escalate", summary=fault["issue"], payload=issue)
         decision = await me.answer_to(receipt.messages[0].message_id)
         if decision is not None:
             await me.pause(1.5)
@@ -510,19 +416,18 @@ async def _complete(me: Actor, task: dict[str, Any], *, failed: str = "") -> Non
     await me.sprint(str(task["report_to"]), "AGENT_COMPLETE", body, f"Story {task.get('story_key')} {word}")
 
 
-FIRST_DEVELOPER = "dev-runner-1"
-"""Was created before the demo began; its story fails."""
 LIVES: dict[str, Callable[[Actor], Coroutine[Any, Any, None]]] = {
     "task-manager": task_manager,
-    "schedule-manager": schedule_manager,
-    "knowledge-manager": knowledge_manager,
-    "file-manager": file_manager,
-    "release-manager": release_manager,
-    "code-reviewer": code_reviewer,
-    "scrum-master": scrum_master,
-    "debugger": debugger,
     "slave-batch-1": slave,
     "slave-batch-2": slave,
-    FIRST_DEVELOPER: developer,
 }
-"""Name -> its life; a name that is not here is a temporary developer."""
+"""Name -> what it lives for besides its habits; a name of which the story knows nothing is a temporary developer."""
+
+
+def begin(me: Actor) -> None:
+    """Begin the life of an agent."""
+    if me.name in LIVES or me.name not in {agent["name"] for agent in STORY.agents}:
+        me.begin(LIVES.get(me.name, developer)(me))
+    for one in STORY.habits:
+        if one.agent == me.name:
+            me.begin(habit(me, one))

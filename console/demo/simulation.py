@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import signal
 import subprocess
@@ -16,26 +15,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from msgspec import Struct, convert
-from team_console.console.demo.agents import FIRST_DEVELOPER, LIVES, Actor, developer
-from team_console.console.demo.past import GivenPast, make_team, write
+from msgspec import Struct
+from team_console.console.demo.agents import Actor, begin
+from team_console.console.demo.past import ABSENT, FIRST_DEVELOPER, build
 from team_console.console.demo.story import STORY
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
-from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.caller import Caller
 from team_console.store.service.router import deliver
-from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
-ABSENT = "architect"
-"""The member without a life of its own; its messages go through a command that fails four times, then works."""
 LOG = "agents.log"
 """Beside the team's folder: what the agents had to complain about."""
-TRIES = "tries.json"
-"""Beside the team's folder: how often each message was handed to the delivery command."""
-AGENTS = (Agent(STORY.lead, role="master"), *convert(STORY.agents, tuple[Agent, ...]))
 _LOOK_EVERY = 0.15
 _DELIVER_EVERY = 1.0
 _PATIENCE = 8.0
@@ -57,7 +49,7 @@ def simulation(how: Simulation) -> Iterator[Path]:
         folder = Path(tempfile.mkdtemp(prefix="team-console-demo-"))
         child: subprocess.Popen[bytes] | None = None
         try:
-            build(folder)
+            build(team_folder(folder))
             child = _start(folder, how)
             yield team_folder(folder)
         finally:
@@ -67,47 +59,6 @@ def simulation(how: Simulation) -> Iterator[Path]:
 def team_folder(folder: Path) -> Path:
     """Where in the demo's folder the team is."""
     return folder / "team"
-
-
-def build(folder: Path) -> None:
-    """The team as the demo opens: two days of archived talk, a sprint under way, one delivery that failed."""
-    root = team_folder(folder)
-    make_team(root, name=STORY.team, lead=STORY.lead, agents=AGENTS)
-    _give_command(
-        root, [sys.executable, "-P", str(Path(__file__).with_name("failing_command.py")), str(folder / TRIES)]
-    )
-    past = GivenPast(utc_now(), AGENTS, {FIRST_DEVELOPER: (20, 0)})
-    past.archived_talk(days=2)
-    planned = {"summary": "Nine stories planned in three batches", "read": 29}
-    past.sprint(30, "scrum-master", STORY.lead, "BATCH_PLAN_READY", STORY.batch_plan(), **planned)
-    past.begin_story(20, "slave-batch-1", FIRST_DEVELOPER, "3-2", "debugger")
-    failed = past.say(
-        *(12, "scrum-master", ABSENT, "review"),
-        payload={
-            "artifact_path": "specs/SPEC-030-reminders.md",
-            "review_type": "specification",
-            "summary": "SPEC-030 is ready for review",
-        },
-        priority="high",
-        status="failed",
-        attempts=4,
-        retry_count=3,
-        error_message="exit status 75: architect is in a meeting until the hour",
-    )
-    refused = past.plan(6, "task-manager", STORY.opening, read=4, priority="high")
-    reason = {"reason": STORY.opening_reason, "priority": "high"}
-    past.verdict(4, "task-manager", refused, False, read=3.9, **reason)
-    past.plan(1, "task-manager", STORY.revised(STORY.opening, STORY.opening_reason, 2), priority="high")
-    write(root, past)
-    (folder / TRIES).write_text(json.dumps({failed.message_id: 4}), encoding="utf-8")
-
-
-def _give_command(root: Path, arguments: list[str]) -> None:
-    """Settings written by `init` name no commands; a JSON list is YAML as well."""
-    path = root / CONFIG_NAME
-    text = path.read_text(encoding="utf-8")
-    entry = f"- name: {ABSENT}\n  role: member\n"
-    path.write_text(text.replace(entry, f"{entry}  deliver: {json.dumps(arguments)}\n"), encoding="utf-8")
 
 
 def wait(seconds: float) -> None:
@@ -176,10 +127,12 @@ async def play(folder: Path, *, seed: int, speed: float) -> None:
     def enter(name: str) -> None:
         if name not in actors:
             actors[name] = Actor(team, name, seed=seed, speed=speed)
-            actors[name].begin(LIVES.get(name, developer)(actors[name]))
+            begin(actors[name])
 
-    for name in LIVES:
-        enter(name)
+    for agent in STORY.agents:
+        if agent["name"] != ABSENT:
+            enter(agent["name"])
+    enter(FIRST_DEVELOPER)
     router = asyncio.ensure_future(_route(Caller(team, "router", 2.0)))
     seen = ""
     while not parent_is_gone.is_set():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from msgspec import UNSET, Struct, UnsetType, convert
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 
@@ -20,41 +20,19 @@ class Plan(Struct, frozen=True):
     done: str
 
 
-class Words(Struct, frozen=True):
-    """A plain message: what it says, and where the story fixes them, who says it to whom."""
+class Habit(Struct, frozen=True):
+    """What an agent does by itself: with each item of the story's list `what`, seconds apart."""
 
-    summary: str
-    content: str
-    sender: str = ""
-    to: str = ""
-
-
-class Revision(Struct, frozen=True):
-    """What a plan changes when the reason of a refusal holds one of these words."""
-
-    words: Sequence[str]
-    change: str
+    agent: str
+    does: str
+    what: str
+    after: float
+    every: float
+    once: bool = False
 
 
-class Fault(Struct, frozen=True):
-    """Something a developer runs into: what the debugger makes of it, and the choice only a human can make."""
-
-    error: str
-    trace: str
-    cause: str
-    fix: str
-    issue: str
-    recommendation: str
-
-
-class ToolCall(Struct, frozen=True):
-    """A use of a tool that an agent asks permission for, and what it says when it was allowed."""
-
-    tool: str
-    input: Mapping[str, Any]
-    done: str
-    suggestions: Sequence[Mapping[str, Any]] = ()
-    before: str | UnsetType | None = UNSET
+Words = Mapping[str, Any]
+"""The arguments of a verb, as the story gives them."""
 
 
 class Story(Struct, frozen=True):
@@ -68,20 +46,22 @@ class Story(Struct, frozen=True):
     opening_reason: str
     opening: Plan
     plans: Sequence[Plan]
-    revisions: Sequence[Revision]
+    revisions: Sequence[Words]
     other_revision: str
     stories: Mapping[str, str]
     batches: Mapping[int, Sequence[str]]
     depends: Mapping[str, Sequence[str]]
-    faults: Sequence[Fault]
-    specifications: Sequence[str]
+    faults: Sequence[Mapping[str, str]]
+    specifications: Sequence[Words]
     clarifications: Sequence[Mapping[str, str]]
     chatter: Sequence[Words]
     replies: Mapping[str, Sequence[str]]
-    calls: Sequence[ToolCall]
-    pushes: Sequence[ToolCall]
+    calls: Sequence[Words]
+    pushes: Sequence[Words]
     reviews: Sequence[Words]
-    questions: Sequence[Sequence[Mapping[str, Any]]]
+    questions: Sequence[Sequence[Words]]
+    habits: Sequence[Habit]
+    refuser: str
     refusal: str
     goodbyes: Mapping[str, str]
 
@@ -110,10 +90,44 @@ class Story(Struct, frozen=True):
             "config_overrides": {},
         }
 
+    def debug_request(self, fault: Mapping[str, str], debug_id: str, key: str) -> dict[str, Any]:
+        """The body of DEBUG_REQUEST: what a developer ran into."""
+        return {
+            "debug_id": debug_id,
+            "story_key": key,
+            "agent_type": "dev-runner",
+            "error_summary": fault["error"],
+            "stack_trace": fault["trace"],
+            "test_output": "1 failed, 141 passed",
+            "severity_hint": "HIGH",
+        }
+
+    def debug_result(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The body of DEBUG_RESULT: what the debugger makes of it."""
+        fault = next((one for one in self.faults if one["error"] == asked["error_summary"]), self.faults[0])
+        return {
+            "debug_id": asked["debug_id"],
+            "story_key": asked["story_key"],
+            "root_cause": fault["cause"],
+            "fix_suggestion": fault["fix"],
+            "severity": "HIGH",
+            "confidence": "high",
+            "journal_entry_id": f"{asked['debug_id']}-2026-02-24",
+        }
+
+    def issue(self, fault: Mapping[str, str], impact: str) -> dict[str, Any]:
+        """What of a fault only the human can decide."""
+        return {
+            "issue": fault["issue"],
+            "severity": "blocker",
+            "recommendation": fault["recommendation"],
+            "impact": impact,
+        }
+
     def revised(self, plan: Plan, reason: str, turn: int) -> Plan:
         """`plan` again after a refusal: it quotes the reason and says what it changes."""
         folded = reason.casefold()
-        fits = (entry.change for entry in self.revisions if any(word in folded for word in entry.words))
+        fits = (entry["change"] for entry in self.revisions if any(word in folded for word in entry["words"]))
         quoted, change = " ".join(reason.split())[:300], next(fits, self.other_revision)
         head = f"## What changed (version {turn})\nYou said: “{quoted}”\n\n{change}\n\n"
         return replace(plan, content=head + plan.content)

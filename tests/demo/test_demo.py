@@ -186,7 +186,7 @@ def test_the_human_gets_an_answer_from_whom_they_write_to(shared_play: Play) -> 
 
 def test_a_failed_delivery_can_be_retried_and_another_redirected(play: Play) -> None:
     failed = next(message for message in play.messages("architect") if message["status"] == "failed")
-    assert failed["retry_count"] == 3
+    assert failed["attempts"] == 4
     play.cli.ok("retry", failed["message_id"])
     eventually(
         lambda: [
