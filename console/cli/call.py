@@ -169,17 +169,26 @@ class Call:
 
     def finish(self, receipt: Receipt, lines: list[str]) -> int:
         """Print what a write action did: its JSON object, or `lines` and its warnings."""
-        self.show(receipt.as_json(), *lines)
-        if not self.as_json:
-            self.warn([*receipt.warnings, *(notice.message for notice in receipt.notices)])
+        warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
+        self.show(receipt.as_json(), *lines, warnings=warnings)
         return 0
 
-    def show(self, value: Mapping[str, Any], *lines: object) -> None:
-        """Print a result: `value` as JSON, or `lines`."""
+    def refuse_json(self, form: str) -> None:
+        """Refuse `--json` beside another form of the result.
+
+        Raises:
+            TeamError: `USAGE`.
+        """
+        if self.as_json:
+            raise TeamError(Code.USAGE, f"--json and {form} exclude each other", "Leave one of them out.")
+
+    def show(self, value: Mapping[str, Any], *lines: object, warnings: Sequence[str] = ()) -> None:
+        """Print a result: `value` as JSON, or `lines` and `warnings`."""
         if self.as_json:
             self.json(value)
         else:
             self.say(*lines)
+            self.warn(warnings)
 
     def close(self) -> None:
         """Release the team."""

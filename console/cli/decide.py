@@ -6,13 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from msgspec import Struct
 from team_console.console.cli.arguments import REQUEST
 from team_console.console.cli.call import Call, content, file_text
 from team_console.console.cli.printing import describe, print_list, whole_content
-from team_console.console.cli.registry import arg, flag, verb
+from team_console.console.cli.registry import DAY, arg, flag, seconds, verb
 from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
@@ -41,25 +40,20 @@ from team_console.store.service.requests import (
 from team_console.store.service.sending import left_out_words
 from team_console.store.views.proposals import lines_to_remark
 
-if TYPE_CHECKING:
-    from team_console.store.views.verdicts import Outcome
-
-
 EXIT_STATUSES = """
 The exit status is 0 for yes or an answer, 10 for no, 11 while there is no answer, and 12
 when the request was withdrawn, timed out, or a later one took its place."""
 
 
 WAIT = (
-    arg(
+    seconds(
         "--wait",
         "wait for the verdict, at most this long (without a number: until there is one), and print it",
+        zero=True,
         nargs="?",
-        type=float,
         const=math.inf,
-        metavar="SECONDS",
     ),
-    arg("--timeout", "the same as --wait SECONDS", type=float, metavar="SECONDS"),
+    seconds("--timeout", "the same as --wait SECONDS", zero=True),
 )
 
 
@@ -99,9 +93,8 @@ def _finish_asking(call: Call, ask: Callable[[], Receipt]) -> int:
     if call.options.wait is None and call.options.timeout is None:
         receipt = ask()
         return call.finish(receipt, [receipt.request_id or ""])
-    from team_console.console.cli.waits import finish_wait, seconds_of  # asyncio: 20 ms, which a wait alone needs
+    from team_console.console.cli.waits import finish_wait  # asyncio: 20 ms, which a wait alone needs
 
-    seconds_of(call)
     return finish_wait(call, ask())
 
 
@@ -257,8 +250,6 @@ def do_plan(call: Call) -> int:
 
 # `ask`: an agent puts a question to the human; the request id comes back, or with a wait the answer.
 
-_LONGEST = 31_536_000.0
-
 
 @verb(
     arg("question", "the question", nargs="?", metavar="QUESTION"),
@@ -272,7 +263,7 @@ _LONGEST = 31_536_000.0
         metavar="JSON|-",
     ),
     arg("--summary", "one line for the human's list; made from the question when left out"),
-    arg("--expires", "withdraw it as timed out after so long", type=float, metavar="SECONDS"),
+    seconds("--expires", "withdraw it as timed out after so long"),
     *WAIT,
     more=EXIT_STATUSES,
 )
@@ -282,10 +273,7 @@ def do_ask(call: Call) -> int:
     options = call.options
     questions = _questions(call)
     _refuse_blank(questions)
-    seconds = options.expires
-    if seconds is not None and not 0 < seconds <= _LONGEST:
-        raise TeamError(Code.USAGE, f"--expires {seconds:g} is not a number of seconds", "For example --expires 600.")
-    expires = call.team.clock() + timedelta(seconds=seconds) if seconds is not None else None
+    expires = call.team.clock() + timedelta(seconds=options.expires) if options.expires is not None else None
     return _finish_asking(
         call, lambda: ask_question(call.caller, questions=questions, expires=expires, summary=options.summary)
     )
@@ -632,31 +620,11 @@ def do_withdraw(call: Call) -> int:
 _ORDER = ("temp", "slave", "member", "resident")
 
 
-class Asked(Struct, frozen=True):
-    """One agent that was asked, and how the request stands; `outcome` is None where nobody waited."""
-
-    agent: str
-    receipt: Receipt
-    outcome: Outcome | None = None
-
-    @property
-    def words(self) -> str | None:
-        """What it said with its answer, None when it gave none in time."""
-        if self.outcome is None or self.outcome.message is None:
-            return None
-        return self.outcome.reason or ""
-
-    @property
-    def agreed(self) -> bool:
-        """Whether it agreed to stop."""
-        return self.outcome is not None and self.outcome.state == "approved"
-
-
 @verb(
     arg("agents", "whom to ask", nargs="*", metavar="AGENT", source="agents"),
     flag("--all", "everybody, one after the other", dest="everyone"),
     arg("--reason", "why, and what to do before stopping", metavar="R"),
-    arg("--timeout", "wait this long for each answer (with --all: 15)", type=float, metavar="SECONDS"),
+    seconds("--timeout", "wait this long for each answer (with --all: 15)", DAY),
 )
 def do_shutdown(call: Call) -> int:
     """Ask agents to stop. An agent agrees, or refuses with a reason; none is ended by force. --all asks every
@@ -664,22 +632,24 @@ def do_shutdown(call: Call) -> int:
     options = call.options
     if bool(options.agents) == options.everyone:
         raise TeamError(Code.USAGE, "name the agents to ask, or give --all", "team-console shutdown AGENT...")
-    if options.timeout is not None and not 0 < options.timeout <= 86_400:
-        raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds", "For example 60.")
     agents, warnings = everyone(call) if options.everyone else (list(dict.fromkeys(map(canonical, options.agents))), [])
     if not call.as_json:
         call.warn(warnings)
     timeout = options.timeout
     if options.everyone and timeout is None:
         timeout = call.team.config().overdue_seconds["shutdown"]
-    asked = [_ask(call, agent, timeout) for agent in agents]
+    rows = [_ask(call, agent, timeout) for agent in agents]
+    agreed = sum(bool(row.get("approve")) for row in rows)
+    status = int(timeout is not None and agreed < len(rows))
     if call.as_json:
-        call.json(_result(asked, warnings, awaited=timeout is not None))
-    if timeout is None:
-        return 0
-    agreed = sum(question.agreed for question in asked)
-    call.note(f"{agreed} of {len(asked)} agreed to stop")
-    return 0 if agreed == len(asked) else 1
+        warnings += [warning for row in rows for warning in row.pop("warnings")]
+        result = {**rows[0], "success": not status, "warnings": warnings}
+        if len(rows) > 1:
+            result["deliveries"] = [{key: row[key] for key in row if key not in ("success", "action")} for row in rows]
+        call.json(result)
+    if timeout is not None:
+        call.note(f"{agreed} of {len(rows)} agreed to stop")
+    return status
 
 
 def everyone(call: Call) -> tuple[list[str], list[str]]:
@@ -702,52 +672,32 @@ def everyone(call: Call) -> tuple[list[str], list[str]]:
     return sorted(names, key=lambda name: _ORDER.index(roles[name]) if roles[name] in _ORDER else 2), unnamed
 
 
-def _ask(call: Call, agent: str, timeout: float | None) -> Asked:
+def _ask(call: Call, agent: str, timeout: float | None) -> dict[str, Any]:
+    """Ask one, and wait for its answer where there is a time for it; the receipt as JSON, with the answer."""
+
+    def say(text: str) -> None:
+        if not call.as_json:
+            call.say(f"{agent}: {text}")
+            call.out.flush()
 
     receipt = request_shutdown(call.decider, agent=agent, reason=call.options.reason)
-    _say(call, f"{agent}: asked, request {receipt.request_id}")
-    for note in receipt.notes:
-        _say(call, f"{agent}: {note}")
+    row = receipt.as_json()
+    for text in (f"asked, request {receipt.request_id}", *receipt.notes):
+        say(text)
     if not call.as_json:
         call.warn(receipt.warnings)
     if timeout is None or receipt.request_id is None:
-        return Asked(agent, receipt)
+        return row
     from team_console.store.views.verdicts import await_verdict  # asyncio: 20 ms, which a wait alone needs
 
     # Judged like everything else: what decides on the screen decides here.
     outcome = await_verdict(call.team, receipt.request_id, timeout=timeout, me=call.actor)
-    done = Asked(agent, receipt, outcome)
-    _say(call, f"{agent}: {_told(done, timeout)}")
-    return done
-
-
-def _told(asked: Asked, timeout: float) -> str:
-    outcome = asked.outcome
-    if outcome is None or outcome.is_open:
-        return f"no answer after {timeout:g} s"
-    if outcome.message is None:
-        return f"nothing was answered, the request is {outcome.state}"
-    return "agreed to stop" if asked.agreed else f"refused: {outcome.reason or 'no reason given'}"
-
-
-def _say(call: Call, text: str) -> None:
-    if call.as_json:
-        return
-    call.say(text)
-    call.out.flush()
-
-
-def _result(asked: list[Asked], warnings: list[str], *, awaited: bool) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
-    for item in asked:
-        row = item.receipt.as_json()
-        warnings += row.pop("warnings")
-        if awaited:
-            row["approve"] = None if item.words is None else item.agreed
-            row["reason"] = item.words
-        rows.append(row)
-    success = all(question.agreed for question in asked) if awaited else True
-    result = {**rows[0], "success": success, "warnings": warnings}
-    if len(rows) > 1:
-        result["deliveries"] = [{key: row[key] for key in row if key not in ("success", "action")} for row in rows]
-    return result
+    row |= {"approve": None, "reason": None}
+    if outcome.message is not None:
+        row |= {"approve": outcome.state == "approved", "reason": outcome.reason or ""}
+        say("agreed to stop" if row["approve"] else f"refused: {outcome.reason or 'no reason given'}")
+    elif outcome.is_open:
+        say(f"no answer after {timeout:g} s")
+    else:
+        say(f"nothing was answered, the request is {outcome.state}")
+    return row

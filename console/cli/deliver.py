@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from team_console.console.cli.call import Call, split_names
 from team_console.console.cli.output import is_terminal
 from team_console.console.cli.printing import age_since, print_rows
-from team_console.console.cli.registry import Arg, Command, arg, flag, verb
+from team_console.console.cli.registry import DAY, Arg, Command, arg, flag, seconds, verb
 from team_console.console.cli.results import ClearedJson, FailureJson
 from team_console.console.cli.talk import confirmed, delivery
 from team_console.store.model.clock import from_text, to_text
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @verb(
     flag("--loop", "go on until interrupted"),
     arg("--to", "serve only these agents (one pass)", action="append", metavar="A[,B]", source="agents"),
-    arg("--timeout", "time every command gets, instead of its own limit", type=float, metavar="SECONDS"),
+    seconds("--timeout", "time every command gets, instead of its own limit", DAY),
 )
 def do_deliver(call: Call) -> int:
     """Push every due message to its agent: to the command in its settings, else into its inbox. What fails is
@@ -43,8 +43,6 @@ def do_deliver(call: Call) -> int:
     from team_console.store.service.router import deliver  # 20 ms: asyncio
 
     options = call.options
-    if options.timeout is not None and not 0 < options.timeout < 86_400:
-        raise TeamError(Code.USAGE, f"--timeout {options.timeout} is not a number of seconds above 0")
     only = _only(options.to)
     call.tell_stranger()
     if not options.loop:

@@ -28,7 +28,7 @@ from team_console.console.cli.printing import (
     whole_content,
     width,
 )
-from team_console.console.cli.registry import arg, flag, verb
+from team_console.console.cli.registry import arg, flag, seconds, verb
 from team_console.console.preferences import load
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Code, Problem, TeamError
@@ -45,7 +45,7 @@ from team_console.store.service.agents import send_roster
 from team_console.store.service.inbox import Trust, marked, trust_in
 from team_console.store.service.maintenance import heal
 from team_console.store.service.signing import accept_keys, accept_settings
-from team_console.store.service.waiting import LONGEST_WAIT, until
+from team_console.store.service.waiting import until
 from team_console.store.views.alike import decided_before
 from team_console.store.views.conversation import Delivery, Thread, delivery_json, find_thread, versions_of
 from team_console.store.views.decisions import (
@@ -208,10 +208,18 @@ def _show(call: Call, thread: Thread, view: View) -> None:
     _show_message(call, thread.message, view, words)
     where = "in the queue" if thread.is_live else "in the archive"
     call.say(f"{where}, {thread.message.status}")
-    _show_versions(call, thread, view)
-    _show_remarks(call, thread, view)
-    _show_before(call, thread, view)
-    _show_deliveries(call, thread)
+    _print_part(
+        call, "", "REQUEST  KIND  STATE  WAITED  WHAT", [_version(row, view) for row in _versions(thread, view)]
+    )
+    if found := _placed(call, thread, view):
+        call.say("", "remarks on lines, and where they are in this version", style="bold")
+        call.say(*(f"{one.words}: «{one.remark.quote}»: {one.remark.text}" for one in found))
+    before = [_decided(row, view) for row in _before(thread, view)]
+    _print_part(call, "decided on the same before", "REQUEST  STATE  AGO  WHAT", before)
+    ways = thread.deliveries
+    if len(ways) != 1 or ways[0].tries or ways[0].error or ways[0].at:
+        heads = "RECIPIENT  STATUS  AT  TRIES  NEXT TRY  ID  ERROR"
+        _print_part(call, "", heads, [_delivery_cells(way) for way in ways])
     others = [message for message in thread.messages if message is not thread.message]
     if others:
         call.say("", "thread, the oldest first", style="bold")
@@ -237,44 +245,32 @@ def _show_message(call: Call, message: Message, view: View, words: Mapping[str, 
         call.say(f"to decide on exactly this, answer it with --seen {digest_of(message)}")
 
 
-def _show_versions(call: Call, thread: Thread, view: View) -> None:
-    versions = _versions(thread, view)
-    if not versions:
-        return
-    call.say()
-    heads = "REQUEST  KIND  STATE  WAITED  WHAT"
-    print_table(call, heads, [_version_cells(row, view) for row in versions])
+def _print_part(call: Call, title: str, heads: str, rows: Sequence[Sequence[str]]) -> None:
+    """Print a table below its title, apart from what is above; nothing without rows."""
+    if rows:
+        call.say(*("", title)[: 1 + bool(title)], style="bold")
+        print_table(call, heads, rows)
 
 
-def _version_cells(row: RequestRow, view: View) -> tuple[str, ...]:
-    state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
-    what = f"{row.title}: {row.reason}" if row.reason else row.title
-    return row.request_id, str(row.kind), state, age(row.waiting_seconds(view.now)), what
+def _version(row: RequestRow, view: View) -> tuple[str, ...]:
+    return row.request_id, str(row.kind), _state(row), age(row.waiting_seconds(view.now)), _what(row)
 
 
-def _show_remarks(call: Call, thread: Thread, view: View) -> None:
-    """What was said to lines of earlier versions, and where those lines are now."""
-    if found := _placed(call, thread, view):
-        call.say("", "remarks on lines, and where they are in this version", style="bold")
-        call.say(*(f"{one.words}: «{one.remark.quote}»: {one.remark.text}" for one in found))
+def _decided(row: RequestRow, view: View) -> tuple[str, ...]:
+    return row.request_id, _state(row), age_since(row.answered_at, view.now), _what(row)
+
+
+def _state(row: RequestRow) -> str:
+    return f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
+
+
+def _what(row: RequestRow) -> str:
+    return f"{row.title}: {row.reason}" if row.reason else row.title
 
 
 def _before(thread: Thread, view: View) -> list[RequestRow]:
     row = next((row for row in view.requests if row.request_id == thread.request_id), None)
     return decided_before(row, view.requests) if row is not None and parse_message(thread.message).opens else []
-
-
-def _show_before(call: Call, thread: Thread, view: View) -> None:
-    """What was decided on the same thing before, with its words."""
-    rows = _before(thread, view)
-    if rows:
-        call.say("", "decided on the same before", style="bold")
-        print_table(call, "REQUEST  STATE  AGO  WHAT", [_before_cells(row, view) for row in rows])
-
-
-def _before_cells(row: RequestRow, view: View) -> tuple[str, ...]:
-    what = f"{row.title}: {row.reason}" if row.reason else row.title
-    return row.request_id, f"{row.state} by {row.answered_by}", age_since(row.answered_at, view.now), what
 
 
 def _placed(call: Call, thread: Thread, view: View) -> list[Placed]:
@@ -285,15 +281,6 @@ def _placed(call: Call, thread: Thread, view: View) -> list[Placed]:
     remarks = [remark for message in said for remark in remarks_in(message.payload)]
     lines = lines_to_remark(thread.message, whole_content(call.team, thread.message)) if remarks else []
     return placed(remarks, lines)
-
-
-def _show_deliveries(call: Call, thread: Thread) -> None:
-    deliveries = thread.deliveries
-    if len(deliveries) == 1 and not (deliveries[0].tries or deliveries[0].error or deliveries[0].at):
-        return
-    call.say()
-    heads = "RECIPIENT  STATUS  AT  TRIES  NEXT TRY  ID  ERROR"
-    print_table(call, heads, [_delivery_cells(delivery) for delivery in deliveries])
 
 
 def _delivery_cells(delivery: Delivery) -> tuple[str, ...]:
@@ -331,8 +318,7 @@ def do_evidence(call: Call) -> int:
 
 
 def _show_commands(call: Call, shown: tuple[VerdictProof, ...], *, is_proven: bool) -> int:
-    if call.as_json:
-        raise TeamError(Code.USAGE, "--json and --command exclude each other", "Leave one of them out.")
+    call.refuse_json("--command")
     call.say("set -e")
     for proof in shown:
         if proof.command:
@@ -390,7 +376,7 @@ def _wanted(row: RequestRow, only_open: bool, kind: str | None) -> bool:
 
 
 def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
-    state = f"{row.state} by {row.answered_by}" if row.answered_by else str(row.state)
+    state = _state(row)
     if row.talk and row.is_open:
         word = "asked back" if row.is_asked_back else "answered back"
         state = f"{state}, {word} {age_since(row.talk[-1].created_at, now)} ago"
@@ -416,9 +402,8 @@ def do_decisions(call: Call) -> int:
     chain holds), unverified (we did not write it) or not known. --json, --csv and --md say all: words, digests,
     evidence, gaps."""
     options = call.options
-    if call.as_json and (options.csv or options.md):
-        form = "--csv" if options.csv else "--md"
-        raise TeamError(Code.USAGE, f"--json and {form} exclude each other", "Leave one of them out.")
+    if options.csv or options.md:
+        call.refuse_json("--csv" if options.csv else "--md")
     snapshot = call.team.snapshot()
     ledger = ledger_of_team(call.team, snapshot)
     if options.by is not None:
@@ -634,8 +619,8 @@ def do_history(call: Call) -> int:
     Times of log lines, and of --since without a zone, are local; JSON and CSV say theirs. TZ=UTC gives UTC."""
     options = call.options
     form = options.format or ("json" if call.as_json else "log")
-    if call.as_json and form != "json":
-        raise TeamError(Code.USAGE, f"--json and --format {form} exclude each other", "Leave one of them out.")
+    if form != "json":
+        call.refuse_json(f"--format {form}")
     for name in ("agent", "since", "type", "find"):
         value = call.agent if name == "agent" else getattr(options, name)
         if value == "":  # of a script whose variable is not set; everything is not what it asks for
@@ -727,12 +712,9 @@ def do_digest(call: Call) -> int:
 # `watch`: one line per change, until interrupted.
 
 
-@verb(arg("--for", "stop after this long", dest="seconds", type=float, metavar="SECONDS"))
+@verb(seconds("--for", "stop after this long", zero=True, dest="seconds"))
 def do_watch(call: Call) -> int:
     """Print one line per change, in local time (one JSON object per line with --json, in UTC). Nothing is written."""
-    seconds = call.options.seconds
-    if seconds is not None and not 0 <= seconds <= LONGEST_WAIT:
-        raise TeamError(Code.USAGE, f"--for {seconds:g} is not a number of seconds", "For example --for 30.")
     team = call.team
     last = watched(team)
     state = assess(last, last.taken_at).state
@@ -748,7 +730,7 @@ def do_watch(call: Call) -> int:
             _print(call, last, now)
             last = now if now.is_known else replace(now, messages=last.messages)
 
-    until(team, look, timeout=seconds)
+    until(team, look, timeout=call.options.seconds)
     return 0
 
 

@@ -12,7 +12,7 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
@@ -65,7 +65,7 @@ class Output:
         for line in lines:
             self._write(sys.stderr, safe_line(line) + "\n")
 
-    def warn(self, warnings: list[str] | tuple[str, ...]) -> None:
+    def warn(self, warnings: Sequence[str]) -> None:
         """Print warnings of a write action, one line each."""
         for warning in warnings:
             self.note(f"warning: {warning}")

@@ -6,14 +6,20 @@ A group is a module of `team_console.console.cli`, imported when one of its verb
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from team_console.store.model.errors import Code, TeamError
 
 if TYPE_CHECKING:
     from team_console.console.cli.call import Call
+
+
+YEAR, DAY = 31_536_000.0, 86_400.0
+"""Seconds of the longest wait, and of what must end within a day."""
 
 
 class Arg(Struct, frozen=True):
@@ -38,6 +44,22 @@ def arg(names: str, help: str, *, source: str = "", **options: Any) -> Arg:
 def flag(names: str, help: str, **options: Any) -> Arg:
     """Declare an option without a value."""
     return arg(names, help, action="store_true", **options)
+
+
+def seconds(name: str, help: str, most: float = YEAR, *, zero: bool = False, **options: Any) -> Arg:
+    """Declare an option that takes a number of seconds above 0, or 0 where `zero` is something, up to `most`."""
+
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (0 <= value <= most and (value or zero)):
+            said = text if math.isnan(value) else f"{value:g}"
+            raise TeamError(Code.USAGE, f"{name} {said} is not a number of seconds", f"For example {name} 30.")
+        return value
+
+    return arg(name, help, type=number, metavar="SECONDS", **options)
 
 
 class Command(Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from team_console.console.cli.arguments import agent
 from team_console.console.cli.call import Call, content, split_names, unheard_kind
 from team_console.console.cli.output import is_terminal
-from team_console.console.cli.registry import arg, flag, verb
+from team_console.console.cli.registry import arg, flag, seconds, verb
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.safe import counted, first_of
@@ -157,9 +157,7 @@ def _sentence(shown: Preview) -> str:
 def _show_only(call: Call, shown: Preview) -> int:
     facts = {"recipients": shown.recipients, "not_listening": shown.not_listening, "left_out": shown.left_out}
     head = {"success": True, "action": "broadcast", "dry_run": True}
-    call.show({**head, **facts, "warnings": shown.warnings}, _sentence(shown))
-    if not call.as_json:
-        call.warn(shown.warnings)
+    call.show({**head, **facts, "warnings": shown.warnings}, _sentence(shown), warnings=shown.warnings)
     return 0
 
 
@@ -176,7 +174,7 @@ _NAMED = 5
     arg("--type", "only this kind of message", metavar="T", source="kinds"),
     flag("--peek", "only look: nothing is marked, archived or locked"),
     flag("--delivered", "take, too, what the router delivered and nobody acknowledged"),
-    arg("--wait", "wait at most this long; exits with 6 if none came", type=float, metavar="SECONDS"),
+    seconds("--wait", "wait at most this long; exits with 6 if none came", zero=True),
     arg("--lease", "hold the messages until 'ack', this long", type=float, metavar="SECONDS"),
     arg("--limit", "at most so many, for several workers on one inbox", type=int, metavar="N"),
 )
@@ -219,10 +217,8 @@ def _receive(call: Call) -> Received:
     taking = {**look, "mark_read": not options.peek, "lease": options.lease, "limit": options.limit}
     if options.wait is None:
         return receive(call.caller, **taking)
-    from team_console.store.service.waiting import LONGEST_WAIT, wait_for_messages  # 20 ms: asyncio
+    from team_console.store.service.waiting import wait_for_messages  # 20 ms: asyncio
 
-    if not 0 <= options.wait <= LONGEST_WAIT:
-        raise TeamError(Code.USAGE, f"--wait {options.wait} is not a number of seconds", "For example --wait 30.")
     return wait_for_messages(call.caller, partial(receive, **taking), timeout=options.wait, tell=call.tell_outage)
 
 

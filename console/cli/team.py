@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from team_console.console.cli.bare import need_screen
 from team_console.console.cli.call import LOCK_WAIT, Call, split_names
 from team_console.console.cli.printing import ASK_HELP, member_json, parse_agent, parse_rules, print_table, with_lead
-from team_console.console.cli.registry import arg, flag, verb
+from team_console.console.cli.registry import DAY, arg, flag, seconds, verb
 from team_console.console.cli.results import MadeJson, PlayedJson
 from team_console.store.backends.claude_team import ClaudeTeam
 from team_console.store.backends.locations import absolute
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     arg("--speed", "2 is twice as fast (default: 1)", type=float, default=1.0, metavar="X"),
     arg("--seed", "same seed, same words (default: 42)", type=int, default=42, metavar="N"),
     flag("--keep", "leave the folder behind"),
-    arg("--headless", "no console: print the folder, play this long, then stop", type=float, metavar="SECONDS"),
+    seconds("--headless", "no console: print the folder, play this long, then stop", DAY),
 )
 def do_demo(call: Call) -> int:
     """Start a simulated team in a temporary folder and open the console on it. The agents are real processes on a
@@ -51,8 +51,6 @@ def do_demo(call: Call) -> int:
         raise TeamError(Code.USAGE, "the demo makes its own team", "Leave -t out; --keep keeps the demo's folder.")
     if not 0 < options.speed <= 1000:
         raise TeamError(Code.USAGE, f"--speed {options.speed} is not a speed", "For example --speed 2.")
-    if options.headless is not None and not 0 < options.headless <= 86_400:
-        raise TeamError(Code.USAGE, f"--headless {options.headless} is not a number of seconds", "For example 30.")
     if options.headless is None:
         need_screen("The demo plays without a console by --headless SECONDS.")
     from team_console.console.demo.simulation import Simulation, simulation, wait  # 20 ms: processes
@@ -224,7 +222,7 @@ _EVERYBODY = "all"
     arg("--role", "its role", choices=ROLES),
     arg("--plan", "it works only after its plan was approved", action=BooleanOptionalAction),
     arg("--deliver", "command for pushed messages; '' for the inbox file", metavar="COMMAND"),
-    arg("--deliver-timeout", "how long that command may take", type=float, metavar="SECONDS"),
+    seconds("--deliver-timeout", "how long that command may take", 1e9),
     arg("--may-message", "whom it may write to", metavar="A[,B]|all", source="agents"),
     arg("--may-send", "which kinds it may send", metavar="KIND[,KIND]|all"),
     arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
@@ -261,13 +259,9 @@ def do_member(call: Call) -> int:
 def _fields(call: Call) -> dict[str, Any]:
     options = call.options
     given: dict[str, Any] = {"role": options.role, "plan_mode_required": options.plan}
+    given["deliver_timeout"] = options.deliver_timeout
     if options.deliver is not None:
         given["deliver"] = _command(options.deliver)
-    if options.deliver_timeout is not None:
-        if not 0 < options.deliver_timeout < 1e9:
-            text = f"--deliver-timeout: {options.deliver_timeout:g} is not a number of seconds above 0"
-            raise TeamError(Code.USAGE, text, "Give 30, for example.")
-        given["deliver_timeout"] = options.deliver_timeout
     fields = {key: value for key, value in given.items() if value is not None}
     for key in ("may_message", "may_send"):
         if (text := getattr(options, key)) is not None:
@@ -303,15 +297,10 @@ def _finish(call: Call, done: Any, word: str) -> int:
     members = [member_json(agent) for agent in done.members]
     call.show(
         {"success": True, "action": done.action, "team": done.team, "members": members, "warnings": warnings},
-        *(f"{word}: {agent.name} ({_described(agent)})" for agent in done.members),
+        *(f"{word}: {each.name} ({each.role}{', plans first' * each.plan_mode_required})" for each in done.members),
+        warnings=warnings,
     )
-    if not call.as_json:
-        call.warn(warnings)
     return 0
-
-
-def _described(agent: Agent) -> str:
-    return ", ".join((agent.role, *(["plans first"] if agent.plan_mode_required else [])))
 
 
 def _list(call: Call, names: Sequence[str]) -> int:

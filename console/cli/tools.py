@@ -20,7 +20,6 @@ from team_console.console.cli.reference import (
     EXIT_STATUSES,
     FILES,
     Rows,
-    SettingRow,
     config_schema,
     error_rows,
     key_rows,
@@ -154,20 +153,14 @@ def do_help(call: Call) -> int:
         _schema(call, words[1:])
     else:
         _refuse_more(words[1:])
-        explain = _EXPLAINED.get(words[0])
-        if explain is None:
-            call.write(parser_for(find_verb(words[0])).format_help().rstrip("\n"))
+        if words[0] in _TABLES:
+            title, rows = _TABLES[words[0]]
+            _say_rows(call, words[0], title, rows())
+        elif words[0] == "exit-codes":
+            _explain_exit_codes(call)
         else:
-            explain(call)
+            call.write(parser_for(find_verb(words[0])).format_help().rstrip("\n"))
     return 0
-
-
-def _explain_environment(call: Call) -> None:
-    _say_rows(call, "environment", "Variables of the environment that are read:", ENVIRONMENT)
-
-
-def _explain_files(call: Call) -> None:
-    _say_rows(call, "files", "Files of a team in a folder, and of one user:", FILES)
 
 
 def _explain_exit_codes(call: Call) -> None:
@@ -180,17 +173,16 @@ def _explain_exit_codes(call: Call) -> None:
     _say_rows(call, "errors", "Error codes, in the field `error` of --json and behind the message without:", errors)
 
 
-def _explain_keys(call: Call) -> None:
-    rows = [(key, f"{meaning} ({modes})") for key, meaning, modes in key_rows()]
-    _say_rows(call, "keys", "Keys of the console; ? shows those of the present place:", rows)
+def _key_meanings() -> Rows:
+    return [(key, f"{meaning} ({modes})") for key, meaning, modes in key_rows()]
 
 
-_EXPLAINED: Mapping[str, Callable[[Call], None]] = {
-    "environment": _explain_environment,
-    "files": _explain_files,
-    "exit-codes": _explain_exit_codes,
-    "keys": _explain_keys,
+_TABLES: Mapping[str, tuple[str, Callable[[], Rows]]] = {
+    "environment": ("Variables of the environment that are read:", lambda: ENVIRONMENT),
+    "files": ("Files of a team in a folder, and of one user:", lambda: FILES),
+    "keys": ("Keys of the console; ? shows those of the present place:", _key_meanings),
 }
+"""Topic -> its title and its rows."""
 
 
 def _say_rows(call: Call, name: str, title: str, rows: Rows) -> None:
@@ -206,13 +198,9 @@ def _settings(call: Call, words: Sequence[str]) -> None:
         meant = nearest_setting(topic)
         hint = f"Did you mean {meant!r}?" if meant else "team-console help settings lists them all."
         raise TeamError(Code.USAGE, f"there is no setting {topic!r}", hint)
-    _say_settings(call, rows)
+    call.show({"settings": [asdict(row) for row in rows]}, *settings_text(rows))
     if not topic and not call.as_json:
         call.write("\nThey stand in messenger-config.yaml of the team, in YAML. An example:\n\n" + EXAMPLE.rstrip())
-
-
-def _say_settings(call: Call, rows: Sequence[SettingRow]) -> None:
-    call.show({"settings": [asdict(row) for row in rows]}, *settings_text(rows))
 
 
 def _schema(call: Call, words: Sequence[str]) -> None:

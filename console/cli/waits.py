@@ -6,30 +6,14 @@ import math
 
 from team_console.console.cli.call import Call
 from team_console.console.cli.printing import outcome_lines
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import fenced
 from team_console.store.service.caller import Receipt
-from team_console.store.service.waiting import LONGEST_WAIT
 from team_console.store.views.verdicts import Outcome, await_verdict, mark_verdict_read, outcome_json, verdict_of
 
 _STATUSES = {"approved": 0, "answered": 0, "rejected": 10, "open": 11}
 _WITHDRAWN = 12
-
-
-def seconds_of(call: Call) -> float | None:
-    """How long to wait at most, None for as long as it takes.
-
-    Raises:
-        TeamError: `USAGE` for what is no number of seconds.
-    """
-    options = call.options
-    seconds: float = options.timeout if options.timeout is not None else options.wait
-    if seconds == math.inf:
-        return None
-    if not 0 <= seconds <= LONGEST_WAIT:
-        raise TeamError(Code.USAGE, f"--wait {seconds:g} is not a number of seconds", "For example --wait 30.")
-    return seconds
 
 
 def finish_wait(call: Call, receipt: Receipt) -> int:
@@ -72,7 +56,9 @@ def _finish(call: Call, outcome: Outcome) -> int:
 
 
 def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> Outcome:
-    timeout, me = seconds_of(call), call.given_actor or ""
+    options, me = call.options, call.given_actor or ""
+    given = options.wait if options.timeout is None else options.timeout
+    timeout = None if given == math.inf else given
     try:
         return await_verdict(
             call.team, request_id, timeout=timeout, me=me, asked=asked, tell=call.tell_outage, heeds=True

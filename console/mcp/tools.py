@@ -6,7 +6,7 @@ No tool answers plans, permissions or questions: those are for the lead, at the 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
@@ -263,7 +263,7 @@ class Tools:
         fields: Annotated[dict[str, Any] | None, Field(description="what else this kind carries")] = None,
     ) -> ToldWritten:
         """Send a message, one delivery per recipient, all of them or none."""
-        receipt = await self._agent.run(
+        return await self._write(
             lambda caller: sending.send(
                 caller,
                 to=to,
@@ -276,7 +276,6 @@ class Tools:
                 in_reply_to=in_reply_to,
             )
         )
-        return told(convert.written(receipt))
 
     async def hand_in_plan(
         self,
@@ -328,8 +327,7 @@ class Tools:
         content: Annotated[str, Field(description="your answer; the request stays open")],
     ) -> ToldWritten:
         """Answer what the human asked back about a plan or question of yours before deciding it."""
-        receipt = await self._agent.run(lambda caller: requests.answer(caller, request_id=request_id, content=content))
-        return told(convert.written(receipt))
+        return await self._write(lambda caller: requests.answer(caller, request_id=request_id, content=content))
 
     async def answer_shutdown(
         self,
@@ -338,8 +336,7 @@ class Tools:
         reason: Annotated[str, Field(description="needed when you do not agree: what must be finished first")] = "",
     ) -> ToldWritten:
         """Answer the lead's request that you stop. After agreeing finish nothing more: end your work."""
-        receipt = await self._agent.run(lambda caller: _answer_stop(caller, request_id, agree, reason))
-        return told(convert.written(receipt))
+        return await self._write(lambda caller: _answer_stop(caller, request_id, agree, reason))
 
     async def report_done(
         self,
@@ -347,8 +344,10 @@ class Tools:
         details: Annotated[str, Field(description="what was made, what is left, where to look")] = "",
     ) -> ToldWritten:
         """Tell the lead that your work is done; it stands in the roster as your last report."""
-        receipt = await self._agent.run(lambda caller: _report(caller, summary, details))
-        return told(convert.written(receipt))
+        return await self._write(lambda caller: _report(caller, summary, details))
+
+    async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
+        return told(convert.written(await self._agent.run(act)))
 
     async def _settled_by(self, first: Answers | Outcome, request_id: str) -> CallToolResult:
         """The answers of the client's own dialog, unless the console was first."""
