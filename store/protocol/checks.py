@@ -350,7 +350,7 @@ def departures(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, s
 # What is well formed and still odd, by kind: (code, field, text).
 
 _ODD, _BUSINESS = "BODY_INVALID", "BUSINESS_IN_CREATE_REQUEST"
-_LEVELS = frozenset({"HIGH", "MEDIUM", "LOW"})
+_LEVELS = ("HIGH", "LOW", "MEDIUM")
 _NEEDED_BY_OPERATION = {
     "navigate": ("url",),
     "click": ("selector",),
@@ -359,15 +359,6 @@ _NEEDED_BY_OPERATION = {
     "read_dom": ("selector",),
     "check_element": ("selector",),
 }
-_WORDS: Mapping[str, frozenset[str]] = {
-    "severity_hint": _LEVELS,
-    "severity": _LEVELS,
-    "confidence": _LEVELS,
-    "operation": frozenset(_NEEDED_BY_OPERATION),
-    "reason": frozenset({"user_request", "repeated_failures", "new_requirements"}),
-}
-"""Fields whose values the sources name; another is a warning. Upper and lower case count the same."""
-_WITH_WORDS = frozenset({"DEBUG_REQUEST", "DEBUG_RESULT", "BROWSER_REQUEST", "CC_TRIGGER"})
 _BUSINESS_WORDS = re.compile(
     r"story|epic|batch|spec|session|sprint|requirement|acceptance|feature|task(?!_type)", re.IGNORECASE
 )
@@ -376,29 +367,34 @@ _Oddity = tuple[str, str, str]
 
 
 def _remarks(name: str, body: Mapping[str, Any]) -> Iterator[_Oddity]:
-    for key in _WORDS if name in _WITH_WORDS else ():
+    for key, words in _checker(name).words.items():
         value = body.get(key)
-        if isinstance(value, str) and value.upper() not in map(str.upper, _WORDS[key]):
-            yield _ODD, key, f"{named(value)} is none of {', '.join(sorted(_WORDS[key]))}"
+        if isinstance(value, str) and value.upper() not in map(str.upper, words):
+            yield _ODD, key, f"{named(value)} is none of {', '.join(sorted(words))}"
     if body.get("session_id") == "":
         yield _ODD, "session_id", "is empty, so nobody can tell which sprint session is meant"
     path = body.get("screenshot_path")
     if isinstance(path, str) and not normpath(path).startswith(_SCREENSHOTS):
         yield _ODD, "screenshot_path", f"{named(path)} is not below {_SCREENSHOTS}"
-    if name == "AGENT_CREATE_REQUEST":
-        for key in body.keys() - KINDS[name].needs.keys():
-            if _BUSINESS_WORDS.search(key):
-                yield _BUSINESS, key, "a creation request carries no business context"
-    elif name == "SLAVE_BATCH_COMPLETE":
-        both = sorted({*body["stories_completed"]} & {*body["stories_failed"]})
-        if both:
-            yield _ODD, "stories_failed", f"{', '.join(both)} are reported completed and failed"
-    elif name == "BROWSER_REQUEST":
-        for key in _NEEDED_BY_OPERATION.get(body["operation"], ()):
-            if body[key] is None:
-                yield _ODD, key, f"the operation {body['operation']} needs it"
-    elif name == "BATCH_PLAN_READY":
-        yield from _of_plan(body)
+    yield from _checker(name).body(body)
+
+
+def _of_creation(body: Mapping[str, Any]) -> Iterator[_Oddity]:
+    for key in body.keys() - KINDS["AGENT_CREATE_REQUEST"].needs.keys():
+        if _BUSINESS_WORDS.search(key):
+            yield _BUSINESS, key, "a creation request carries no business context"
+
+
+def _of_batch(body: Mapping[str, Any]) -> Iterator[_Oddity]:
+    both = sorted({*body["stories_completed"]} & {*body["stories_failed"]})
+    if both:
+        yield _ODD, "stories_failed", f"{', '.join(both)} are reported completed and failed"
+
+
+def _of_operation(body: Mapping[str, Any]) -> Iterator[_Oddity]:
+    for key in _NEEDED_BY_OPERATION.get(body["operation"], ()):
+        if body[key] is None:
+            yield _ODD, key, f"the operation {body['operation']} needs it"
 
 
 def _of_plan(body: Mapping[str, Any]) -> Iterator[_Oddity]:
@@ -472,11 +468,6 @@ _HINTS = {
     "STORY_COUNT_MISMATCH": "Ask the scrum master which stories are missing.",
     _BUSINESS: "The slave gives the context to the new agent in TASK_ASSIGNMENT.",
 }
-_OWN_NAME = {
-    "AGENT_CREATE_REQUEST": ("requested_by", "the sender gets the answer"),
-    "TASK_ASSIGNMENT": ("report_to", "the agent will report to the one named"),
-}
-"""Fields that hold the sender's own name (requirement 192), and what follows when they do not."""
 
 
 @per_message
@@ -485,7 +476,7 @@ def _sprint_problems(message: Message) -> tuple[Problem, ...]:
     read = parse_message(message)
     name, body = read.name, read.body
     found = [(code, field, f"{name}: {field}: {text}") for code, field, text in _body_problems(name, body)]
-    own, follows = _OWN_NAME.get(name, ("", ""))
+    own, follows = _checker(name).own
     value = text_in(body, own)
     if value not in ("", message.sender):
         found.append((_ODD, own, f"{name}: {own} says {value:.80}, the sender is {message.sender}; {follows}"))
@@ -714,7 +705,7 @@ class TeamFacts(Struct, frozen=True):
 
 def is_judged_by_team(read: ParsedMessage) -> bool:
     """Whether any rule here looks at such a message."""
-    return read.kind is not None and (read.kind.family in DIRECTED or read.name in _RULES)
+    return read.kind is not None and (read.kind.family in DIRECTED or _checker(read.name).team is not None)
 
 
 def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:
@@ -722,7 +713,7 @@ def team_problems(read: ParsedMessage, facts: TeamFacts) -> tuple[Problem, ...]:
     if not is_judged_by_team(read):
         return ()
     directions = direction_problems(read.message, roles=facts.roles, lead=facts.config.lead)
-    rule = _RULES.get(read.name)
+    rule = _checker(read.name).team
     return (*directions, *(rule(read, facts) if rule is not None else ()))
 
 
@@ -849,10 +840,36 @@ def _contacts(read: ParsedMessage) -> Mapping[str, str]:
     return {str(key): canonical(name) for key, name in contacts.items() if isinstance(name, str)}
 
 
-_RULES: Mapping[str, Callable[[ParsedMessage, TeamFacts], Iterator[Problem]]] = {
-    "TASK_ASSIGNMENT": _assignment,
-    BATCH_REPORT: _batch_report,
-    "AGENT_COMPLETE": _report,
-    "AGENT_DESTROY_REQUEST": _destruction,
-    "AGENT_ROSTER_BROADCAST": _roster,
+class Checker(Struct, frozen=True):
+    """What is asked of a kind of sprint message beyond its fields (`MessageKind.needs`).
+
+    Attributes:
+        own: The field that holds its sender's own name (requirement 192), and what follows when it does not.
+        words: Field -> the values that the sources name; another is a warning. Upper and lower case count the same.
+        body: Finds what is odd in a body that is well formed.
+        team: Finds what the team does not allow or expect.
+    """
+
+    own: tuple[str, str] = ("", "")
+    words: Mapping[str, Collection[str]] = _NOBODY
+    body: Callable[[Mapping[str, Any]], Iterable[_Oddity]] = lambda body: ()
+    team: Callable[[ParsedMessage, TeamFacts], Iterable[Problem]] | None = None
+
+
+_CHECKERS: Mapping[str, Checker] = {
+    "AGENT_CREATE_REQUEST": Checker(own=("requested_by", "the sender gets the answer"), body=_of_creation),
+    "TASK_ASSIGNMENT": Checker(own=("report_to", "the agent will report to the one named"), team=_assignment),
+    BATCH_REPORT: Checker(body=_of_batch, team=_batch_report),
+    "BATCH_PLAN_READY": Checker(body=_of_plan),
+    "CC_TRIGGER": Checker(words={"reason": ("user_request", "repeated_failures", "new_requirements")}),
+    "DEBUG_REQUEST": Checker(words={"severity_hint": _LEVELS}),
+    "DEBUG_RESULT": Checker(words={"severity": _LEVELS, "confidence": _LEVELS}),
+    "BROWSER_REQUEST": Checker(words={"operation": _NEEDED_BY_OPERATION}, body=_of_operation),
+    "AGENT_COMPLETE": Checker(team=_report),
+    "AGENT_DESTROY_REQUEST": Checker(team=_destruction),
+    "AGENT_ROSTER_BROADCAST": Checker(team=_roster),
 }
+
+
+def _checker(name: str) -> Checker:
+    return _CHECKERS.get(name) or Checker()
