@@ -81,7 +81,7 @@ def test_the_server_itself_refuses_writes_of_a_read_only_connection(postgres: st
     create_database(postgres, SETTINGS)
     team = opened(postgres, read_only=True)
     with pytest.raises(TeamError) as caught, team._dialect.connect() as connection:
-        connection.run("DELETE FROM agent_message")
+        connection.change("DELETE FROM agent_message")
     assert caught.value.code is Code.READ_ONLY
 
 

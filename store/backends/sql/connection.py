@@ -126,7 +126,7 @@ class Connection(ABC):
         return [row[0] for row in self.rows(statement, values)]
 
     def change(self, statement: str, values: Values = _NONE) -> None:
-        """Execute a statement that gives no rows."""
+        """Execute a statement that gives no rows, or several without values."""
         self._execute(statement, values).close()
 
     def change_all(self, statement: str, rows: Sequence[Values]) -> int:
@@ -134,10 +134,6 @@ class Connection(ABC):
         with closing(self.driver.cursor()) as cursor:
             cursor.executemany(self._spelt(statement), rows)
             return int(cursor.rowcount)
-
-    def run(self, text: str) -> None:
-        """Execute a text as it is, without values."""
-        self.driver.execute(text).close()
 
     @property
     @abstractmethod
@@ -157,7 +153,7 @@ class Connection(ABC):
         """The columns of a table or view, in their order; none when there is no such thing."""
 
     def _execute(self, statement: str, values: Values) -> Any:
-        return self.driver.execute(self._spelt(statement), values)
+        return self.driver.execute(self._spelt(statement), values) if values else self.driver.execute(statement)
 
     def _spelt(self, statement: str) -> str:
         """The statement with its parameters as the driver wants them."""

@@ -229,13 +229,13 @@ class Postgres(Dialect):
 
     def begin_reading(self, connection: Connection) -> None:
         """See `Dialect.begin_reading`."""
-        connection.run(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
+        connection.change(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLAIN_DATES}")
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
         """One round trip: the transaction, how long to wait, who we are for `pg_stat_activity`, the table."""
         words = re.sub(r"[^\x20-\x26\x28-\x5b\x5d-\x7e]", "?", f"team-console {label}")[:63]
         try:
-            connection.run(
+            connection.change(
                 f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PLAIN_DATES}; "
                 f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}; "
                 f"SET LOCAL application_name = '{words}'; LOCK TABLE {MESSAGES} IN SHARE ROW EXCLUSIVE MODE",
@@ -252,7 +252,7 @@ class Postgres(Dialect):
         If the connection is lost over it, the server is asked on another, never guessed, and the commit never repeated.
         """
         try:
-            connection.run("COMMIT")
+            connection.change("COMMIT")
         except psycopg.Error as error:
             if connection.is_idle:  # the server lives and said no
                 raise
@@ -289,7 +289,7 @@ class Postgres(Dialect):
 
     def announce(self, connection: Connection) -> None:
         """NOTIFY; watchers get it when the commit is done."""
-        connection.run(f"SELECT pg_notify('{CHANNEL}', current_schema())")
+        connection.change(f"SELECT pg_notify('{CHANNEL}', current_schema())")
 
     def holder(self) -> LockHolder | None:
         """From the server's list of locks."""
@@ -367,8 +367,8 @@ class Postgres(Dialect):
         try:
             with self.connect() as connection:
                 if connection.scalar(_THERE) is None:
-                    connection.run(_CREATE)
-                connection.run(_SWEEP)
+                    connection.change(_CREATE)
+                connection.change(_SWEEP)
                 connection.change(_BEAT, row)
         except _FAILURES:
             return False

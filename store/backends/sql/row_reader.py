@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from typing import Any
 
 from msgspec import Struct, field
 from team_console.store.backends.sql.connection import Connection
 from team_console.store.backends.sql.rows import Row, RowEntry, read_row
-from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, Dialect, Progress, Shape
+from team_console.store.backends.sql.schema import ARCHIVE, MESSAGES, Shape
 from team_console.store.model.errors import Problem
 from team_console.store.model.message import Message
+
+Progress = Callable[[int, int], bool]
+_CHUNK = 1000
 
 
 class RowsState(Struct, frozen=True):
@@ -76,8 +79,7 @@ class RowReader:
         missing: Ids of rows seen earlier that are gone though no archive has them; ours are archived before they go.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
+    def __init__(self) -> None:
         self.guard = threading.RLock()
         self._state = RowsState()
         self._known: dict[str, RowEntry] = {}
@@ -85,10 +87,14 @@ class RowReader:
         self.missing: frozenset[str] = frozenset()
 
     def state(self, connection: Connection, shape: Shape, *, progress: Progress | None = None) -> RowsState:
-        """Everything as the connection sees it now. Hold `guard` from before the connection's view began."""
+        """Everything as the connection sees it now. Hold `guard` from before the connection's view began.
+
+        Raises:
+            InterruptedError: `progress` said to stop.
+        """
         with self.guard:
             before, entries = self._state.entries, dict[str, RowEntry]()
-            for number, row in enumerate(self._dialect.fetch(connection, shape, progress), start=1):
+            for number, row in enumerate(_fetched(connection, shape, progress), start=1):
                 key = row[0] if isinstance(row[0], str) and row[0] else f"\0{number}"
                 entries[key] = self._entry(row, key, f"{MESSAGES} row {number}")
             self._state = state_after(self._state, entries)
@@ -115,3 +121,14 @@ class RowReader:
         entry = read_row(Row(*columns), place=place)
         (self.reworded.add if entry.changed else self.reworded.discard)(key)
         return entry
+
+
+def _fetched(connection: Connection, shape: Shape, progress: Progress | None) -> Iterator[Any]:
+    """All rows in stored order, with the notes beside them."""
+    total = connection.scalar(f"SELECT count(*) FROM {MESSAGES}") if progress else 0
+    read = 0
+    for chunk in connection.chunks(_CHUNK, shape.rows()):
+        yield from chunk
+        read += len(chunk)
+        if progress is not None and not progress(read, total):
+            raise InterruptedError

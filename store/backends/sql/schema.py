@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -144,7 +144,7 @@ def restore_numbers(connection: Connection, *, arrivals: int) -> Problem | None:
         return None
     seq, prev = _last_line(connection)
     newest = max(arrivals, _last_arrival(connection))
-    connection.run(f"DELETE FROM {STATE}")
+    connection.change(f"DELETE FROM {STATE}")
     row = {"id": 1, "arrivals": newest, "audit_seq": seq, "audit_hash": prev, "changed_at": ""}
     connection.change(insert(STATE, row), row)
     text = f"the numbers of the last write were lost; they are {seq} and {newest} again"
@@ -169,9 +169,9 @@ def create_ours(connection: Connection) -> None:
     there = connection.tables(OURS)
     for table, columns in OURS.items():
         if table not in there:  # IF NOT EXISTS asks for the right to make tables even where there is one
-            connection.run(f"CREATE TABLE {table} ({columns.format(blob=connection.blob)})")
+            connection.change(f"CREATE TABLE {table} ({columns.format(blob=connection.blob)})")
             for index, indexed in _INDEXES.get(table, {}).items():
-                connection.run(f"CREATE INDEX {index} ON {table} ({indexed})")
+                connection.change(f"CREATE INDEX {index} ON {table} ({indexed})")
     _index_waiting(connection)
     if connection.first(f"SELECT id FROM {STATE}") is None:
         empty = {"id": 1, "arrivals": 0, "audit_seq": 0, "audit_hash": "", "changed_at": ""}
@@ -195,17 +195,17 @@ def check_version(text: str | None) -> None:
 
 def _index_waiting(connection: Connection) -> None:
     """Only its owner may index a table; without the index everything works, if slower."""
-    connection.run("SAVEPOINT waiting")
+    connection.change("SAVEPOINT waiting")
     try:
         columns = {column.name for column in connection.columns(MESSAGES)}
         for name, (needed, indexed) in _WAITING.items():
             if needed in columns:
-                connection.run(f"CREATE INDEX IF NOT EXISTS {name} ON {MESSAGES} {indexed}")
+                connection.change(f"CREATE INDEX IF NOT EXISTS {name} ON {MESSAGES} {indexed}")
     except connection.error as error:
         if not str(getattr(error, "sqlstate", "")).startswith(_MAY_NOT):
             raise
-        connection.run("ROLLBACK TO SAVEPOINT waiting")
-    connection.run("RELEASE SAVEPOINT waiting")
+        connection.change("ROLLBACK TO SAVEPOINT waiting")
+    connection.change("RELEASE SAVEPOINT waiting")
 
 
 # `agent_message` as it is found: other programs may have made it with more or fewer columns, and of other types.
@@ -361,9 +361,6 @@ def find_inbox(connection: Connection, agent: str) -> str | None:
 
 # What SQLite and PostgreSQL do differently; everything else in this package is one code path for both.
 
-Progress = Callable[[int, int], bool]
-_CHUNK = 1000
-
 
 class CommitRecord(Struct, frozen=True):
     """What a transaction leaves on record when it is done.
@@ -419,7 +416,7 @@ class Dialect(ABC):
         """End whatever is open on the connection; one that is broken is not used again."""
         if not connection.is_idle:
             with suppress(self.error):
-                connection.run("ROLLBACK")
+                connection.change("ROLLBACK")
 
     def close(self) -> None:
         """Close what is kept; a connection that is in use closes when its user is done."""
@@ -463,20 +460,6 @@ class Dialect(ABC):
         Raises:
             TeamError: `STORE_FAILED`: nothing was changed, or nobody can tell (`OUTCOME_UNKNOWN`, with the `ids`).
         """
-
-    def fetch(self, connection: Connection, shape: Shape, progress: Progress | None) -> list[Any]:
-        """All rows in stored order, with the notes beside them.
-
-        Raises:
-            InterruptedError: `progress` said to stop.
-        """
-        total = connection.scalar(f"SELECT count(*) FROM {MESSAGES}") if progress else 0
-        rows: list[Any] = []
-        for chunk in connection.chunks(_CHUNK, shape.rows()):
-            rows += chunk
-            if progress is not None and not progress(len(rows), total):
-                raise InterruptedError
-        return rows
 
     def announce(self, connection: Connection) -> None:
         """Tell watchers about the change being committed, where they do not see the commit itself."""

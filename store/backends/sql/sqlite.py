@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from team_console.store.backends.presence_folder import PresenceFolder
 from team_console.store.backends.sql.connection import Column, Connection
-from team_console.store.backends.sql.schema import CommitRecord, Dialect, Progress, Shape
+from team_console.store.backends.sql.schema import CommitRecord, Dialect
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     Attendance,
@@ -160,9 +160,9 @@ class Sqlite(Dialect):
         """Switch to the write-ahead log; a database that cannot have one works without."""
         if self._with_log == connection.file:
             return
-        connection.run("PRAGMA busy_timeout = 1000")
+        connection.change("PRAGMA busy_timeout = 1000")
         try:
-            connection.run("PRAGMA journal_mode = WAL")
+            connection.change("PRAGMA journal_mode = WAL")
         except sqlite3.Error as error:
             if "locked" in _words(error):
                 return
@@ -171,35 +171,25 @@ class Sqlite(Dialect):
 
     def begin_reading(self, connection: Connection) -> None:
         """See `Dialect.begin_reading`."""
-        connection.run("BEGIN")
+        connection.change("BEGIN")
 
     def begin_writing(self, connection: Connection, *, wait: float, label: str) -> None:
         """Begin with the write lock: one that is asked for later can fail without waiting."""
         deadline = time.monotonic() + wait
-        connection.run("PRAGMA busy_timeout = 0")
+        connection.change("PRAGMA busy_timeout = 0")
         while not _began(connection):
             if time.monotonic() >= deadline:
                 raise locked_error(self.location, self.holder(), wait)
             time.sleep(_TURN_SECONDS)
-        connection.run(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
+        connection.change(f"PRAGMA busy_timeout = {_COMMIT_WAIT_MS}")
         self._refuse_lost(connection, "nothing was written")
 
     def commit(self, connection: Connection, written: CommitRecord | None = None, *, wait: float = 0.0) -> None:
         """Durable when this returns: the log is synced at every commit."""
         self._refuse_lost(connection, "nothing was written")
-        connection.run("COMMIT")
+        connection.change("COMMIT")
         outcome = "whether the change is in the new file is not known; repeat it with the same id"
         self._refuse_lost(connection, outcome, **{OUTCOME_UNKNOWN: True})
-
-    def fetch(self, connection: Connection, shape: Shape, progress: Progress | None) -> list[Any]:
-        """As `Dialect.fetch`; texts that are not UTF-8 come with replacement characters and stop nothing."""
-        try:
-            return super().fetch(connection, shape, progress)
-        except sqlite3.OperationalError as error:
-            if "decode to utf-8" not in _words(error):
-                raise
-            connection.driver.text_factory = lambda data: data.decode("utf-8", "replace")
-            return super().fetch(connection, shape, progress)
 
     def holder(self) -> LockHolder | None:
         """The process that has the byte locked which SQLite locks for writing, from the kernel's own list."""
@@ -309,6 +299,8 @@ def _connect(path: Path, how: str, *pragmas: str, timeout: float) -> sqlite3.Con
     _refuse_pipe(Path(f"{path}-journal"))
     uri = f"file:{quote(os.fsencode(path))}?{how}"  # a name need not be UTF-8
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout)
+    # Other programs write texts that are not UTF-8; they come with replacement characters and stop nothing.
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
     try:
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
@@ -393,7 +385,7 @@ def _age(version: Version) -> float:
 
 def _began(connection: Connection) -> bool:
     try:
-        connection.run("BEGIN IMMEDIATE")
+        connection.change("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
         if "locked" in _words(error):
             return False

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from team_console.store.backends.locations import absolute, redact, unseen
 from team_console.store.backends.sql.connection import Connection, containing
 from team_console.store.backends.sql.history import Trail, archived_messages, as_text, attachment, page
-from team_console.store.backends.sql.row_reader import RowReader, in_order
+from team_console.store.backends.sql.row_reader import Progress, RowReader, in_order
 from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.schema import (
     ARCHIVE,
@@ -28,7 +28,6 @@ from team_console.store.backends.sql.schema import (
     NO_RIGHT,
     OURS,
     Dialect,
-    Progress,
     Shape,
     create_ours,
     find_shape,
@@ -90,7 +89,7 @@ class SqlTeam(Team):
         self.clock = clock
         self._dialect = dialect
         self._settings = Settings(dialect.root, dialect.location)
-        self._reader = RowReader(dialect)
+        self._reader = RowReader()
         self._trail = Trail()
         self._seen: tuple[object, Snapshot] | None = None
         self._asked = -_ASK_SECONDS
@@ -447,7 +446,7 @@ def create_database(location: str, settings: str) -> bool:
         with dialect.connect() as connection:
             if find_shape(connection) is None:
                 dialect.prepare(connection)
-                connection.run(CREATE_MESSAGES.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
+                connection.change(CREATE_MESSAGES.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
             dialect.begin_writing(connection, wait=10.0, label="create")
             create_ours(connection)
             is_new = stored_settings(connection) is None

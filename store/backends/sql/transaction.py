@@ -105,7 +105,6 @@ class SqlTransaction(Transaction):
         self._entries: dict[str, RowEntry] = {}
         self._archives: dict[str, AbstractSet[str]] = {}
         self._arrivals = 0
-        self._inboxes: dict[str, str | None] = {}
 
     def entry(self, message: Message) -> RowEntry:
         """The row behind a stored message, as this transaction read it.
@@ -320,9 +319,10 @@ class SqlTransaction(Transaction):
 
     def _write_pushed(self, changes: Changes, at: str) -> None:
         """Into the agent's own inbox table where it has one (seed 003, method 1), else into ours."""
+        # Looked for at every write: agents make theirs when they start.
+        own_tables = {agent: find_inbox(self.connection, agent) for agent, _ in changes.pushed}
         for agent, message in changes.pushed:
-            own = self._own_inbox(agent)
-            if own is not None:
+            if (own := own_tables[agent]) is not None:
                 self._push_into(own, agent, message, changes)
                 continue
             record = dump(dict(message.record))
@@ -332,11 +332,11 @@ class SqlTransaction(Transaction):
     def _push_into(self, own: str, agent: str, message: Message, changes: Changes) -> None:
         """When the agent's own table takes no rows, into a file (seed 003, method 2)."""
         row = {"message_id": message.message_id, "payload": self._payload(message)}
-        self.connection.run("SAVEPOINT inbox")
+        self.connection.change("SAVEPOINT inbox")
         try:
             self._insert_once(own, row, "message_id")
         except self.connection.error as error:
-            self.connection.run("ROLLBACK TO SAVEPOINT inbox")
+            self.connection.change("ROLLBACK TO SAVEPOINT inbox")
             path = self.dialect.inbox_folder / f"{check_name(agent, field='agent')}.jsonl"
             try:
                 append_once(path, message)
@@ -344,7 +344,7 @@ class SqlTransaction(Transaction):
                 raise error from None
             facts = {"ids": [message.message_id], "agent": agent, "file": str(path), "error": str(error)}
             changes.records.append(("inbox_file", facts))
-        self.connection.run("RELEASE SAVEPOINT inbox")
+        self.connection.change("RELEASE SAVEPOINT inbox")
 
     def _payload(self, message: Message) -> Any:
         """To the letter as it stands in the row; with what the record handed on has beside it, where it has any."""
@@ -354,12 +354,6 @@ class SqlTransaction(Transaction):
             return given_payload(self.entry(message))
         except LookupError:
             return payload_text(message)
-
-    def _own_inbox(self, agent: str) -> str | None:
-        """Looked for at every write: agents make theirs when they start."""
-        if agent not in self._inboxes:
-            self._inboxes[agent] = find_inbox(self.connection, agent)
-        return self._inboxes[agent]
 
     def _insert_once(self, into: str, row: Mapping[str, Any], *key: str) -> None:
         condition = " AND ".join(f"{name} = :{name}" for name in key)
