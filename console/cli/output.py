@@ -12,14 +12,12 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 
 _PIECE = 1 << 18
 """Characters encoded at a time: a long answer is not kept twice."""
-_AT_ONCE = 1_000
-"""Items of a list that are made JSON at a time."""
 _BEYOND_ASCII = re.compile(r"[^\n -~]+")
 """Where there can be anything unsafe; what is looked for there costs ten times as much for each character."""
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
@@ -56,9 +54,7 @@ class Output:
     def json(self, value: Any, *, one_line: bool = False) -> None:
         """Print one JSON value: indented on a terminal unless it is one of several lines, one line into a pipe."""
         indent = 2 if is_terminal(sys.stdout) and not one_line else None
-        for piece in _json_pieces(value, indent=indent):
-            self._write(sys.stdout, piece)
-        self._write(sys.stdout, "\n")
+        self._write(sys.stdout, to_json(value, indent=indent) + "\n")
 
     def note(self, *lines: object) -> None:
         """Say something beside the result, such as progress. On standard error, each made safe and on one line."""
@@ -148,25 +144,6 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
     if text.isascii():
         return text
     return _BEYOND_ASCII.sub(lambda match: _escaped(match[0]), text)
-
-
-def _json_pieces(value: Any, *, indent: int | None) -> Iterator[str]:
-    """The text of `to_json`; long lists of an object in parts, since all of one takes as much memory as its items."""
-    long = isinstance(value, dict) and any(isinstance(item, list) and len(item) > _AT_ONCE for item in value.values())
-    if not long or indent is not None:
-        yield to_json(value, indent=indent)
-        return
-    before = "{"
-    for key, item in value.items():
-        yield f"{before}{to_json(key)}: "
-        before = ", "
-        if not isinstance(item, list) or not item:
-            yield to_json(item)
-            continue
-        for start in range(0, len(item), _AT_ONCE):
-            yield (", " if start else "[") + to_json(item[start : start + _AT_ONCE])[1:-1]
-        yield "]"
-    yield "}"
 
 
 def _escaped(text: str) -> str:

@@ -44,16 +44,32 @@ _ROUND = "answers"
 """What the dialog is called in a round of its own."""
 _LISTS_SINCE = "2025-11-25"
 """First version in which a form may let several options be chosen."""
-DialogQuestion = Mapping[str, Any]
-"""A question as clients write it: `question`, and perhaps `header`, `options` and `multiSelect`."""
 Answers = dict[str, str | list[str]]
 """Question -> label, labels or own words; empty when not every question was answered."""
 
 
-def has_dialog(ctx: Context, questions: Sequence[DialogQuestion]) -> bool:
+class Option(BaseModel):
+    """One thing the human may choose."""
+
+    label: str
+    description: str = ""
+
+
+class Question(BaseModel):
+    """A question; the human chooses among its options or answers in own words."""
+
+    question: str
+    header: str = Field("", description="a word or two that name it")
+    options: list[Option] = []
+    multi_select: bool = Field(
+        False, serialization_alias="multiSelect", description="whether several options may be chosen"
+    )
+
+
+def has_dialog(ctx: Context, questions: Sequence[Question]) -> bool:
     """Whether the client of this call can put these questions to its user."""
     version = ctx.protocol_version or ""
-    if any(question.get("multiSelect") for question in questions) and version < _LISTS_SINCE:
+    if any(question.multi_select for question in questions) and version < _LISTS_SINCE:
         return False
     return shows_forms(ctx.client_capabilities)
 
@@ -69,21 +85,16 @@ def has_rounds(ctx: Context) -> bool:
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
-def input_wanted(asker: str, questions: Sequence[DialogQuestion], request_id: str) -> InputRequiredResult:
+def input_wanted(asker: str, questions: Sequence[Question], request_id: str) -> InputRequiredResult:
     """The result that has the client ask its user and call again; the request's id comes back with that call."""
     asked = ElicitRequest(params=_form(asker, questions))
     return InputRequiredResult(input_requests={_ROUND: asked}, request_state=request_id)
 
 
-def answers_of_round(ctx: Context, questions: Sequence[DialogQuestion]) -> Answers:
-    """What the user answered before the client called again."""
-    return answers_in((ctx.input_responses or {}).get(_ROUND), questions)
-
-
 async def answers_beside(
     ctx: Context,
     agent: ActingAgent,
-    questions: Sequence[DialogQuestion],
+    questions: Sequence[Question],
     request_id: str,
     *,
     seconds: float,
@@ -115,7 +126,7 @@ async def answers_beside(
     return given or outcome or await wait_for_verdict(agent, request_id, 0)
 
 
-async def _asked(ctx: Context, asker: str, questions: Sequence[DialogQuestion]) -> Answers | None:
+async def _asked(ctx: Context, asker: str, questions: Sequence[Question]) -> Answers | None:
     """The answers; empty for none, None for a client that after all shows no dialog."""
     form = _form(asker, questions)
     try:
@@ -125,32 +136,34 @@ async def _asked(ctx: Context, asker: str, questions: Sequence[DialogQuestion]) 
     return answers_in(answer, questions)
 
 
-def answers_in(answer: object, questions: Sequence[DialogQuestion]) -> Answers:
+def answers_in(answer: object, questions: Sequence[Question]) -> Answers:
     """Read what a form gave back, which may be anything."""
     if not isinstance(answer, ElicitResult) or answer.action != "accept" or answer.content is None:
         return {}
     given = {
-        question["question"]: _given(answer.content, number, question) for number, question in enumerate(questions, 1)
+        question.question: _given(answer.content, number, question) for number, question in enumerate(questions, 1)
     }
     return given if all(given.values()) else {}
 
 
-def _given(content: Mapping[str, Any], number: int, question: DialogQuestion) -> str | list[str]:
+def _given(content: Mapping[str, Any], number: int, question: Question) -> str | list[str]:
     own, chosen = content.get(f"words_{number}"), content.get(f"answer_{number}")
     if isinstance(own, str) and own.strip():
         return own.strip()
-    if question.get("multiSelect") and isinstance(chosen, list):
+    if question.multi_select and isinstance(chosen, list):
         return [label for label in chosen if isinstance(label, str)]
     return chosen.strip() if isinstance(chosen, str) else ""
 
 
-def _form(asker: str, questions: Sequence[DialogQuestion]) -> ElicitRequestFormParams:
+def _form(asker: str, questions: Sequence[Question]) -> ElicitRequestFormParams:
     fields: dict[str, Any] = {}
     required: list[str] = []
     for number, question in enumerate(questions, start=1):
-        name, labels = f"answer_{number}", [option["label"] for option in question.get("options", ())]
-        title = safe_line(question.get("header") or question["question"])
-        fields[name] = {"title": title, "description": safe_line(question["question"]), **_choice(question, labels)}
+        name, labels = f"answer_{number}", [option.label for option in question.options]
+        title, several = safe_line(question.header or question.question), question.multi_select
+        choice: dict[str, Any] = {"type": "string", **({"enum": labels} if labels else {})}
+        shape = {"type": "array", "items": choice} if labels and several else choice
+        fields[name] = {"title": title, "description": safe_line(question.question), **shape}
         if labels:
             fields[f"words_{number}"] = {"type": "string", "title": f"{title}: or in your own words"}
         else:
@@ -159,20 +172,13 @@ def _form(asker: str, questions: Sequence[DialogQuestion]) -> ElicitRequestFormP
     return ElicitRequestFormParams(message=_message(asker, questions), requested_schema=schema)
 
 
-def _choice(question: DialogQuestion, labels: Sequence[str]) -> dict[str, Any]:
-    if not labels:
-        return {"type": "string"}
-    choice = {"type": "string", "enum": list(labels)}
-    return {"type": "array", "items": choice} if question.get("multiSelect") else choice
-
-
-def _message(asker: str, questions: Sequence[DialogQuestion]) -> str:
+def _message(asker: str, questions: Sequence[Question]) -> str:
     """What stands above the form: the questions, and what their options mean."""
     lines = [f"{asker} asks:"]
     for question in questions:
-        lines.append(safe_text(question["question"]))
-        described = (option for option in question.get("options", ()) if option.get("description"))
-        lines += [f"- {safe_line(option['label'])}: {safe_line(option['description'])}" for option in described]
+        lines.append(safe_text(question.question))
+        described = (option for option in question.options if option.description)
+        lines += [f"- {safe_line(option.label)}: {safe_line(option.description)}" for option in described]
     return "\n".join(lines)
 
 
@@ -192,22 +198,6 @@ ToldInbox = Annotated[CallToolResult, Inbox]
 ToldWritten = Annotated[CallToolResult, Written]
 ToldVerdict = Annotated[CallToolResult, Verdict]
 Summary = Annotated[str | None, Field(description="5-10 words for the reader's list")]
-
-
-class Option(BaseModel):
-    """One thing the human may choose."""
-
-    label: str
-    description: str = ""
-
-
-class Question(BaseModel):
-    """A question; the human chooses among its options or answers in own words."""
-
-    question: str
-    header: str = Field("", description="a word or two that name it")
-    options: list[Option] = []
-    multi_select: bool = Field(False, description="whether several options may be chosen")
 
 
 class Tools:
@@ -303,18 +293,18 @@ class Tools:
 
         While `state` is open nobody has answered: look again with `verdict`, and do not answer for the human.
         """
-        put = [_put(item) for item in questions]
         if ctx.request_state is not None:
-            given = answers_of_round(ctx, put)
+            given = answers_in((ctx.input_responses or {}).get(_ROUND), questions)
             return await self._settled_by(given or await self._outcome(ctx, ctx.request_state, 0), ctx.request_state)
+        put = [item.model_dump(by_alias=True, exclude=None if item.header else {"header"}) for item in questions]
         receipt = await self._agent.run(lambda caller: asking.ask_question(caller, questions=put, **_origin()))
         # guard: no-dialog-beside-a-console
-        if not wait_seconds or not has_dialog(ctx, put) or await self._agent.run(_is_human_awaited):
+        if not wait_seconds or not has_dialog(ctx, questions) or await self._agent.run(_is_human_awaited):
             return await self._answered(ctx, receipt, wait_seconds)
         ticket = receipt.request_id or ""
         if has_rounds(ctx):
-            return input_wanted(self._agent.name, put, ticket)
-        first = await answers_beside(ctx, self._agent, put, ticket, seconds=wait_seconds, tell=_teller(ctx))
+            return input_wanted(self._agent.name, questions, ticket)
+        first = await answers_beside(ctx, self._agent, questions, ticket, seconds=wait_seconds, tell=_teller(ctx))
         return await self._settled_by(first, ticket)
 
     async def verdict(self, ctx: Context, request_id: Ticket, wait_seconds: Seconds = 0) -> ToldVerdict:
@@ -438,17 +428,6 @@ def _origin() -> dict[str, Any]:
     except FileNotFoundError:  # a worktree that was removed under its client: the agent can ask all the same
         directory = ""
     return {"client": CLIENT, "directory": directory}
-
-
-def _put(question: Question) -> dict[str, Any]:
-    """The question as clients write it."""
-    written = {
-        "question": question.question,
-        "header": question.header,
-        "options": [option.model_dump() for option in question.options],
-        "multiSelect": question.multi_select,
-    }
-    return {key: value for key, value in written.items() if value != ""}
 
 
 def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> Receipt:
