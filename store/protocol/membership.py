@@ -87,12 +87,7 @@ def session_note(message: Message) -> SessionNote | None:
 class Sessions(Struct):
     """Who stands how in which session, as notes are read in order: agent -> session -> how it stands."""
 
-    by_agent: dict[str, dict[str, AgentSession]]
-
-    @classmethod
-    def none(cls) -> Sessions:
-        """Before anything was said."""
-        return cls({})
+    by_agent: dict[str, dict[str, AgentSession]] = field(default_factory=dict)
 
     def add(self, note: SessionNote, order: Order) -> list[str]:
         """Take the next note; returns the teammates who are gone by it."""
@@ -178,7 +173,7 @@ class Membership(Struct):
     left: dict[str, Order] = field(default_factory=dict)
     roster: PlacedMessage | None = None
     changed: bool = False
-    sessions: Sessions = field(default_factory=Sessions.none)
+    sessions: Sessions = field(default_factory=Sessions)
 
     def role(self, name: str) -> str | None:
         """The role it has or had."""

@@ -283,10 +283,6 @@ _known: dict[bytes, str] = {}
 """Digest of text, signature and keys -> what is wrong with it."""
 
 
-class CannotVerifyError(Exception):
-    """Neither `cryptography` nor `ssh-keygen` is installed."""
-
-
 def signature_trouble(text: str, signature: object, keys: Sequence[str], namespace: str = NAMESPACE) -> str:
     """Why a signature does not stand for `text` and one of these public keys; empty when it does."""
     if not isinstance(signature, str) or not signature:
@@ -295,10 +291,9 @@ def signature_trouble(text: str, signature: object, keys: Sequence[str], namespa
     digest = hashlib.sha256("\0".join((text, signature, namespace, *keys)).encode("utf-8", "replace")).digest()
     trouble = _known.get(digest)
     if trouble is None:
-        try:
-            trouble = _trouble(text, signature, keys, namespace)
-        except CannotVerifyError:
-            return NO_TOOL
+        trouble = _trouble(text, signature, keys, namespace)
+        if trouble == NO_TOOL:
+            return trouble
         if len(_known) >= _REMEMBERED:
             _known.clear()
         # guard: signature-verified-once
@@ -320,20 +315,18 @@ def _trouble(text: str, signature: str, keys: Sequence[str], namespace: str) -> 
     # guard: hardware-key-touched-without-library
     if parts.is_of_hardware and not parts.is_touched:
         return "nobody touched the hardware key that signed it"
-    return "" if _is_good(parts, text, signature) else "its signature does not fit what it says"
+    is_good = _is_good(parts, text, signature)
+    return NO_TOOL if is_good is None else "" if is_good else "its signature does not fit what it says"
 
 
-def _is_good(parts: SshSignature, text: str, signature: str) -> bool:
-    """By `cryptography`, or where that is missing by the `ssh-keygen` of the machine."""
+def _is_good(parts: SshSignature, text: str, signature: str) -> bool | None:
+    """By `cryptography`, or where that is missing by the `ssh-keygen` of the machine; None without either."""
     try:
         from team_console.store.protocol.key_arithmetic import is_signed
     except ImportError:
         from team_console.store.protocol.ssh_keygen import verify  # 10 ms: subprocess and tempfile
 
-        good = verify(text, signature, parts.key, parts.namespace.decode())
-        if good is None:
-            raise CannotVerifyError from None
-        return good
+        return verify(text, signature, parts.key, parts.namespace.decode())
     return is_signed(parts, text.encode("utf-8", "replace"))
 
 

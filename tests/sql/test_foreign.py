@@ -295,6 +295,8 @@ def test_rows_that_are_no_messages_are_problems_and_stop_nothing(tmp_path: Path,
     caller = Caller(opened(place), "orchestrator")
     sending.send(caller, to="code_developer", type="spec_ready", message_id="ours")
     assert len(execute(place, "SELECT * FROM agent_message WHERE message_id IS NULL")) == 2
+    got = inbox.receive(Caller(opened(place), "b"), agent="b")
+    assert [message.message_id for message in got.messages] == ["latin"]
 
 
 def test_a_settings_file_beside_the_database_counts(tmp_path: Path, opened: Open) -> None:

@@ -53,14 +53,6 @@ def test_of_one_kind_the_others_stay(team: SqlTeam) -> None:
     assert [_next(team, type="broadcast"), _next(team)] == [["2"], ["1"]]
 
 
-def test_more_than_one_look_takes_are_found(team: SqlTeam) -> None:
-    put(team, *[make_message(number, to=AGENT) for number in range(1, 1301)])
-    got = receive(Caller(team, AGENT, wait=5.0), agent=AGENT, limit=1250)
-    assert [message.message_id for message in got.messages] == [
-        make_message(number).message_id for number in range(1, 1251)
-    ]
-
-
 def test_what_the_router_pushed_is_named_beside_what_is_handed_out(team: SqlTeam) -> None:
     put(team, _mine(1), _mine(2).with_changes(status="delivered"))
     got = receive(Caller(team, AGENT, wait=5.0), agent=AGENT)
