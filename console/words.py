@@ -335,7 +335,7 @@ _NOTHING: dict[Mode, tuple[str, str, str]] = {
     Mode.DELIVERIES: ("Nothing is on its way", "Messages wait here until their agent has got them.", "good"),
     Mode.SPRINT: ("No sprint yet", "Batches of stories and the agents that work on them.", ""),
     Mode.HISTORY: ("Nothing was found in queue and archives", "All that was ever said, newest first.", ""),
-    Mode.HEALTH: ("No findings", "The store, its lock, and what departs from the protocols.", "good"),
+    Mode.HEALTH: ("No findings", "The store, its lock, and what is wrong with messages.", "good"),
     Mode.DECISIONS: ("No decisions yet", "Who decided what, and what proves it.", ""),
 }
 

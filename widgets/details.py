@@ -345,7 +345,7 @@ def _problem_blocks(problems: tuple[Problem, ...]) -> tuple[Block, ...]:
     for problem in problems:
         sign = severity_sign(problem)
         lines.append(((f"{sign.glyph} {safe_line(problem.code)} ", sign.tone), (safe_line(problem.message), "")))
-    return (Heading("departs from its protocol"), Lines(tuple(lines), indent=2)) if lines else ()
+    return (Heading("what is wrong with it"), Lines(tuple(lines), indent=2)) if lines else ()
 
 
 def seal_facts(message: Message, seal: Seal | None) -> Line:

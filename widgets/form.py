@@ -113,8 +113,8 @@ class Behind(Struct, frozen=True):
 
 UNSURE = "It may or may not have been saved. Check before you try again."
 """What is said of a write that failed in a way nobody foresaw."""
-_BROAD, _LEAST = 76, 8
-"""Columns from which on a form has a button to leave; lines it has at least."""
+_LEAST = 8
+"""Lines a form has at least."""
 _FEWEST = 2
 """Lines its fields have at least, however much is said below them."""
 _FRAME = 2
@@ -168,7 +168,6 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         text-style: none; padding: 0 1; }
     Form Button.-textual-compact:focus { background: $accent; color: $background; text-style: bold; }
     Form Button:nocolor:focus, Form Button:ansi:focus { text-style: reverse; }
-    Form.-slim #cancel { display: none; }
     """
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -271,7 +270,6 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             yield Static("", classes="form--below form--error", markup=False)
             with Container(classes="form--buttons"):
                 yield Hints(self.keys(), classes="form--keys")
-                yield Button("Cancel", id="cancel", compact=True)
                 yield Button(Content(self.verb()), id="hand-in", compact=True)
 
     def show_verb(self, more: str = "") -> None:
@@ -312,7 +310,6 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         """Stand at the bottom of the thing it is about, and leave room for that above."""
         self._stood_in = room = self.room_behind()
         box = self.query_one(".form--box")
-        self.set_class(room.width < _BROAD, "-slim")
         box.styles.width = room.width
         box.styles.margin = (0, 0, max(0, self.app.size.height - room.bottom), room.x)
         self._limit = max(_LEAST, round(room.height * self.share))
@@ -473,7 +470,6 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     # Acting, and leaving.
 
-    @on(Button.Pressed, "#cancel")
     def action_leave(self) -> None:
         """Close without acting, or give up what is waited for; the draft is kept."""
         if self._give_up is not None:

@@ -82,7 +82,8 @@ def decision_words(message: Message, asked: str = "") -> Line:
 def kind_name(message: Message) -> str:
     """The kind in plain words, as safe text; empty for a plain message or broadcast."""
     name = message.type if message.type not in _PLAIN else parse_message(message).name
-    return "" if name in _PLAIN else safe_line(name, 48).replace("_", " ").lower()
+    words = {"plan_approval_request": "plan", "plan_approval_response": "answer to a plan"}
+    return "" if name in _PLAIN else words.get(name, safe_line(name, 48).replace("_", " ").lower())
 
 
 def title_of(message: Message) -> str:
