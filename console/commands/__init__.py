@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from team_console.console.commands import deciding, looking, reading, understanding, writing
+from team_console.console.commands import deciding, looking, reading, writing
 from team_console.console.commands.own import run_own as run_own
 from team_console.console.main import MainScreen
 from team_console.console.selection import PLACES, Mode, Subject
@@ -23,10 +23,10 @@ HANDLERS: Mapping[str, Callable[[MainScreen, Subject], object]] = {
     "dismiss": deciding.dismiss,
     "undo": lambda screen, subject: screen.undo(),
     "write_now": lambda screen, subject: screen.unwritten.write_now(),
-    "ask_back": understanding.ask_back,
-    "remark": understanding.remark,
-    "grant": understanding.grant,
-    "list_grants": understanding.list_grants,
+    "ask_back": deciding.ask_back,
+    "remark": deciding.remark,
+    "grant": deciding.grant,
+    "list_grants": deciding.list_grants,
     "message": writing.message,
     "broadcast": writing.broadcast,
     "shutdown": writing.shutdown,

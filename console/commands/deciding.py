@@ -1,20 +1,25 @@
-"""Answering what waits: approve, reject, done; one form for one request, another for many."""
+"""Deciding: verdicts on one request and on many, remarks, questions back, grants, and messages that are read."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from team_console.console.commands.seen_request import SeenRequest
-from team_console.console.commands.understanding import remarks_to_send, with_remarks
+from msgspec.structs import replace
 from team_console.console.commands.writing import message
 from team_console.console.decisions import Act, Agreed
 from team_console.console.editor import edit_text
+from team_console.console.evidence import Wish, gather
 from team_console.console.main import MainScreen
+from team_console.console.modes.pane import wish_of
 from team_console.console.selection import DONE, Subject
 from team_console.console.words import quoted
+from team_console.store.attachments import attachment_of
+from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted, safe_line
@@ -28,19 +33,22 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
+from team_console.store.protocol.grants import RunningGrant, ends_at
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.protocol.remarks import Remark
-from team_console.store.protocol.verdicts import Seen, digest_of, seen_title
-from team_console.store.service import inbox, requests
-from team_console.store.views.evidence import Mark
-from team_console.store.views.proposals import mode_words, suggestion_words
+from team_console.store.protocol.remarks import Remark, remark_on
+from team_console.store.protocol.verdicts import Seen, digest_of, seen_of, seen_title
+from team_console.store.service import grants, inbox, requests
+from team_console.store.views.alike import decided_before
+from team_console.store.views.evidence import Evidence, Mark, shown_text
+from team_console.store.views.proposals import difference, lines_to_remark, mode_words, suggestion_words
 from team_console.store.views.rows import AgentState, RequestRow
 from team_console.widgets.detail import Painted
-from team_console.widgets.text import short_ago
-
-if TYPE_CHECKING:
-    from team_console.widgets.forms import Answers, Decision, Item, Way
+from team_console.widgets.details import earlier_plans, sent_remarks, tick_of
+from team_console.widgets.fields import OptionLine
+from team_console.widgets.form import AskAgain
+from team_console.widgets.forms import AnswerForm, Answers, Decision, Item, Many, Prompt, Second, Way
+from team_console.widgets.text import clock_time, short_ago
 
 _LONGEST = 300
 
@@ -59,8 +67,6 @@ def reject(screen: MainScreen, subject: Subject) -> None:
 
 
 def _verdict(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
-    from team_console.widgets.fields import OptionLine
-    from team_console.widgets.forms import Prompt, Second, Way
 
     if screen.pane.is_complete:
         screen.pane.detail.lay_out_rest()  # of how many lines some were painted, is kept with the verdict
@@ -105,9 +111,6 @@ def _verdict(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
 
 def _ways_of_permission(row: RequestRow) -> Sequence[Way]:
     """Once, always by each suggestion of the client, and no."""
-    from team_console.widgets.fields import OptionLine
-    from team_console.widgets.forms import Way
-
     suggested = permission_of(row.question.payload).suggestions
     always = [Way(OptionLine("always", _offered(suggestion)), "Allow always") for suggestion in suggested]
     no = Way(OptionLine("no", "and the agent reads your words"), "Refuse", refuses=True)
@@ -123,9 +126,6 @@ def _offered(suggestion: Any) -> str:
 
 def _ways_of_plan(row: RequestRow) -> Sequence[Way]:
     """Yes in the mode that the session came from, or in one the client offers; a plan without any is said yes to."""
-    from team_console.widgets.fields import OptionLine
-    from team_console.widgets.forms import Way
-
     modes = modes_of(row.question.payload)
     ways = [Way(OptionLine(f"go on in {safe_line(mode, 40)}", mode_words(mode)), "Approve") for mode in modes]
     as_it_was = OptionLine("go on as it was", "in the mode from which it began to plan")
@@ -242,7 +242,6 @@ def _foresee(screen: MainScreen, row: RequestRow, agent_name: str) -> str:
 
 
 def _answer_questions(screen: MainScreen, row: RequestRow, shown: SeenRequest) -> None:
-    from team_console.widgets.forms import AnswerForm
 
     questions = questions_of(row.question.payload)
     if not questions:
@@ -300,7 +299,7 @@ def _reading(subject: Subject, letters: Sequence[Message]) -> Agreed:
         )
         for letter, reader in readers
     )
-    told = f"read: {safe_line(letters[0].summary, 60)}" if len(acts) == 1 else "read {n}"
+    told = f"read: {safe_line(readers[0][0].summary, 60)}" if len(acts) == 1 else "read {n}"
     return Agreed(DONE, acts, told, noun="message")
 
 
@@ -339,7 +338,6 @@ def _decide_many(screen: MainScreen, subject: Subject, *, approving: bool) -> No
 
 
 def _item(subject: Subject, key: str, kind: str, who: str, what: str, shown: Message, unread: str = "") -> Item:
-    from team_console.widgets.forms import Item
 
     is_known = digest_of(shown) in subject.selection.looked_at
     return Item(key, kind, safe_line(who, 64), safe_line(what, 200), is_known, unread)
@@ -353,7 +351,6 @@ def _ask_about_many(
     agreed: Callable[[Sequence[str], str], Agreed],
     **more: Any,
 ) -> None:
-    from team_console.widgets.forms import Many
 
     form = Many[Agreed](
         items,
@@ -380,3 +377,251 @@ def _left_alone(subject: Subject, meant: int, verb: str) -> tuple[str, ...]:
     if others_left := reasons.total() - sum(number for _, number in told):
         why.append(f"{others_left:,} for other reasons")
     return (": ".join(filter(None, (f"{counted(left, 'marked row')} left alone", " · ".join(why)))),)
+
+
+# Decide on what was seen: when that changed, the form shows what is new and asks again.
+
+
+class SeenRequest:
+    """A request as it was shown to whoever decides on it; what a form shows anew is seen from then on.
+
+    `decide` runs in a thread; the form is looked at between two of its calls.
+    """
+
+    def __init__(self, screen: MainScreen, row: RequestRow, seen: Seen | str) -> None:
+        self._screen, self._question, self._seen = screen, row.question, seen
+        self._content = screen.pane.content_of(row.question)
+        self._wish = wish_of(screen.pane, row)
+        known = screen.shelf.evidence.get(row.key)
+        self._evidence = known.evidence if known is not None and known.seen == seen else None
+
+    def decide(self, make: Callable[[Seen | str], Agreed]) -> Agreed:
+        """Check the decision that `make` makes of what was seen, or write it where there is no grace.
+
+        Raises:
+            AskAgain: It changed; nothing was written.
+            TeamError: It is refused.
+        """
+        if self._evidence is not None and self._wish is not None:  # without the lock, and before it is taken
+            now = gather(self._screen.caller.team, self._wish)
+            if tuple(now.lines) != tuple(self._evidence.lines):
+                raise self._ask_again(self._question, self._wish, now)
+        seen = self._seen
+        try:
+            return self._screen.unwritten.prepare(
+                make(self._screen.shelf.as_painted(seen.question, seen) if isinstance(seen, Seen) else seen)
+            )
+        except ChangedError as error:
+            raise self._changed(error.now) from error
+
+    def _changed(self, question: Message | None) -> AskAgain:
+        if question is None:
+            return AskAgain((), may_go_on=False, why="it is gone; nothing was written")
+        whole, why = attachment_of(question), ""
+        if whole is not None and whole != attachment_of(self._question):
+            why = "it changed, and its new text is stored beside the queue; nothing was written"
+        elif _ways_of(question) != _ways_of(self._question):
+            why = "it changed, and with it what you can choose; nothing was written"
+        if why:
+            return AskAgain(self._diff(question, self._evidence), may_go_on=False, why=why)
+        wish = self._wish
+        if wish is not None:
+            row = replace(wish.row, question=question) if wish.row is not None else None
+            wish = replace(wish, message=question, row=row, text=question.content)
+        is_known = wish is not None and self._evidence is not None
+        evidence = gather(self._screen.caller.team, wish) if wish is not None and is_known else None
+        return self._ask_again(question, wish, evidence)
+
+    def _ask_again(self, question: Message, wish: Wish | None, evidence: Evidence | None) -> AskAgain:
+        """What is new, and from here on seen: the form shows it before it takes another key."""
+        diff = self._diff(question, evidence)
+        self._question, self._wish, self._evidence = question, wish, evidence
+        before, lines = (evidence.before, evidence.lines) if evidence is not None else ((), iter(()))
+        self._seen = seen_of(question, before=before, evidence=lines)
+        return AskAgain(diff)
+
+    def _diff(self, question: Message, evidence: Evidence | None) -> tuple[str, ...]:
+        content = self._content if attachment_of(question) is not None else None
+        before = shown_text(self._question, self._evidence, self._content)
+        return difference(before, shown_text(question, evidence, content))
+
+
+def _ways_of(question: Message) -> object:
+    """What a form lets its human choose from."""
+    payload = question.payload
+    return modes_of(payload), permission_of(payload).suggestions, questions_of(payload)
+
+
+# Remarks on lines, and a question back.
+
+_ENDS = (
+    ("for 2 hours", timedelta(hours=2), None),
+    ("for 10 times, at most a day", timedelta(days=1), 10),
+    ("for a day", timedelta(days=1), None),
+)
+
+
+def remarks_to_send(screen: MainScreen, row: RequestRow) -> tuple[Remark, ...]:
+    """The remarks that go with what is said to a request."""
+    lines = lines_to_remark(row.question, screen.pane.content_of(row.question))
+    found = []
+    for line, text in screen.drafts.remarks(row.request_id, digest_of(row.question)).items():
+        with suppress(ValueError):
+            found.append(remark_on(lines, int(line), text))
+    return tuple(sorted(found, key=lambda one: one.line))
+
+
+def with_remarks(remarks: tuple[Remark, ...]) -> str:
+    """How many remarks go along, and on which lines; empty for none."""
+    where = ", ".join(str(one.line) for one in remarks)
+    return f"with {counted(len(remarks), 'remark')} on line{'s' * (len(remarks) > 1)} {where}" if remarks else ""
+
+
+def remark(screen: MainScreen, subject: Subject) -> None:
+    """Point at a line of what is asked; on the line that is pointed at write a remark, or tick one that was sent."""
+    row, detail = subject.selection.request, screen.pane.detail
+    if row is None:
+        return
+    at = detail.pointed
+    if at < 0:
+        _tick(screen, row, -at)
+        return
+    if at == 0:
+        detail.focus()
+        if not detail.point():
+            screen.toast("Nothing here has lines that a remark could be on.", severity="warning")
+        return
+    lines = lines_to_remark(row.question, screen.pane.content_of(row.question))
+    if not lines[at - 1 : at] or not lines[at - 1].strip():
+        screen.toast(f"Nothing stands in line {at}.", severity="warning")
+        return
+    of = digest_of(row.question)
+    typed = screen.drafts.remarks(row.request_id, of)
+    keep, away = Way(OptionLine("keep"), "Keep"), Way(OptionLine("take away"), "Take away")
+
+    def kept(decision: Decision) -> None:
+        typed[str(at)] = decision.words if decision.way == 0 else ""
+        screen.drafts.keep_remarks(row.request_id, of, typed)
+        screen.pane.draw_now()
+
+    prompt = Prompt[Decision](
+        f"Remark on line {at}",
+        f"“{safe_line(lines[at - 1].strip(), 300)}”",
+        lambda decision: decision,
+        ways=(keep, away) if typed.get(str(at)) else (keep,),
+        label="remark",
+        required=True,
+        is_line=True,
+        wanted="goes with your approval, rejection or question back",
+        draft={"words": typed.get(str(at), "")},
+    )
+    screen.ask(prompt, kept)
+
+
+def _tick(screen: MainScreen, row: RequestRow, number: int) -> None:
+    """Take a remark that was sent as answered, or as open again."""
+    earlier = earlier_plans(row, screen.view.requests) if screen.view is not None else ()
+    sent = sent_remarks(row, earlier, screen.pane.content_of(row.question))
+    purpose, name = f"ticked:{row.request_id}", tick_of(sent[number - 1].remark)
+    ticked = dict(screen.drafts.get(purpose))
+    ticked[name] = "" if ticked.get(name) else "✓"
+    screen.drafts.keep(purpose, ticked)
+    screen.pane.draw_now()
+
+
+def ask_back(screen: MainScreen, subject: Subject) -> None:
+    """Ask the asker something about the request under the cursor, which goes on waiting."""
+    row = subject.selection.request
+    if row is None:
+        return
+    shown = SeenRequest(screen, row, subject.selection.seen or subject.selection.token)
+    remarks, asker = remarks_to_send(screen, row), safe_line(row.asker, 64)
+    purpose = f"askback:{row.request_id}"
+
+    def asked(words: str, seen: Seen | str) -> Agreed:
+        do = partial(requests.ask_back, request_id=row.request_id, content=words, remarks=remarks, seen=seen)
+        act = Act(row.request_id, f"ask {asker} back: {quoted(words or with_remarks(remarks))}", do)
+        return Agreed("ask back", (act,), f"asked {asker} back", purposes=(purpose, f"remarks:{row.request_id}"))
+
+    prompt = Prompt[Agreed](
+        f"Ask {asker} back",
+        "\n".join(filter(None, (quoted(row.title), "The request goes on waiting for you.", with_remarks(remarks)))),
+        lambda made: shown.decide(partial(asked, made.words)),
+        ways=(Way(OptionLine("ask"), "Ask"),),
+        label="question",
+        required=not remarks,
+        **screen.drafts.of_form(purpose),
+    )
+    screen.ask_to_decide(prompt, about=row)
+
+
+# Grants: a decision that answers the very same again, until an end.
+
+
+def grant(screen: MainScreen, subject: Subject) -> None:
+    """Make a grant of what was approved: of the request under the cursor, and of the same that was approved before."""
+    row, view = subject.selection.request, screen.view
+    if row is None or view is None:
+        return
+    approved = [each for each in (row, *decided_before(row, view.requests)) if each.is_approved]
+    ids = [each.request_id for each in approved if each.asker == row.asker] or [row.request_id]
+
+    def offer(trial: grants.Trial) -> None:  # what the grant would answer is shown before it is on
+        def started(decision: Decision) -> Agreed:
+            label, lasts, uses = _ENDS[decision.way]
+            do = partial(grants.start_grant, trial=trial, lasts=lasts, uses=uses)
+            act = Act(f"grant:{row.request_id}", f"GRANT {safe_line(trial.scope.words, 300)}, {label}", do)
+            return screen.unwritten.prepare(Agreed("grant", (act,), "the grant is on"))
+
+        prompt = Prompt[Agreed](
+            "Answer the very same by a grant",
+            "\n".join(
+                (safe_line(trial.scope.words, 2000), trial.words, "Every answer it gives is on record as the grant's.")
+            ),
+            started,
+            ways=tuple(Way(OptionLine(label), "Grant") for label, _, _ in _ENDS),
+            label="",
+        )
+        screen.ask_to_decide(prompt)
+
+    screen.background.run(lambda: grants.trial_of(screen.caller, ids), offer)
+
+
+def list_grants(screen: MainScreen, subject: Subject) -> None:
+    """List the grants that are in force, and recall one."""
+
+    def running() -> list[RunningGrant]:
+        snapshot = screen.caller.team.snapshot()
+        return grants.in_force(snapshot.messages, snapshot.config, snapshot.recorded, snapshot.taken_at)
+
+    screen.background.run(running, partial(_choose, screen))
+
+
+def _choose(screen: MainScreen, running: list[RunningGrant]) -> None:
+    if not running:
+        screen.toast("No grant is in force. A makes one of a permission that you approved.")
+        return
+
+    def chosen(decision: Decision) -> None:
+        if decision.way:
+            granted = running[decision.way - 1].grant
+            do = partial(grants.recall_grant, grant_id=granted.message_id)
+            act = Act(granted.message_id, f"recall the grant {safe_line(granted.summary, 200)}", do)
+            screen.decide(Agreed("recall", (act,), "the grant is recalled"))
+
+    ways = [Way(OptionLine(safe_line(one.grant.summary, 200), _until(screen, one)), "Recall") for one in running]
+    prompt = Prompt[Decision](
+        "Grants in force",
+        "Recalling one ends it now; what it answered stands.",
+        lambda decision: decision,
+        ways=(Way(OptionLine("keep all"), "Keep all"), *ways),
+        label="",
+    )
+    screen.ask(prompt, chosen)
+
+
+def _until(screen: MainScreen, one: RunningGrant) -> str:
+    end, uses = ends_at(one.grant), one.grant.payload.get("uses")
+    until = f"until {clock_time(end, screen.caller.team.clock())}" if end is not None else ""
+    times = f"used {one.used} of {uses} times" if uses is not None else f"used {one.used} times"
+    return " · ".join(filter(None, (until, times)))

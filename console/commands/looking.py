@@ -28,6 +28,7 @@ from team_console.store.views.rows import View
 from team_console.widgets.bars import Card
 from team_console.widgets.details import conversation_document, stopping_document
 from team_console.widgets.document import Block, Document, Heading, Lines
+from team_console.widgets.forms import Confirm
 from team_console.widgets.help_panel import HelpPanel, HelpRow
 from team_console.widgets.row_list import RowList
 from team_console.widgets.text import Line, clock_time
@@ -285,8 +286,6 @@ def stops(screen: MainScreen, subject: Subject) -> None:
 
 def export(screen: MainScreen, subject: Subject) -> None:
     """Ask for a file name and write what the list shows."""
-    from team_console.widgets.forms import Confirm
-
     if not isinstance(screen.pane, HistoryPane):
         return
     if screen.read_only:

@@ -8,6 +8,7 @@ from functools import partial
 from team_console.console.editor import run_in_terminal, view_text
 from team_console.console.main import MainScreen
 from team_console.console.selection import Subject
+from team_console.widgets.forms import Confirm
 
 
 def read(screen: MainScreen, subject: Subject) -> None:
@@ -43,8 +44,6 @@ def editor(screen: MainScreen, subject: Subject) -> None:
 
 def pipe(screen: MainScreen, subject: Subject) -> None:
     """Ask for a command, and hand it the text."""
-    from team_console.widgets.forms import Confirm
-
     text = screen.text_read()
     form = Confirm[str](
         "Pipe the text",

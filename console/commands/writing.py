@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,15 +28,12 @@ from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.deliveries import Forecast, Remedy
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.rows import AgentState, RosterRow, View
-
-if TYPE_CHECKING:
-    from team_console.widgets.forms import Handoff, Written
+from team_console.widgets.fields import OptionLine
+from team_console.widgets.forms import Compose, Confirm, Handoff, Prompt, Way, Written
 
 
 def message(screen: MainScreen, subject: Subject) -> None:
     """Write to the agents chosen, quoting the message under the cursor when it is theirs."""
-    from team_console.widgets.forms import Compose
-
     quoted, view = _quoted(subject), screen.view
     config = view.snapshot.config if view is not None else TeamConfig()
     purpose = f"message:{quoted.message_id if quoted else ','.join(subject.selection.agents)}"
@@ -140,8 +136,6 @@ def _kinds(config: TeamConfig) -> Mapping[str, tuple[str, ...]]:
 
 def _handoffs(screen: MainScreen, config: TeamConfig) -> tuple[Handoff, ...]:
     """The team's standard handoffs, the actor's own first."""
-    from team_console.widgets.forms import Handoff
-
     mine = sorted(routes_of(config), key=lambda route: route.sender != screen.caller.actor)
     return tuple(Handoff(safe_line(route.key, 40), route.recipient, "handoff", route.payload) for route in mine)
 
@@ -196,7 +190,6 @@ def _preview_all(screen: MainScreen, then: Callable[[sending.Preview], None]) ->
 
 
 def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
-    from team_console.widgets.forms import Compose, Written
 
     keep, view = partial(screen.drafts.keep, "broadcast"), screen.view
 
@@ -221,7 +214,6 @@ def _write_broadcast(screen: MainScreen, seen: sending.Preview) -> None:
 
 
 def _confirm_broadcast(screen: MainScreen, letter: Written, seen: sending.Preview) -> None:
-    from team_console.widgets.forms import Confirm
 
     number = len(seen.recipients)
     lines = [f"“{safe_line(letter.summary, 120)}”", f"{counted(number, 'delivery')}: {listed(seen.recipients, 16)}."]
@@ -276,7 +268,6 @@ def _ask_for_stop(
     agreed: Callable[[str], Agreed],
     purpose: str,
 ) -> None:
-    from team_console.widgets.forms import Confirm
 
     form = Confirm[Agreed](
         title,
@@ -329,9 +320,6 @@ def _in_turn(roster: Sequence[RosterRow], seen: sending.Preview) -> tuple[str, .
 
 def correct_course(screen: MainScreen, subject: Subject) -> None:
     """Ask the scrum master to plan again (requirement 185)."""
-    from team_console.widgets.fields import OptionLine
-    from team_console.widgets.forms import Prompt, Way
-
     prompt = Prompt[Receipt](
         "Correct the course",
         "CC_TRIGGER goes to the scrum master, who plans the sprint again.",
@@ -346,8 +334,6 @@ def correct_course(screen: MainScreen, subject: Subject) -> None:
 
 def send_roster(screen: MainScreen, subject: Subject) -> None:
     """Send the residents the complete roster (requirement 178)."""
-    from team_console.widgets.forms import Confirm
-
     view = screen.view
     residents = [row.name for row in view.roster if row.role == "resident"] if view is not None else []
     form = Confirm[Receipt](
@@ -396,7 +382,6 @@ def treat(remedy: Remedy, screen: MainScreen, subject: Subject) -> None:
 
 
 def _confirm_remedy(screen: MainScreen, subject: Subject, seen: Forecast) -> None:
-    from team_console.widgets.forms import Confirm
 
     how = _TREATMENTS[seen.remedy]
     fit = [message.message_id for message in seen.possible]
