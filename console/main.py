@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from msgspec.structs import replace
-from team_console.console.actions import ACTIONS, BY_ID, PINNED, READING, Action, Group, actions_in, alone, shown_key
+from team_console.console.actions import ACTIONS, BY_ID, PINNED, READING, Action, Group, actions_in, shown_key
 from team_console.console.background import Background
 from team_console.console.decisions import Agreed, Unwritten
 from team_console.console.drafts import Drafts, Place
@@ -175,7 +175,6 @@ class MainScreen(Screen[None]):
         self.busy = ""
         self.tip: int | None = None
         self._counting: Timer | None = None
-        self._keys_about: tuple[object, ...] = ()
         self._undrawn = 0
 
     @property
@@ -384,18 +383,12 @@ class MainScreen(Screen[None]):
             return
         bar, is_filtering = self.query_one(KeyBar), self.pane.is_asking
         if self.app.screen is not self or is_filtering:
-            self._keys_about = ()
             bar.show(_OF_THE_FILTER if is_filtering else ())
             if is_filtering:
                 self._show_tip(None)
             return
         subject = self.subject()
         self._show_tip(subject)
-        waits = (subject.view.attention, subject.view.requests) if subject.view is not None else ()
-        about = (replace(subject, view=None), waits, alone(subject), self.cannot_write)
-        if about == self._keys_about:
-            return
-        self._keys_about = about
         here = (action for action in actions_in(subject.mode, read_only=self.cannot_write) if action.footer)
         if subject.is_reading:
             here = (BY_ID[name] for name in READING if not (self.cannot_write and BY_ID[name].writes))

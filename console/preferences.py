@@ -429,35 +429,59 @@ def line_of(lines: list[str], table: str, name: str) -> int:
 def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) -> str:
     """A whole `config.toml` that says what holds now; what the user did not choose stands in comments."""
 
-    def line(name: str, value: Any, usual: Any, note: str = "") -> str:
+    def line(name: str, value: Any, usual: Any = None, note: str = "") -> str:
         chosen = f"{name} = {text_of(value)}" if value is not None else f"# {name} = {text_of(usual)}"
-        return f"{chosen}    # {note}" if note and (value is None or usual is None) else chosen
+        return f"{chosen}    # {note}" if note and value is None else chosen
 
-    grace = preferences.grace_seconds
-    lines = [
-        line("theme", preferences.theme or None, "dark", "light, contrast, terminal; else that of last time"),
-        line("density", preferences.density, None, "compact or roomy"),
-        line("motion", preferences.motion, None),
-        line("remember", preferences.remember, None, "go back to the place and filter of last time"),
-        line("grace_seconds", grace if grace is None or grace % 1 else int(grace), 5, "0 writes at once"),
-        *("", "[notices]    # of new decisions"),
-        *(line(name, getattr(preferences.notices, name), None) for name in (*NOTICE_FLAGS, "command", "quiet")),
-        *("", "[columns]"),
-        *(line(mode, preferences.columns.get(mode), columns) for mode, columns in COLUMNS.items()),
-        *("", "[sort]"),
-        *(line(mode, preferences.sort.get(mode), sorts[0], ", ".join(sorts)) for mode, sorts in SORTS.items()),
-        *("", "[filters]    # a query under a name: /@late then asks for it"),
-        *(line(name, query, None) for name, query in preferences.filters.items()),
-        *([] if preferences.filters else ['# late = "is:open is:late -from:architect"']),
-        *("", "# A command of your own on a key; {id} {agent} {file} {text} become quoted words of the shell."),
-    ]
-    for command in preferences.commands:
-        lines += ["[[commands]]", *(line(name, getattr(command, name), None) for name in command.__struct_fields__)]
-    if not preferences.commands:
-        outputs = ", ".join(OUTPUTS)
-        lines += ["# [[commands]]", '# key = "F"', '# run = "wc -w {file}"', f'# output = "pager"    # {outputs}']
-    lines += ["", "[keys]", *(line(name, preferences.keys.get(name), keys) for name, keys in actions.items())]
-    return "\n".join(lines) + "\n"
+    def lines(*made: str) -> str:
+        return "\n".join(made)
+
+    theme = line("theme", preferences.theme or None, "dark", "light, contrast, terminal; else that of last time")
+    seconds = preferences.grace_seconds
+    grace = line("grace_seconds", seconds if seconds is None or seconds % 1 else int(seconds), 5, "0 writes at once")
+    notices = lines(*(line(name, getattr(preferences.notices, name)) for name in (*NOTICE_FLAGS, "command", "quiet")))
+    columns = lines(*(line(mode, preferences.columns.get(mode), usual) for mode, usual in COLUMNS.items()))
+    sort = lines(*(line(mode, preferences.sort.get(mode), each[0], ", ".join(each)) for mode, each in SORTS.items()))
+    filters = lines(*(line(name, query) for name, query in preferences.filters.items()))
+    commands = lines(
+        *(
+            lines("[[commands]]", *(line(name, getattr(one, name)) for name in one.__struct_fields__))
+            for one in preferences.commands
+        )
+    )
+    keys = lines(*(line(name, preferences.keys.get(name), usual) for name, usual in actions.items()))
+    return f"""\
+{theme}
+density = {text_of(preferences.density)}    # compact or roomy
+motion = {text_of(preferences.motion)}
+remember = {text_of(preferences.remember)}    # go back to the place and filter of last time
+{grace}
+
+[notices]    # of new decisions
+{notices}
+
+[columns]
+{columns}
+
+[sort]
+{sort}
+
+[filters]    # a query under a name: /@late then asks for it
+{filters or _FILTER}
+
+# A command of your own on a key; {{id}} {{agent}} {{file}} {{text}} become quoted words of the shell.
+{commands or _COMMAND}
+
+[keys]
+{keys}
+"""
+
+
+_FILTER = '# late = "is:open is:late -from:architect"'
+_COMMAND = """# [[commands]]
+# key = "F"
+# run = "wc -w {file}"
+# output = "pager"    # pager, toast, terminal, none"""
 
 
 def text_of(value: Any) -> str:
