@@ -27,7 +27,8 @@ from team_console.store.model.clock import Clock, to_text, utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, is_copy
 from team_console.store.protocol.parsing import carries
-from team_console.store.settings.settings_file import parse, settings_text
+from team_console.store.settings.editing import settings_text
+from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
 

@@ -17,7 +17,7 @@ from team_console.store.model.clock import epoch_ms, to_text, utc_now
 from team_console.store.model.message import Message, new_record
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, Face, digest_of, seen_of
-from team_console.store.settings.settings_file import write_new
+from team_console.store.settings.editing import write_new
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 _ACTIONS = {"plan_approval_request": "plan", "shutdown_request": "shutdown", "broadcast": "broadcast"}

@@ -24,8 +24,8 @@ from team_console.store.model.names import canonical, check_name, is_name
 from team_console.store.model.safe import counted
 from team_console.store.service import members as desk
 from team_console.store.service.migration import migrate, open_target
+from team_console.store.settings.editing import new_text, write_new
 from team_console.store.settings.parsing import ROLES
-from team_console.store.settings.settings_file import new_text, write_new
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 from team_console.store.views.findings import key_findings, trail_findings
 

@@ -19,7 +19,7 @@ from team_console.store.service.maintenance import clear
 from team_console.store.service.requests import approve, reject, submit_plan
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
-from team_console.store.settings.settings_file import write_new
+from team_console.store.settings.editing import write_new
 from team_console.store.settings.team_config import CONFIG_NAME, Agent
 
 ABSENT = "architect"

@@ -24,7 +24,7 @@ from team_console.store.model.recorded import CARRIED, RecordedFacts
 from team_console.store.model.safe import counted
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import readable
-from team_console.store.settings.settings_file import settings_text
+from team_console.store.settings.editing import settings_text
 from team_console.store.settings.team_config import CONFIG_NAME, TeamConfig
 
 _CHUNK = 500

@@ -1,14 +1,19 @@
-"""Changes members in the text of a settings file and leaves every other character of it as it is."""
+"""Settings as text: those of a new team, those of a copy, and changes of members that leave every other character."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+import yaml
 from msgspec import Struct
+from team_console.store.model.clock import to_text
 from team_console.store.model.names import canonical
-from team_console.store.settings.team_config import Agent
+from team_console.store.settings.team_config import Agent, TeamConfig
 
 _PLAIN_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _ALSO = {"plan": "plan_mode_required", "members": "agents"}
@@ -48,6 +53,55 @@ def member_lines(agent: Agent) -> list[str]:
     fields = {"name": agent.name, **fields_of(agent)}
     lines = [f"{key}: {_value(value)}" for key, value in fields.items()]
     return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
+
+
+def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> None:
+    """Create the settings file of a new team; never replaces one.
+
+    Raises:
+        FileExistsError: There is a file at `path` already.
+    """
+    # Created for its owner to write alone, whatever the umask: settings that others can write run no command.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(new_text(team=team, lead=lead, agents=agents, language=language))
+
+
+def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> str:
+    """The settings of a new team as text."""
+    lines = [
+        "# Settings of this team; 'team-console help settings' explains them all.",
+        f"team: {quoted(team)}",
+        f"lead: {quoted(lead)}",
+        f"language: {language}",
+    ]
+    members = [line for agent in agents for line in member_lines(agent)]
+    lines += ["agents:", *members] if members else []
+    return "\n".join(lines) + "\n"
+
+
+_OF_THIS_PLACE = ("key_file", "queue_dir", "queue_file", "archive_dir")
+
+
+def settings_text(config: TeamConfig) -> str:
+    """YAML with what the settings say, or of settings that nobody wrote the team, its lead and its members.
+
+    Its key and the places of its files are left out: they are where this team is, not what it is.
+    """
+    if not config.said:
+        agents = config.agents.values() if config.declared else ()
+        return new_text(team=config.name, lead=config.lead, agents=agents, language=config.language)
+    settings = {key: _plain(value) for key, value in config.said.items() if key not in _OF_THIS_PLACE}
+    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _plain(value: Any) -> Any:
+    """A value of the settings as YAML has it."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, frozenset)):
+        return [_plain(item) for item in value]
+    return to_text(value) if isinstance(value, datetime) else value
 
 
 def add_member(text: str, agent: Agent) -> str:
@@ -266,8 +320,6 @@ def _is_of(node: Any, name: str) -> bool:
 
 
 def _composed(text: str) -> Any:
-    import yaml  # 14 ms, which few verbs need
-
     try:
         # The parser in Python counts characters; that in C counts bytes.
         return yaml.compose(text, yaml.SafeLoader)

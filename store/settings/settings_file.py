@@ -8,16 +8,13 @@ import os
 import pwd
 import stat
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
-from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import canonical, nearest
-from team_console.store.settings.editing import member_lines, quoted
 from team_console.store.settings.parsing import LIMITS, MAX_BYTES, PRIORITIES, RETENTION, SettingsReader
 from team_console.store.settings.team_config import (
     OVERDUE_SECONDS,
@@ -230,31 +227,6 @@ def parse(data: bytes, path: Path) -> TeamConfig:
     return _Builder(reader, reader.read(text), path).build()
 
 
-def write_new(path: Path, *, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> None:
-    """Create the settings file of a new team; never replaces one.
-
-    Raises:
-        FileExistsError: There is a file at `path` already.
-    """
-    # Created for its owner to write alone, whatever the umask: settings that others can write run no command.
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(new_text(team=team, lead=lead, agents=agents, language=language))
-
-
-def new_text(*, team: str, lead: str, agents: Iterable[Agent], language: str = "any") -> str:
-    """The settings of a new team as text."""
-    lines = [
-        "# Settings of this team; 'team-console help settings' explains them all.",
-        f"team: {quoted(team)}",
-        f"lead: {quoted(lead)}",
-        f"language: {language}",
-    ]
-    members = [line for agent in agents for line in member_lines(agent)]
-    lines += ["agents:", *members] if members else []
-    return "\n".join(lines) + "\n"
-
-
 def _folders(path: Path) -> list[Path]:
     """The folders through which the settings are reached, within their project."""
     inner = path.parent
@@ -432,31 +404,3 @@ def _route(key: str, fields: Mapping[str, Any]) -> Route:
 def _default_lead(agents: Mapping[str, Agent]) -> str:
     masters = [agent.name for agent in agents.values() if agent.role == "master"]
     return masters[0] if masters else "user"
-
-
-# Settings as the text of a `messenger-config.yaml` that reads back as the same settings.
-
-_OF_THIS_PLACE = ("key_file", "queue_dir", "queue_file", "archive_dir")
-
-
-def settings_text(config: TeamConfig) -> str:
-    """YAML with what the settings say, or of settings that nobody wrote the team, its lead and its members.
-
-    Its key and the places of its files are left out: they are where this team is, not what it is.
-    """
-    import yaml  # 14 ms, which few verbs need
-
-    if not config.said:
-        agents = config.agents.values() if config.declared else ()
-        return new_text(team=config.name, lead=config.lead, agents=agents, language=config.language)
-    settings = {key: _plain(value) for key, value in config.said.items() if key not in _OF_THIS_PLACE}
-    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
-
-
-def _plain(value: Any) -> Any:
-    """A value of the settings as YAML has it."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, frozenset)):
-        return [_plain(item) for item in value]
-    return to_text(value) if isinstance(value, datetime) else value

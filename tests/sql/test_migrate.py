@@ -13,7 +13,8 @@ from team_console.store.service import inbox, requests, sending
 from team_console.store.service.caller import Caller
 from team_console.store.service.migration import Migrated, migrate, open_target
 from team_console.store.service.router import deliver
-from team_console.store.settings.settings_file import parse, settings_text
+from team_console.store.settings.editing import settings_text
+from team_console.store.settings.settings_file import parse
 from team_console.store.settings.team_config import TeamConfig
 
 from tests.conftest import CommandLine

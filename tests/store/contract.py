@@ -13,7 +13,7 @@ import pytest
 from team_console.store.contract.team import Team
 from team_console.store.model.clock import to_text
 from team_console.store.model.message import Message, new_record
-from team_console.store.settings.settings_file import write_new
+from team_console.store.settings.editing import write_new
 from team_console.store.settings.team_config import Agent, TeamConfig
 
 from tests.memory_team import MemoryTeam

@@ -17,7 +17,7 @@ from pathlib import Path
 from team_console.store.backends.open import open_team
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import receive
-from team_console.store.settings.settings_file import write_new
+from team_console.store.settings.editing import write_new
 from team_console.store.settings.team_config import Agent
 
 from tests.proofs.torture import broken, neighbours, workers
