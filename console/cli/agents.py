@@ -20,8 +20,8 @@ from team_console.store.backends.locations import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_text
-from team_console.store.service.inbox import refuse_unknown_reader
 from team_console.store.service.sendmessage import read_form, submit
+from team_console.store.service.writing import check_known
 from team_console.store.settings.parsing import ROLES
 from team_console.store.settings.team_config import Agent
 
@@ -152,7 +152,7 @@ def do_instructions(call: Call) -> int:
     name = check_name(call.options.name, field="name")
     snapshot = call.team.snapshot()
     if snapshot.is_known:
-        refuse_unknown_reader(snapshot.config, name, lambda: snapshot.messages)
+        check_known(snapshot, [name], has_written=True)
     text = safe_text(instructions_for(call.team, name, by_itself=call.options.hooks))
     if call.as_json:
         call.json({"agent": name, "team": call.team.config().name, "instructions": text})

@@ -19,7 +19,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import counted
 from team_console.store.model.schedule import attempts_of, expires_at, max_attempts, next_attempt
-from team_console.store.service.deliveries import REMEDIES, Remedy
+from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.maintenance import FREED_MB, clear, forecast
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _show(call: Call, done: Delivered) -> None:
 def _say_skipped(call: Call, done: Delivered) -> None:
     """What this pass left, each with its reason; in JSON it stands in the result."""
     for message in done.skipped if not call.as_json else ():
-        call.say(f"skipped: {message.message.message_id} -> {message.recipient}: {message.reason}")
+        call.say(f"skipped: {message.message.message_id} -> {message.recipient}: {message.error}")
 
 
 def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def _remedy(action: Remedy, word: str, description: str, *arguments: Arg) -> Com
 
     def run(call: Call) -> int:
         names = [one.names.strip("-") for one in arguments]
-        receipt = REMEDIES[action](call.caller, ids=call.options.ids, **{n: getattr(call.options, n) for n in names})
+        receipt = treat(call.caller, action, call.options.ids, **{n: getattr(call.options, n) for n in names})
         return call.finish(receipt, [f"{word} {delivery(message)}" for message in receipt.messages])
 
     run.__doc__ = description

@@ -592,7 +592,7 @@ def list_grants(screen: MainScreen, subject: Subject) -> None:
 
     def running() -> list[RunningGrant]:
         snapshot = screen.caller.team.snapshot()
-        return grants.in_force(snapshot.messages, snapshot.config, snapshot.recorded, snapshot.taken_at)
+        return grants.in_force(snapshot)
 
     screen.background.run(running, partial(_choose, screen))
 

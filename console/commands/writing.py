@@ -397,7 +397,7 @@ def _confirm_remedy(screen: MainScreen, subject: Subject, seen: Forecast) -> Non
 
     def do(words: str) -> Receipt:
         more = {how.field: words} if how.field else {}
-        return deliveries.REMEDIES[seen.remedy](screen.caller, ids=fit, **more)
+        return deliveries.treat(screen.caller, seen.remedy, fit, **more)
 
     def told(receipt: Receipt) -> None:
         warned = "".join(f"\n△ {safe_line(warning, 300)}" for warning in receipt.warnings)

@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 from team_console.store.model.clock import Clock
@@ -156,6 +156,25 @@ LOST = frozenset({AUDIT_LOST, ARCHIVE_LOST})
 """Codes that say that history is known to have been lost, whatever is left of it."""
 
 
+class TeamState(Protocol):
+    """A team at one moment: a snapshot read without a lock, or what a transaction has so far."""
+
+    @property
+    def config(self) -> TeamConfig:
+        """The settings in force."""
+
+    @property
+    def now(self) -> datetime:
+        """The moment at which it is judged."""
+
+    @property
+    def recorded(self) -> RecordedFacts | None:
+        """What the audit trail knows of requests and answers; None where there is no trail to ask."""
+
+    def everything(self) -> Sequence[Message]:
+        """All live messages in stored order."""
+
+
 class LockHolder(Struct, frozen=True):
     """Who holds the write lock now, as far as the lock file tells.
 
@@ -201,6 +220,15 @@ class Snapshot(Struct, frozen=True):
     recorded: RecordedFacts | None = None
     dropped: tuple[Message, ...] = ()
     archives: int = 0
+
+    @property
+    def now(self) -> datetime:
+        """As `TeamState`."""
+        return self.taken_at
+
+    def everything(self) -> Sequence[Message]:
+        """As `TeamState`."""
+        return self.messages
 
     @property
     def is_known(self) -> bool:

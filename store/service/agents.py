@@ -14,14 +14,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL, USER, check_name, is_name, refuse_case_twin
-from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.checks import compose, ending_problem
 from team_console.store.protocol.judgement import RequestRow, judge, with_bearing
@@ -218,32 +217,19 @@ def conclude(
     return messages
 
 
-def residents_of(config: TeamConfig, messages: Sequence[Message], *, without: str | None = None) -> tuple[str, ...]:
-    """Who is told the roster: every resident but the one that is leaving."""
-    roles = members(config, messages)
-    return tuple(name for name, role in roles.items() if role == "resident" and name != without)
+def _roster_forecast(state: TeamState, *, without: str | None = None) -> str:
+    """Who will be told the roster, as words: every resident but the one that is leaving."""
+    roles = members(state.config, state.everything())
+    return ", ".join(name for name, role in roles.items() if role == "resident" and name != without)
 
 
-def scrum_master(tx: Transaction) -> str:
-    """The resident scrum master.
-
-    Raises:
-        TeamError: `AGENT_NOT_FOUND`.
-    """
-    roles = members(tx.config, tx.everything())
-    for name in roles:
-        if classes_of(name, roles=roles, lead=tx.config.lead) == {SM}:
-            return name
-    text = f"team {tx.config.name} has no scrum master"
-    raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
-
-
-def free_name(config: TeamConfig, messages: Sequence[Message], wanted: str | None, *, agent_type: str | None) -> str:
+def free_name(state: TeamState, question: Message, wanted: str | None) -> str:
     """The wanted name when nobody has it, else the agent type with the first free number.
 
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken or cannot be a name.
     """
+    config, messages = state.config, state.everything()
     taken = {*members(config, messages), *config.agents}
     if wanted is not None:
         wanted = check_name(wanted, field="agent_name")
@@ -251,7 +237,7 @@ def free_name(config: TeamConfig, messages: Sequence[Message], wanted: str | Non
             raise TeamError(Code.INVALID_NAME, f"agent_name: {wanted} is already in the team", "Choose another name.")
         refuse_case_twin(wanted, (ALL, USER, *taken), field="agent_name")
         return wanted
-    base = agent_type or ""
+    base = parse_message(question).subject or ""
     if not is_name(base) or len(base) > _LONGEST_BASE:
         text = f"agent_type: {named(base)} cannot become a name"
         raise TeamError(Code.INVALID_NAME, text, "Refuse the request, or name the agent yourself.")
@@ -292,7 +278,7 @@ def announce(
     read = parse_message(question)
     if started is None:
         refuse_held(question, tx)
-    name = started or free_name(tx.config, tx.everything(), agent_name, agent_type=read.subject)
+    name = started or free_name(tx, question, agent_name)
     body = {"agent_name": name, "agent_type": read.subject or name}
     told = conclude(tx, actor, question, "AGENT_CREATED", "{} is ready", name, body, note=note)
     return name, [*told, *tell_residents(tx, actor, arrived=name)]
@@ -315,7 +301,7 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
     with caller.transaction("spawn") as tx:
         question = open_question(tx, request_id, actor=caller.actor, seen=seen).question
         refuse_held(question, tx)
-        name = free_name(tx.config, tx.everything(), agent_name, agent_type=parse_message(question).subject)
+        name = free_name(tx, question, agent_name)
         body = parse_message(question).body
         facts = {
             "agent_name": name,
@@ -344,17 +330,14 @@ def start(caller: Caller, *, request_id: str, agent_name: str | None = None, see
     return name
 
 
-def creation_forecast(
-    config: TeamConfig, messages: Sequence[Message], question: Message, agent_name: str | None
-) -> tuple[str, ...]:
+def creation_forecast(state: TeamState, question: Message, agent_name: str | None) -> tuple[str, ...]:
     """What an approval of this creation will do, as sentences.
 
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken or cannot be one.
     """
-    name = free_name(config, messages, agent_name, agent_type=parse_message(question).subject)
-    residents = residents_of(config, messages)
-    roster = f", the roster to {', '.join(residents)}" if residents else "; there are no residents to tell the roster"
+    name, residents = free_name(state, question, agent_name), _roster_forecast(state)
+    roster = f", the roster to {residents}" if residents else "; there are no residents to tell the roster"
     return (f"{name} is created; AGENT_CREATED goes to {question.sender}{roster}",)
 
 
@@ -384,7 +367,12 @@ def trigger_course_correction(
     with caller.transaction("course_correction") as tx:
         summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Course correction"), user_input)
         payload = {"summary": summary[:120], "content": compose("CC_TRIGGER", body)}
-        draft = Draft("message", caller.actor, (scrum_master(tx),), payload)
+        roles = members(tx.config, tx.everything())
+        to = next((name for name in roles if classes_of(name, roles=roles, lead=tx.config.lead) == {SM}), None)
+        if to is None:
+            text = f"team {tx.config.name} has no scrum master"
+            raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
+        draft = Draft("message", caller.actor, (to,), payload)
         warnings = draft.check(tx.config)
         messages, _ = write(tx, draft, draft.to)
         warnings += advise(tx, messages)
@@ -437,10 +425,8 @@ def finish_endings(tx: Transaction) -> list[Message]:
 
     Written in the name of whoever approved it, and on record as such; nothing when nothing has come to its end.
     """
-    if not any(_is_for_end(order) for order in tx.select(types=(REQUEST,))):
-        return []
     written: list[Message] = []
-    for case, order, due in _unconfirmed(tx.everything(), tx.config, tx.recorded, tx.now):
+    for case, order, due in _unconfirmed(tx):
         if due <= tx.now:
             question, agent = case.question, agent_to_end(tx.config, case.question)
             messages = confirm(tx, order.sender, question, agent, None, order=order)
@@ -464,23 +450,19 @@ def next_ending(snapshot: Snapshot) -> datetime | None:
 
     A moment of the past where the agent has agreed already and nobody has confirmed it.
     """
-    if not any(message.type == REQUEST and _is_for_end(message) for message in snapshot.messages):
-        return None
-    waiting = _unconfirmed(snapshot.messages, snapshot.config, snapshot.recorded, snapshot.taken_at)
-    return min((due for _, _, due in waiting), default=None)
+    return min((due for _, _, due in _unconfirmed(snapshot)), default=None)
 
 
-def ending_forecast(
-    config: TeamConfig, messages: Sequence[Message], question: Message, recorded: RecordedFacts | None
-) -> tuple[str, ...]:
+def ending_forecast(state: TeamState, question: Message) -> tuple[str, ...]:
     """What an approval of this ending will do, as sentences: whose end, who hears of it and when."""
+    config, messages = state.config, state.everything()
     agent = agent_to_end(config, question)
-    residents = residents_of(config, messages, without=agent)
+    residents = _roster_forecast(state, without=agent)
     seconds = config.overdue_seconds["shutdown"]
     odd = ending_problem(config, known(config, messages), agent)
-    roster = f", the roster to {', '.join(residents)}," if residents else ""
+    roster = f", the roster to {residents}," if residents else ""
     follows = f"AGENT_DESTROYED goes to {question.sender}{roster}"
-    if agent in has_stopped(config, messages, recorded):
+    if agent in has_stopped(config, messages, state.recorded):
         does = f"{agent} has stopped already; {follows} at once"
     else:
         does = f"{agent} is asked to stop; {follows} when it has answered, or after {seconds:g} s"
@@ -503,21 +485,22 @@ def confirm(
     return [*told, *tell_residents(tx, actor, left=agent)]
 
 
-def _unconfirmed(
-    messages: Sequence[Message], config: TeamConfig, recorded: RecordedFacts | None, now: datetime
-) -> Iterator[tuple[RequestRow, Message, datetime]]:
+def _unconfirmed(state: TeamState) -> Iterator[tuple[RequestRow, Message, datetime]]:
     """Endings that were approved and nobody confirmed, each with the order to stop and when it is to be confirmed."""
+    messages = state.everything()
+    orders = [item for item in messages if item.type == REQUEST and _is_for_end(item)]
+    if not orders:
+        return
     ended = {
         parse_message(message).request_id
         for message in messages
         if (message.type in CARRIERS and message.content.startswith("AGENT_DESTROYED"))
     }
-    orders = [item for item in messages if item.type == REQUEST and _is_for_end(item)]
     agents = {item.recipients[0] for item in orders if item.payload["in_reply_to"] not in ended}
     if not agents:
         return
     about = with_bearing(orders, lambda: messages)
-    for case in judge(about, config, recorded, now).values():
+    for case in judge(about, state.config, state.recorded, state.now).values():
         if case.ending is not None and case.ends in agents:
             has_agreed = case.ending.verdict is not None
             yield case, case.ending.question, EARLIEST if has_agreed else case.ending.due_at or EARLIEST

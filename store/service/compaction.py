@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
+from team_console.store.contract.team import TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.message import Message
-from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.grants import USE, grant_of, grants_among
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.relations import DONE, REQUEST, newest_words, threads_of
-from team_console.store.settings.team_config import TeamConfig
 
 
 def tidy(tx: Transaction, *, keep: Collection[str] = ()) -> None:
@@ -47,7 +46,7 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     if not leaving:
         return 0
     ids = [message.message_id for message in leaving]
-    stay = bound(tx.everything(), config=config, now=tx.now, recorded=lambda: tx.recorded, leaving=ids)
+    stay = bound(tx, leaving=ids)
     gone = [message for message in leaving if message.message_id not in stay and tx.is_archived(message)]
     for missing in gone:
         tx.remove(missing)
@@ -56,25 +55,19 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
     return len(gone)
 
 
-def bound(
-    messages: Sequence[Message],
-    *,
-    config: TeamConfig,
-    now: datetime,
-    recorded: Callable[[], RecordedFacts | None] = lambda: None,
-    leaving: Iterable[str] = (),
-) -> frozenset[str]:
+def bound(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
     """Ids of messages that the present state still rests on, whatever their own status is.
 
     A request stays with everything said about it while it is open, and so does what superseded a request that stays:
     without it the older one would be open again.
 
     Args:
-        recorded: Reads the audit trail, which may be long: only what was decided before `signed_since` needs it.
         leaving: Ids of messages that go unless they are bound.
     """
+    messages, config = state.everything(), state.config
     threads = threads_of(messages)
-    rows = judge(messages, config, recorded() if config.signed_since is not None else None, now).values()
+    # The audit trail may be long: only what was decided before `signed_since` needs it.
+    rows = judge(messages, config, state.recorded if config.signed_since is not None else None, state.now).values()
     newer: dict[str, list[str]] = {}
     for row in rows:
         follows = row.superseded_by, row.ending.request_id if row.ending is not None else None
@@ -91,7 +84,7 @@ def bound(
                 kept.add(key)
                 waiting.append(key)
     members = (message.message_id for key in kept for message in threads.get(key, ()))
-    running = {one.grant.message_id for one in grants_among(messages, now) if not one.over}
+    running = {one.grant.message_id for one in grants_among(messages, state.now) if not one.over}
     of_grants = (message.message_id for message in messages if running and _is_of_grant(message, running))
     return frozenset((*members, *newest_words(messages), *of_grants))
 

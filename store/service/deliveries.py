@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from msgspec import Struct, field
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -26,18 +26,17 @@ from team_console.store.model.schedule import (
     wait_after,
 )
 from team_console.store.protocol.membership import members
-from team_console.store.protocol.parsing import parse_message
+from team_console.store.protocol.parsing import EARLIEST, parse_message
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import Seal, seal_of
 from team_console.store.service.caller import Caller, Receipt
-from team_console.store.service.inbox import readable
+from team_console.store.service.inbox import Trust, readable
 from team_console.store.service.writing import check_known, sealed
 from team_console.store.settings.team_config import TeamConfig
 
 ROUTER = "@router"
 """`claimed_by` of a message the router is handing over; no agent can have this name."""
-_GRACE_SECONDS = 30.0
 _MAX_ERROR = 500
 _CLEARED = {"claimed_by": None, "lease_until": None, "token": None, "next_attempt_at": None, "ended_at": None}
 
@@ -80,20 +79,6 @@ def addressees(members: Callable[[], Sequence[str]], message: Message) -> tuple[
     return tuple(name for name in names if name != message.sender)
 
 
-def by_age(job: Job) -> str:
-    """Sort key of the router: oldest first and nothing else (decision D4)."""
-    moment = job.message.created_at
-    return moment.isoformat() if moment else ""
-
-
-def is_busy(messages: Sequence[Message], agent: str, now: datetime) -> bool:
-    """Whether a router is handing something to `agent` right now; one at a time keeps them in order."""
-    return any(
-        message.envelope("claimed_by") == ROUTER and is_held(message, now) and message.is_addressed_to(agent)
-        for message in messages
-    )
-
-
 def obstacle(config: TeamConfig, members: Callable[[], Sequence[str]], name: str) -> str | None:
     """Why nothing can be handed to `name` at all, None when it can."""
     if not is_name(name):
@@ -101,18 +86,6 @@ def obstacle(config: TeamConfig, members: Callable[[], Sequence[str]], name: str
     if config.declared and name not in config.agents and name not in members():
         return f"no agent {name} in team {config.name}"
     return None
-
-
-def claimed(message: Message, *, limit: float, now: datetime) -> Message:
-    """The message while the router runs a command for it that may take `limit` seconds; counts as an attempt."""
-    return message.with_changes(
-        status=Status.CLAIMED.value,
-        attempts=attempts_of(message) + 1,
-        claimed_by=ROUTER,
-        lease_until=to_text(now + timedelta(seconds=limit + _GRACE_SECONDS)),
-        token=os.urandom(8).hex(),
-        next_attempt_at=None,
-    )
 
 
 def with_outcome(
@@ -156,24 +129,16 @@ def failed(message: Message, error: str, now: datetime, *, attempts: int | None 
 
 
 class Attempt(Struct, frozen=True):
-    """One try to hand a message to one recipient.
+    """One try to hand a message to one recipient, or what kept a message from being tried.
 
     Attributes:
         message: As stored after the try.
-        error: Why it failed, None when it was handed over.
+        error: Why it failed or was left, None when it was handed over.
     """
 
     message: Message
     recipient: str
     error: str | None
-
-
-class Skipped(Struct, frozen=True):
-    """One message that waits on, for one recipient."""
-
-    message: Message
-    recipient: str
-    reason: str
 
 
 class Delivered(Struct):
@@ -188,7 +153,7 @@ class Delivered(Struct):
     attempts: list[Attempt] = field(default_factory=list)
     expired: list[Message] = field(default_factory=list)
     next_due: datetime | None = None
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[Attempt, ...] = ()
 
     @property
     def delivered(self) -> list[Attempt]:
@@ -200,23 +165,18 @@ class Delivered(Struct):
         """The tries that failed, whether they will be repeated or not."""
         return [attempt for attempt in self.attempts if attempt.error is not None]
 
-    def by_recipient(self) -> dict[str, tuple[int, int]]:
-        """Recipient -> (handed over, failed), in the order they came up."""
-        counts: dict[str, tuple[int, int]] = {}
-        for attempt in self.attempts:
-            done, lost = counts.get(attempt.recipient, (0, 0))
-            counts[attempt.recipient] = (done + (attempt.error is None), lost + (attempt.error is not None))
-        return counts
-
     def summary_json(self) -> list[dict[str, Any]]:
-        """What `by_recipient` says, as JSON."""
-        counts = self.by_recipient().items()
-        return [{"recipient": name, "delivered": done, "failed": lost} for name, (done, lost) in counts]
+        """How many were handed over to each recipient and how many not, as JSON, in the order they came up."""
+        rows: dict[str, dict[str, Any]] = {}
+        for attempt in self.attempts:
+            row = rows.setdefault(attempt.recipient, {"recipient": attempt.recipient, "delivered": 0, "failed": 0})
+            row["delivered" if attempt.error is None else "failed"] += 1
+        return list(rows.values())
 
     def skipped_json(self) -> dict[str, Any]:
         """What was left, counted and named, as JSON."""
         rows = [
-            {"message_id": left.message.message_id, "recipient": left.recipient, "reason": left.reason}
+            {"message_id": left.message.message_id, "recipient": left.recipient, "reason": left.error}
             for left in self.skipped
         ]
         return {"messages_skipped": len(rows), "skipped": rows}
@@ -241,33 +201,50 @@ class PassScope(Struct, frozen=True):
             self.recipients is None or not self.recipients.isdisjoint(targets)
         )
 
-    def seconds(self, own: float) -> float:
-        """The time limit of a command whose agent allows `own` seconds."""
-        return own if self.limit is None else self.limit
 
-
-def members_of(config: TeamConfig, messages: Sequence[Message]) -> Callable[[], Sequence[str]]:
+def members_of(state: TeamState) -> Callable[[], Sequence[str]]:
     """Names of the members, worked out when first asked for."""
-    known: list[str] = []
-
-    def names() -> Sequence[str]:
-        if not known:
-            known.extend(members(config, messages))
-        return known
-
-    return names
+    return cache(lambda: list(members(state.config, state.everything())))
 
 
-def due_jobs(config: TeamConfig, messages: Sequence[Message], choice: PassScope, now: datetime) -> list[Job]:
-    """What is due for the chosen recipients, oldest first."""
-    members = members_of(config, messages)
-    jobs = [job for message in messages if (job := job_of(config, members, message, now)) is not None]
-    return sorted((job for job in jobs if choice.takes(job.message, job.targets)), key=by_age)
+def due_jobs(state: TeamState, choice: PassScope) -> list[Job]:
+    """What is due for the chosen recipients, oldest first and nothing else (decision D4)."""
+    names = members_of(state)
+    jobs = [job for message in state.everything() if (job := job_of(state.config, names, message, state.now))]
+    chosen = [job for job in jobs if choice.takes(job.message, job.targets)]
+    return sorted(chosen, key=lambda job: job.message.created_at or EARLIEST)
 
 
 def commands(config: TeamConfig, job: Job) -> list[str]:
     """Those targets of `job` that have a command of their own."""
     return [name for name in job.targets if config.agent(name).deliver]
+
+
+def settle(
+    tx: Transaction, job: Job, outcomes: Mapping[str, str | None], trust: Trust, *, attempts: int | None = None
+) -> list[Attempt]:
+    """Push to each target that has no outcome yet, and put all outcomes on the message.
+
+    Args:
+        outcomes: Target -> its error, or None.
+        attempts: As for `with_outcome`.
+    """
+    known, names = dict(outcomes), members_of(tx)
+    for name in job.targets:
+        if name not in known:
+            known[name] = obstacle(tx.config, names, name)
+            if known[name] is None:
+                tx.push(name, trust.marked(job.message))
+    message = with_outcome(job, known, tx.now, attempts=attempts)
+    tx.replace(job.message, message)
+    return [Attempt(message, name, error) for name, error in known.items()]
+
+
+def give_up(tx: Transaction, job: Job, error: str) -> list[Attempt]:
+    """Note that the last attempt failed of which nobody knows how it ended."""
+    message = failed(job.message, error, tx.now)
+    tx.replace(job.message, message)
+    return [Attempt(message, name, error) for name in job.targets]
 
 
 def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
@@ -285,11 +262,11 @@ def record_attempts(tx: Transaction, attempts: Sequence[Attempt]) -> None:
 # Skipped messages: what a pass of the router left where it is although it is on its way, and why.
 
 
-def skipped(snapshot: Snapshot, choice: PassScope, done: Delivered) -> tuple[Skipped, ...]:
+def skipped(snapshot: Snapshot, choice: PassScope, done: Delivered) -> tuple[Attempt, ...]:
     """What the pass that ended as `done` left; `snapshot` was taken after it."""
     tried = {(attempt.message.message_id, attempt.recipient) for attempt in done.attempts}
     return tuple(
-        Skipped(message, name, _reason(snapshot, message, name))
+        Attempt(message, name, _reason(snapshot, message, name))
         for message in snapshot.messages
         if message.status in ON_ITS_WAY or message.status == Status.CLAIMED
         for name in message.recipients
@@ -335,7 +312,6 @@ _FRESH: Mapping[str, Any] = {
     **{"status": Status.PENDING.value, "attempts": None, "retry_count": None, "error_message": None},
     **{"claimed_by": None, "lease_until": None, "token": None, "recalled_at": None, "ended_at": None},
 }
-_Change = Callable[[Transaction, Message], Message | None]
 
 
 class Forecast(Struct, frozen=True):
@@ -370,80 +346,27 @@ def forecast(caller: Caller, remedy: Remedy, ids: Sequence[str]) -> Forecast:
     return Forecast(remedy, tuple(possible), refused)
 
 
-def retry(caller: Caller, *, ids: Sequence[str]) -> Receipt:
-    """Failed, expired or put off -> pending, with all its tries again and a new expiry clock.
+def treat(caller: Caller, remedy: Remedy, ids: Sequence[str], *, to: str = "", reason: str = "") -> Receipt:
+    """Apply the remedy to those of the messages that it fits; of the others the receipt warns.
+
+    - `RETRY`: failed, expired or put off -> pending, with all its tries again and a new expiry clock.
+    - `REDIRECT`: undelivered messages go to another agent; id, sender and content stay.
+    - `DISCARD`: dead letters leave the queue and stay readable in the history of whom they were for.
+    - `RECALL`: taken back before anybody got it: it ends as recalled, or as delivered, never both.
+
+    Args:
+        to: The agent that a redirection goes to.
+        reason: Why messages are discarded.
 
     Raises:
-        TeamError: `INVALID_FIELD` or `NOT_PERMITTED` of the first message when it fits none of them.
+        TeamError: `INVALID_FIELD` or `NOT_PERMITTED` (saying who has it since when) of the first message when it fits
+            none of them; `MISSING_REASON`, `AGENT_NOT_FOUND`, `INVALID_NAME`.
     """
-
-    def change(tx: Transaction, message: Message) -> Message:
-        return message.with_changes(**{**_FRESH, "next_attempt_at": to_text(tx.now)})
-
-    return _treat(caller, Remedy.RETRY, ids, change)
-
-
-def redirect(caller: Caller, *, ids: Sequence[str], to: str) -> Receipt:
-    """Give undelivered messages to another agent; they keep id, sender and content and say where they come from.
-
-    Raises:
-        TeamError: `AGENT_NOT_FOUND`, `INVALID_NAME`, or as for `retry`.
-    """
-    to = check_name(to, field="to")
-    return _treat(caller, Remedy.REDIRECT, ids, lambda tx, message: _redirected(tx, message, to), to=to)
-
-
-def discard(caller: Caller, *, ids: Sequence[str], reason: str) -> Receipt:
-    """Take dead letters out of the queue; they stay readable in the history of whom they were for.
-
-    Raises:
-        TeamError: `MISSING_REASON`, or as for `retry`.
-    """
-    if not reason.strip():
+    if remedy is Remedy.REDIRECT:
+        to = check_name(to, field="to")
+    elif remedy is Remedy.DISCARD and not reason.strip():
         raise TeamError(Code.MISSING_REASON, "discarding needs a reason", "Give it with --reason TEXT.")
-
-    def change(tx: Transaction, message: Message) -> None:
-        archive_and_remove(tx, message)
-
-    return _treat(caller, Remedy.DISCARD, ids, change, reason=reason)
-
-
-def recall(caller: Caller, *, ids: Sequence[str]) -> Receipt:
-    """Take back messages that nobody has got yet: they end as recalled, or as delivered, never both.
-
-    Raises:
-        TeamError: `NOT_PERMITTED` saying who has it since when, or as for `retry`.
-    """
-
-    def change(tx: Transaction, message: Message) -> Message:
-        facts = {"status": Status.RECALLED.value, "recalled_at": to_text(tx.now), "next_attempt_at": None}
-        return message.with_changes(**{**_FRESH, **facts})
-
-    return _treat(caller, Remedy.RECALL, ids, change)
-
-
-REMEDIES: Mapping[Remedy, Callable[..., Receipt]] = {
-    Remedy.RETRY: retry,
-    Remedy.REDIRECT: redirect,
-    Remedy.DISCARD: discard,
-    Remedy.RECALL: recall,
-}
-"""What carries out each remedy, for the caller and the `ids`; a redirection also wants `to`, a discard a `reason`."""
-
-
-def archive_and_remove(tx: Transaction, message: Message) -> None:
-    """Out of the queue, into the history of its recipients first (decision D12)."""
-    for name in archive_owners(tx.config, message):
-        tx.archive(name, message)
-    tx.remove(message)
-
-
-def archive_owners(config: TeamConfig, message: Message) -> list[str]:
-    """In whose history a message belongs; the lead's when it names nobody who can have one."""
-    return [name for name in message.recipients if is_name(name) and name != ALL] or [config.lead]
-
-
-def _treat(caller: Caller, remedy: Remedy, ids: Sequence[str], change: _Change, **facts: Any) -> Receipt:
+    facts = {key: value for key, value in (("to", to), ("reason", reason)) if value}
     changed: list[Message] = []
     before: dict[str, str] = {}
     refusals: dict[str, TeamError] = {}
@@ -454,7 +377,7 @@ def _treat(caller: Caller, remedy: Remedy, ids: Sequence[str], change: _Change, 
                 refusal = _refusal(tx.config, remedy, message_id, message, caller.actor, tx.now)
                 if refusal is not None or message is None:
                     raise refusal or LookupError(message_id)
-                changed.append(_apply(tx, message, change))
+                changed.append(_treated(tx, message, remedy, to))
                 before[message_id] = message.status
             except TeamError as error:
                 refusals[message_id] = error
@@ -466,22 +389,35 @@ def _treat(caller: Caller, remedy: Remedy, ids: Sequence[str], change: _Change, 
     return Receipt(str(remedy), tuple(changed), warnings, notices=tuple(tx.notices))
 
 
-def _apply(tx: Transaction, message: Message, change: _Change) -> Message:
-    wanted = change(tx, message)
-    if wanted is None:
-        return message
-    tx.replace(message, wanted)
-    return wanted
+def _treated(tx: Transaction, message: Message, remedy: Remedy, to: str) -> Message:
+    """Make the change of a remedy; the message as it is then."""
+    at = to_text(tx.now)
+    match remedy:
+        case Remedy.DISCARD:
+            archive_and_remove(tx, message)
+            return message
+        case Remedy.RECALL:
+            facts = {"status": Status.RECALLED.value, "recalled_at": at, "next_attempt_at": None}
+        case Remedy.RETRY:
+            facts = {"next_attempt_at": at}
+        case Remedy.REDIRECT:
+            check_known(tx, [to])
+            check_permission(tx.config, sender=message.sender, recipient=to, type=parse_message(message).name)
+            others = dict.fromkeys(("recipient", "to_agent", "to_agents"))
+            facts = {**others, "to": to, "redirected_from": message.recipients[0], "next_attempt_at": at}
+    changed = message.with_changes(**{**_FRESH, **facts})
+    if remedy is Remedy.REDIRECT and seal_of(message, tx.config.key) is Seal.SIGNED:
+        changed = sealed(changed, tx.config.key)
+    tx.replace(message, changed)
+    return changed
 
 
-def _redirected(tx: Transaction, message: Message, to: str) -> Message:
-    check_known(tx, [to])
-    check_permission(tx.config, sender=message.sender, recipient=to, type=parse_message(message).name)
-    elsewhere = {**_FRESH, "to": to, "redirected_from": message.recipients[0], "next_attempt_at": to_text(tx.now)}
-    other_keys = dict.fromkeys(("recipient", "to_agent", "to_agents"))
-    moved = message.with_changes(**{**other_keys, **elsewhere})
-    was_signed = seal_of(message, tx.config.key) is Seal.SIGNED
-    return sealed(moved, tx.config.key) if was_signed else moved
+def archive_and_remove(tx: Transaction, message: Message) -> None:
+    """Out of the queue, into the history of its recipients first (decision D12)."""
+    owners = [name for name in message.recipients if is_name(name) and name != ALL]
+    for name in owners or [tx.config.lead]:
+        tx.archive(name, message)
+    tx.remove(message)
 
 
 def _refusal(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Team
+from team_console.store.contract.team import Team, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.grants import (
     GRANT,
     GRANTED,
@@ -35,7 +33,6 @@ from team_console.store.service.compaction import tidy
 from team_console.store.service.questions import close_question, find_question
 from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import Draft, write
-from team_console.store.settings.team_config import TeamConfig
 
 
 class Trial(Struct, frozen=True):
@@ -197,22 +194,21 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
     return Receipt("recall_grant", (message,), (), grant_id, notices=tuple(tx.notices))
 
 
-def in_force(
-    messages: Sequence[Message], config: TeamConfig, recorded: RecordedFacts | None, now: Any
-) -> list[RunningGrant]:
-    """The grants of these messages that give answers: the lead's own words, not over, on record as ours."""
+def in_force(state: TeamState) -> list[RunningGrant]:
+    """The grants that give answers: the lead's own words, not over, on record as ours."""
     return [
         one
-        for one in grants_among(messages, now)
-        if not one.over and one.grant.sender == config.lead and _is_genuine(one.grant, config, recorded)
+        for one in grants_among(state.everything(), state.now)
+        if not one.over and one.grant.sender == state.config.lead and _is_genuine(one.grant, state)
     ]
 
 
-def _is_genuine(grant: Message, config: TeamConfig, recorded: RecordedFacts | None) -> bool:
+def _is_genuine(grant: Message, state: TeamState) -> bool:
     """Whether team-console wrote it, just as it stands, and its human signed it where that is asked for."""
+    recorded = state.recorded
     # guard: grant-written-by-us
     is_ours = recorded is None or (recorded.is_by_desk(grant.message_id) and not recorded.differs(grant))
-    return is_ours and not objection(config, grant, None, recorded=recorded)
+    return is_ours and not objection(state.config, grant, None, recorded=recorded)
 
 
 def is_granted(team: Team, agent: str) -> bool:
@@ -220,8 +216,7 @@ def is_granted(team: Team, agent: str) -> bool:
     snapshot = team.snapshot()
     if not snapshot.is_known or not any(message.type == GRANT for message in snapshot.messages):
         return False
-    running = in_force(snapshot.messages, snapshot.config, snapshot.recorded, snapshot.taken_at)
-    return any(scope_in(one.grant).agent == agent for one in running)
+    return any(scope_in(one.grant).agent == agent for one in in_force(snapshot))
 
 
 def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
@@ -238,7 +233,7 @@ def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
     with team.transaction(actor=lead, action="approve", wait=wait) as tx:
         case, _ = find_question(tx, request_id, digest_of(question))
         asked = case.question
-        running = in_force(tx.everything(), tx.config, tx.recorded, tx.now) if case.is_open else []
+        running = in_force(tx) if case.is_open else []
         one = next((one for one in running if scope_in(one.grant).covers(asked)), None)
         if one is None or digest_of(asked) != digest_of(question):
             return False

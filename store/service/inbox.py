@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,19 +15,18 @@ from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message, Status
-from team_console.store.model.names import USER, canonical, check_name
+from team_console.store.model.names import canonical, check_name
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import first_of
 from team_console.store.model.schedule import MAX_LEASE, attempts_of, is_held
 from team_console.store.protocol.judgement import answers
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.membership import known
 from team_console.store.protocol.parsing import parse_message
 from team_console.store.protocol.permissions import breach
 from team_console.store.protocol.verdicts import ORDER, TrustMark, digest_of, given_on, mark_of, may_be_verdict
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.compaction import tidy
-from team_console.store.service.writing import mark_as_read, refuse_not_among
+from team_console.store.service.writing import check_known, mark_as_read
 from team_console.store.settings.team_config import TeamConfig
 
 
@@ -137,22 +136,6 @@ def _asked_of(verdict: Message, asked: Sequence[Message]) -> Message | None:
 
 
 # Who may receive, and what becomes of a message that was read; a slip of the keyboard takes nothing.
-
-
-def refuse_unknown_reader(config: TeamConfig, name: str, messages: Callable[[], Sequence[Message]]) -> None:
-    """Refuse a name that nobody has in a team that declares its members.
-
-    `messages` gives the live ones; it is only asked where the settings do not tell.
-
-    Raises:
-        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
-    """
-    if not config.declared or name in config.agents or name in (USER, config.lead):
-        return
-    live = messages()
-    if any(name == message.sender or name in message.recipients for message in live):
-        return
-    refuse_not_among(known(config, live), config, live, name)
 
 
 def still(tx: Transaction, seen: Sequence[Message]) -> Iterator[Message]:
@@ -340,7 +323,7 @@ def _peek(team: Team, wanted: InboxQuery, limit: int | None) -> Received:
     if nothing is not None:
         return nothing
     snapshot = readable(team.snapshot())
-    refuse_unknown_reader(snapshot.config, wanted.agent, lambda: snapshot.messages)
+    check_known(snapshot, [wanted.agent], has_written=True)
     waiting = wanted.among(snapshot.messages, snapshot.taken_at, snapshot.config.ranks)
     return _received(
         wanted,
@@ -366,7 +349,7 @@ def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None
         return None
     named = any(wanted.agent in message.recipients for message in look.messages)
     if not named:
-        refuse_unknown_reader(team.config(), wanted.agent, lambda: readable(team.snapshot()).messages)
+        check_known(readable(team.snapshot()), [wanted.agent], has_written=True)
     result = _received(wanted, (), look.messages, is_empty=look.is_empty, damaged=look.damaged)
     changing = any(message.status == Status.CLAIMED for message in look.messages)
     return replace(result, may_change_by_itself=changing, is_complete=look.is_complete)
@@ -381,7 +364,7 @@ def _receive(
 
     try:
         with caller.team.transaction(actor=agent, action=action, wait=caller.wait) as tx:
-            refuse_unknown_reader(tx.config, agent, tx.everything)
+            check_known(tx, [agent], has_written=True)
             waiting = waiting_in(tx, wanted)[:limit]
             rest = seen if waiting and seen is not None else tx.everything()
             taken += (_claim(tx, item, agent, lease) if lease else mark_as_read(tx, item, agent) for item in waiting)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
-from team_console.store.model.recorded import RecordedFacts
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import bound
 from team_console.store.service.deliveries import archive_and_remove
 from team_console.store.service.inbox import readable
-from team_console.store.settings.team_config import TeamConfig
 
 DEFAULT_DAYS = 7.0
 _FINISHED = frozenset(
@@ -73,9 +71,9 @@ def clear(
     """
     _check_age(older_than_days)
     with caller.transaction("clear") as tx:
-        old = _old(tx.everything(), tx.now - timedelta(days=older_than_days))
+        old = _old(tx, older_than_days)
         old = [message for message in old if recipient is None or message.is_addressed_to(recipient)]
-        gone = _free(tx.everything(), old, tx.config, tx.now, lambda: tx.recorded)
+        gone = _free(tx, old)
         if gone:
             _log(tx, gone, older_than_days)
         for missing in gone:
@@ -88,8 +86,8 @@ def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleare
     """What `clear` would do now, without the lock."""
     _check_age(older_than_days)
     snapshot = readable(caller.team.snapshot())
-    old = _old(snapshot.messages, snapshot.taken_at - timedelta(days=older_than_days))
-    gone = _free(snapshot.messages, old, snapshot.config, snapshot.taken_at, lambda: snapshot.recorded)
+    old = _old(snapshot, older_than_days)
+    gone = _free(snapshot, old)
     return Cleared(_by_status(gone), len(old) - len(gone))
 
 
@@ -100,26 +98,20 @@ def _check_age(days: float) -> None:
         )
 
 
-def _old(messages: Iterable[Message], limit: datetime) -> list[Message]:
+def _old(state: TeamState, days: float) -> list[Message]:
+    limit = state.now - timedelta(days=days)
     return [
         message
-        for message in messages
+        for message in state.everything()
         if message.status in _FINISHED and (end := _ended(message)) is not None and end < limit
     ]
 
 
-def _free(
-    messages: Sequence[Message],
-    old: Sequence[Message],
-    config: TeamConfig,
-    now: datetime,
-    recorded: Callable[[], RecordedFacts | None],
-) -> list[Message]:
+def _free(state: TeamState, old: Sequence[Message]) -> list[Message]:
     """Those of the old messages on which nothing rests."""
     if not old:
         return []
-    ids = [message.message_id for message in old]
-    stay = bound(messages, config=config, now=now, recorded=recorded, leaving=ids)
+    stay = bound(state, leaving=[message.message_id for message in old])
     return [message for message in old if message.message_id not in stay]
 
 

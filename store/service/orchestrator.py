@@ -20,7 +20,7 @@ from team_console.store.service.inbox import readable
 from team_console.store.service.maintenance import DEFAULT_DAYS, FREED_MB, clear
 from team_console.store.service.router import deliver
 from team_console.store.service.sending import send
-from team_console.store.service.writing import refuse_unknown
+from team_console.store.service.writing import check_known
 
 COMMAND = "route-inter-agent-messages"
 """The command of seed 003, also accepted as `orchestrator.route-inter-agent-messages`."""
@@ -61,8 +61,7 @@ def route(
     if sender is not None:
         check_sender(sender)
     if asked.only is not None:
-        config = caller.team.config()
-        refuse_unknown(config, lambda: readable(caller.team.snapshot()).messages, [asked.only])
+        check_known(readable(caller.team.snapshot()), [asked.only])
     return _ACTIONS[asked.action](caller, asked)
 
 

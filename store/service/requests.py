@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NoReturn
 
 from msgspec import Struct
 from msgspec.structs import replace
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Priority
 from team_console.store.model.names import canonical, is_name, nearest
-from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import secret_warnings
 from team_console.store.protocol.client_requests import (
     ALWAYS,
@@ -63,7 +62,6 @@ from team_console.store.service.questions import (
 from team_console.store.service.sessions import refuse_orphaned
 from team_console.store.service.signing import Made, put_signed, signed_record
 from team_console.store.service.writing import Draft, advise, mark_as_read, write
-from team_console.store.settings.team_config import TeamConfig
 
 
 class Answer(Struct, frozen=True):
@@ -184,26 +182,25 @@ def _asked(tx: Transaction, caller: Caller, verdict: Answer) -> RequestRow:
         hint = f"Take it out of what waits: team-console recall {shlex.quote(question.message_id)}"
         raise TeamError(Code.INVALID_NAME, text, hint)
     if verdict.approve:
-        _refuse_forbidden(tx.config, tx.everything, question, tx.recorded)
+        _refuse_forbidden(tx, question)
         if row.kind is RequestKind.SHUTDOWN and question.message_id in caller.team.reworded():
             raise _forbidden(question, "it was changed after it was recorded")
     _check_name_fits(row.kind, verdict.agent_name, verdict.request_id)
     return row
 
 
-def _refuse_forbidden(
-    config: TeamConfig, live: Callable[[], Sequence[Message]], question: Message, recorded: RecordedFacts | None
-) -> None:
+def _refuse_forbidden(state: TeamState, question: Message) -> None:
     """Refuse a yes to what its sender may not ask for: it would stop or end somebody on the word of nobody.
 
     Raises:
         TeamError: `NOT_PERMITTED`.
     """
-    broken = breach(config, question, recorded)
+    config = state.config
+    broken = breach(config, question, state.recorded)
     if broken is not None:
         raise _forbidden(question, broken[0])
     if parse_message(question).opens in (RequestKind.CREATE, RequestKind.DESTROY):
-        for problem in direction_problems(question, roles=known(config, live()), lead=config.lead):
+        for problem in direction_problems(question, roles=known(config, state.everything()), lead=config.lead):
             raise _forbidden(question, problem.message)
 
 
@@ -286,7 +283,7 @@ def _by_master(tx: Transaction, caller: Caller, row: RequestRow, verdict: Answer
         told, done = [question.sender, *(message.recipients[0] for message in messages[1:])], "is created"
     else:
         agent = agent_to_end(tx.config, question)
-        *odd, last = ending_forecast(tx.config, tx.everything(), question, tx.recorded)
+        *odd, last = ending_forecast(tx, question)
         messages, warnings = approve_ending(tx, caller.actor, question, note), [*odd, *warnings]
         if messages[0].type == REQUEST:
             return _Answered(messages, warnings, (last,), {"agent": agent})
@@ -695,11 +692,11 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
         refuse_decided(case)
     kind = parse_message(question).opens
     _check_name_fits(kind, agent_name, request_id)
-    _refuse_forbidden(snapshot.config, lambda: snapshot.messages, question, snapshot.recorded)
+    _refuse_forbidden(snapshot, question)
     if kind is RequestKind.CREATE:
-        return creation_forecast(snapshot.config, snapshot.messages, question, agent_name)
+        return creation_forecast(snapshot, question, agent_name)
     if kind is RequestKind.DESTROY:
-        return ending_forecast(snapshot.config, snapshot.messages, question, snapshot.recorded)
+        return ending_forecast(snapshot, question)
     return (f"the answer goes to {question.sender}",)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot
@@ -22,23 +23,20 @@ from team_console.store.service.deliveries import (
     Delivered,
     Job,
     PassScope,
-    claimed,
     commands,
     due_jobs,
-    failed,
-    is_busy,
+    give_up,
     job_of,
     members_of,
-    obstacle,
     record_attempts,
     serves,
+    settle,
     skipped,
-    with_outcome,
 )
-from team_console.store.service.inbox import Trust, readable, still, trust_in
+from team_console.store.service.inbox import readable, still, trust_in
 from team_console.store.service.maintenance import take_in_drops
 from team_console.store.service.waiting import may_pass, until
-from team_console.store.service.writing import refuse_unknown
+from team_console.store.service.writing import check_known
 from team_console.store.settings.team_config import TeamConfig
 
 # Command worker: claims a message, runs an agent's command outside the lock, notes the outcome, claims the next.
@@ -47,6 +45,7 @@ _WORKERS = 8
 _HEARD_WITHIN = 0.2
 """Seconds after which an interruption is heard at the latest."""
 _LOCK_TRIES = 3
+_GRACE_SECONDS = 30.0
 
 
 def run_commands(
@@ -93,17 +92,15 @@ class AgentDelivery:
             return
         job = self._finish_and_claim(None, {}, done)
         while job is not None:
-            job = self._after(job, self._hand_over(job), done)
-
-    def _after(self, job: Job, outcomes: dict[str, str | None], done: Delivered) -> Job | None:
-        """Write the outcome in spite of a busy lock: an outcome that is not written means another delivery later."""
-        for tries_left in reversed(range(_LOCK_TRIES)):
-            try:
-                return self._finish_and_claim(job, outcomes, done)
-            except TeamError as error:
-                if error.code is not Code.STORE_LOCKED or not tries_left:
-                    raise
-        return None
+            outcomes = self._hand_over(job)
+            # In spite of a busy lock: an outcome that is not written means another delivery later.
+            for tries_left in reversed(range(_LOCK_TRIES)):
+                try:
+                    job = self._finish_and_claim(job, outcomes, done)
+                    break
+                except TeamError as error:
+                    if error.code is not Code.STORE_LOCKED or not tries_left:
+                        raise
 
     def _hand_over(self, job: Job) -> dict[str, str | None]:
         config = self._caller.team.config()
@@ -111,7 +108,7 @@ class AgentDelivery:
         message = trust_in(self._caller.team, [job.message]).marked(job.message)
         for name in commands(config, job):
             agent = config.agent(name)
-            limit = self._choice.seconds(agent.deliver_timeout)
+            limit = self._choice.limit or agent.deliver_timeout
             # guard: trusted-commands-only
             if config.distrust:
                 outcomes[name] = f"its command was not run: {config.distrust}"
@@ -140,41 +137,37 @@ class AgentDelivery:
         if stored is None or stored.envelope("token") != job.message.envelope("token"):
             tx.record("deliver", ids=[], late={job.message.message_id: outcomes})
             return []
-        outcomes = dict(outcomes)  # what is pushed here is pushed again where this transaction is tried again
-        members = members_of(tx.config, tx.everything())
-        for name in job.targets:
-            if name not in outcomes:
-                outcomes[name] = obstacle(tx.config, members, name)
-                if outcomes[name] is None:
-                    tx.push(name, trust_in(self._caller.team, [stored]).marked(stored))
-        message = with_outcome(Job(stored, job.targets, job.everyone), outcomes, tx.now)
-        tx.replace(stored, message)
-        return [Attempt(message, name, error) for name, error in outcomes.items()]
+        return settle(tx, replace(job, message=stored), outcomes, trust_in(self._caller.team, [stored]))
 
     def _claim(self, tx: Transaction, attempts: list[Attempt]) -> Job | None:
-        if is_busy(tx.everything(), self._agent, tx.now):
-            return None
-        for job in due_jobs(tx.config, tx.everything(), self._choice, tx.now):
+        """The next message, held for the time its commands may take; its claim counts as an attempt."""
+        for message in tx.everything():
+            by_router = message.envelope("claimed_by") == ROUTER and is_held(message, tx.now)
+            if by_router and message.is_addressed_to(self._agent):  # one at a time keeps them in order
+                return None
+        for job in due_jobs(tx, self._choice):
             names = commands(tx.config, job)
             if self._agent not in names[:1] or job.message.message_id in self._tried:
                 continue
             self._tried.add(job.message.message_id)
             if attempts_of(job.message) >= max_attempts(job.message):
-                attempts.append(self._give_up(tx, job))
+                holder = "the router" if job.message.envelope("claimed_by") == ROUTER else "whoever had claimed it"
+                why = f"{holder} ended during attempt {attempts_of(job.message)}; whether it arrived is not known"
+                attempts += give_up(tx, job, why)
                 continue
-            limit = sum(self._choice.seconds(tx.config.agent(name).deliver_timeout) for name in names)
-            message = claimed(job.message, limit=limit, now=tx.now)
+            limit = sum(self._choice.limit or tx.config.agent(name).deliver_timeout for name in names)
+            message = job.message.with_changes(
+                status=Status.CLAIMED.value,
+                attempts=attempts_of(job.message) + 1,
+                claimed_by=ROUTER,
+                lease_until=to_text(tx.now + timedelta(seconds=limit + _GRACE_SECONDS)),
+                token=os.urandom(8).hex(),
+                next_attempt_at=None,
+            )
             tx.replace(job.message, message)
             tx.record("dispatch", ids=[message.message_id], to=self._agent, attempt=attempts_of(message))
-            return Job(message, job.targets, job.everyone)
+            return replace(job, message=message)
         return None
-
-    def _give_up(self, tx: Transaction, job: Job) -> Attempt:
-        holder = "the router" if job.message.envelope("claimed_by") == ROUTER else "whoever had claimed it"
-        error = f"{holder} ended during attempt {attempts_of(job.message)}; whether it arrived is not known"
-        message = failed(job.message, error, tx.now)
-        tx.replace(job.message, message)
-        return Attempt(message, self._agent, error)
 
 
 # The router: pushes due messages to agents, each to exactly one attempt at a time (seed 003, decisions D3, D4, D12).
@@ -206,11 +199,11 @@ def deliver(
         raise TeamError(Code.READ_ONLY, f"{caller.team.location} is open read-only", "Open it without --read-only.")
     choice = PassScope(None if only is None else frozenset(only), None if ids is None else frozenset(ids), limit, most)
     snapshot = readable(take_in_drops(caller, readable(caller.team.snapshot())))
-    refuse_unknown(snapshot.config, lambda: snapshot.messages, only or ())
+    check_known(snapshot, only or ())
     done = Delivered()
     finish_due(caller, snapshot)
     _expire(caller, snapshot, choice, done)
-    jobs = due_jobs(snapshot.config, snapshot.messages, choice, snapshot.taken_at)
+    jobs = due_jobs(snapshot, choice)
     if most is not None:
         jobs = jobs[:most]
         choice = replace(choice, ids=frozenset(job.message.message_id for job in jobs))
@@ -225,8 +218,8 @@ def deliver(
 
 def next_due(snapshot: Snapshot) -> datetime | None:
     """When the router should look again, None while nothing is on its way; now when something is due."""
-    now, config = snapshot.taken_at, snapshot.config
-    if due_jobs(config, snapshot.messages, PassScope(), now):
+    now = snapshot.now
+    if due_jobs(snapshot, PassScope()):
         return now
     held = [lease_end(message) for message in snapshot.messages if is_held(message, now)]
     put_off = [
@@ -270,12 +263,17 @@ def _push(
     trust = trust_in(caller.team, due)
     try:
         with caller.transaction("deliver") as tx:
-            members = members_of(tx.config, tx.everything())
+            names = members_of(tx)
             for message in still(tx, due):
-                job = job_of(tx.config, members, message, tx.now)
-                if job is not None and choice.takes(message, job.targets) and not commands(tx.config, job):
-                    errors = {name: trouble or obstacle(tx.config, members, name) for name in job.targets}
-                    attempts += _write_outcome(tx, job, errors, trust)
+                job = job_of(tx.config, names, message, tx.now)
+                if job is None or not choice.takes(message, job.targets) or commands(tx.config, job):
+                    continue
+                tries = attempts_of(message)
+                if tries >= max_attempts(message):
+                    attempts += give_up(tx, job, f"claimed {tries} times and never acknowledged")
+                else:
+                    outcomes = dict.fromkeys(job.targets, trouble) if trouble else {}
+                    attempts += settle(tx, job, outcomes, trust, attempts=tries + 1)
             record_attempts(tx, attempts)
     except TeamError as error:
         if error.code is not Code.STORE_FAILED or trouble is not None:
@@ -284,21 +282,6 @@ def _push(
             _push(caller, choice, [message], done, trouble=error.message if len(due) == 1 else None)
     else:
         done.attempts += attempts
-
-
-def _write_outcome(tx: Transaction, job: Job, errors: dict[str, str | None], trust: Trust) -> list[Attempt]:
-    """Push to every target without an error, and put the outcome of this attempt on the message."""
-    if attempts_of(job.message) >= max_attempts(job.message):
-        error = f"claimed {attempts_of(job.message)} times and never acknowledged"
-        message = failed(job.message, error, tx.now)
-        tx.replace(job.message, message)
-        return [Attempt(message, name, error) for name in job.targets]
-    for name, error_text in errors.items():
-        if error_text is None:
-            tx.push(name, trust.marked(job.message))
-    message = with_outcome(job, errors, tx.now, attempts=attempts_of(job.message) + 1)
-    tx.replace(job.message, message)
-    return [Attempt(message, name, error_text) for name, error_text in errors.items()]
 
 
 # The router kept running: a pass whenever something is due or the store changed, asleep in between.

@@ -30,9 +30,9 @@ from team_console.store.service.writing import (
     Draft,
     advise,
     broadcast_advice,
+    check_known,
     current_members,
     not_listening,
-    refuse_unknown,
     resolve,
     write,
 )
@@ -153,7 +153,7 @@ def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:
     unnamed: list[str] = []
     if ALL in names:
         unnamed = left_out(snapshot.config, snapshot.messages)
-        refuse_unknown(snapshot.config, lambda: snapshot.messages, [caller.actor])
+        check_known(snapshot, [caller.actor])
         names = tuple(name for name in known if name not in (caller.actor, USER))
     if not names:
         raise TeamError(Code.MISSING_RECIPIENT, "nobody would be reached", "Name a recipient.")

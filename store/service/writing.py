@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from team_console.store.contract.team import TeamState
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import epoch_ms, to_text
 from team_console.store.model.errors import Code, TeamError
@@ -191,28 +192,29 @@ def current_members(tx: Transaction) -> list[str]:
     return list(members(tx.config, tx.everything()))
 
 
-def check_known(tx: Transaction, names: Iterable[str]) -> None:
+def check_known(state: TeamState, names: Iterable[str], *, has_written: bool = False) -> None:
     """Refuse names that are on no roster. A team that declares none has nothing to check against.
 
-    Raises:
-        TeamError: `AGENT_NOT_FOUND`.
-    """
-    refuse_unknown(tx.config, tx.everything, names)
-
-
-def refuse_unknown(config: TeamConfig, messages: Callable[[], Sequence[Message]], names: Iterable[str]) -> None:
-    """As `check_known`, with the live messages asked for only when the settings do not know a name.
+    Args:
+        has_written: Accept, too, who writes or is written to.
 
     Raises:
-        TeamError: `AGENT_NOT_FOUND`.
+        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
     """
+    config = state.config
     unknown = [name for name in names if name not in config.agents and name not in (USER, config.lead)]
     if not unknown or not config.declared:
         return
-    live = messages()
+    live = state.everything()
+    if has_written:
+        unknown = [name for name in unknown if not any(name in (each.sender, *each.recipients) for each in live)]
     met = known(config, live)
-    for name in unknown:
-        refuse_not_among(met, config, live, name)
+    for name in (name for name in unknown if name not in met):
+        meant = nearest(name, met)
+        hint = f"Did you mean {meant}? " if meant else ""
+        members_now = ", ".join(members(config, live))
+        text = f"no agent {name!r} in team {config.name}"
+        raise TeamError(Code.AGENT_NOT_FOUND, text, f"{hint}Members: {members_now}.")
 
 
 def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
@@ -360,23 +362,6 @@ def new_request_id(tx: Transaction, prefix: str, *names: str) -> str:
     while tx.thread(request_id := "@".join([f"{prefix}-{moment}", *names])):
         moment += 1
     return request_id
-
-
-def refuse_not_among(met: Collection[str], config: TeamConfig, live: Sequence[Message], name: str) -> None:
-    """Refuse a name that is not among those the team has `met`.
-
-    Raises:
-        TeamError: `AGENT_NOT_FOUND`, with the nearest name.
-    """
-    if name in met:
-        return
-    meant = nearest(name, met)
-    hint = f"Did you mean {meant}? " if meant else ""
-    raise TeamError(
-        Code.AGENT_NOT_FOUND,
-        f"no agent {name!r} in team {config.name}",
-        f"{hint}Members: {', '.join(members(config, live))}.",
-    )
 
 
 # What is odd about what was just written, for whoever wrote it.

@@ -17,8 +17,9 @@ import pytest
 from team_console.store.model.clock import to_text, utc_now
 from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
-from team_console.store.service import deliveries, inbox
+from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
+from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.router import deliver
 from team_console.store.settings.team_config import Agent
 
@@ -90,7 +91,7 @@ def test_a_router_killed_under_a_running_command_tries_again_when_its_claim_is_o
         (held,) = place.open().snapshot().messages
         assert (held.status, held.envelope("claimed_by")) == ("claimed", "@router")
         with pytest.raises(TeamError, match="is with router until"):
-            deliveries.recall(Caller(place.open(), "ceo"), ids=[held.message_id])
+            treat(Caller(place.open(), "ceo"), Remedy.RECALL, [held.message_id])
         assert deliver(Caller(place.open(), "ceo")).attempts == []
         gate.touch()
         later = utc_now() + timedelta(seconds=331)
@@ -152,7 +153,7 @@ def test_a_recall_that_races_a_reader_or_a_router_ends_as_exactly_one_of_the_two
         reader.start()
         together.wait(PATIENCE)
         with suppress(TeamError):
-            receipt = deliveries.recall(Caller(teams[0], "ceo", wait=PATIENCE), ids=[message_id])
+            receipt = treat(Caller(teams[0], "ceo", wait=PATIENCE), Remedy.RECALL, [message_id])
             recalled += [message.message_id for message in receipt.messages]
         reader.join(PATIENCE)
         assert sorted([*got, *recalled]) == [message_id]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.service import deliveries, maintenance
+from team_console.store.service import maintenance
 from team_console.store.service.caller import Caller
+from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.router import deliver
 
 from tests.memory_team import MemoryTeam
@@ -74,7 +75,7 @@ def test_what_ran_out_does_not_live_its_time_twice(team: MemoryTeam, caller: Cal
 def test_a_retry_gives_the_message_a_new_end(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:
     message = make_message(1, to="no.such.agent").with_changes(status="failed", ended_at="2026-02-24T11:00:00.000Z")
     put(team, message)
-    deliveries.retry(caller, ids=[message.message_id])
+    treat(caller, Remedy.RETRY, [message.message_id])
     assert team.snapshot().messages[0].envelope("ended_at") is None
 
 

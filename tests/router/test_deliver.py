@@ -52,7 +52,7 @@ def test_a_pending_message_is_pushed_to_the_inbox_and_marked_delivered(
     assert pushed("architect") == [make_message(1).message_id]
     stored = _stored(team)
     assert (stored.status, stored.envelope("delivered_at")) == ("delivered", to_text(clock.now))
-    assert done.by_recipient() == {"architect": (1, 0)}
+    assert done.summary_json() == [{"recipient": "architect", "delivered": 1, "failed": 0}]
 
 
 def test_what_was_delivered_is_not_pushed_again(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:
@@ -94,7 +94,7 @@ def test_an_agents_command_gets_the_record_and_decides_by_its_exit_status(
     done = deliver(caller)
     assert taken(folder) == [make_message(1).message_id, make_message(2).message_id]
     assert _states(team) == ["delivered", "delivered"]
-    assert done.by_recipient() == {"runner": (2, 0)}
+    assert done.summary_json() == [{"recipient": "runner", "delivered": 2, "failed": 0}]
     assert _stored(team).envelope("claimed_by") is None
 
 

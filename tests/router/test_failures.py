@@ -10,9 +10,9 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, from_record
 from team_console.store.model.schedule import expires_at
 from team_console.store.protocol.verdicts import Seal, seal_of, sign
-from team_console.store.service import deliveries, inbox
+from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import Remedy
+from team_console.store.service.deliveries import Remedy, forecast, treat
 from team_console.store.service.router import deliver
 
 from tests.memory_team import MemoryTeam
@@ -35,7 +35,7 @@ def test_a_retried_expired_message_does_not_expire_at_once_again(
 ) -> None:
     put(team, make_message(1, to="architect").with_changes(status="expired"))
     clock.advance(30 * 86400)
-    deliveries.retry(caller, ids=[ONE])
+    treat(caller, Remedy.RETRY, [ONE])
     assert expires_at(_stored(team)) == clock.now + timedelta(days=7)
     deliver(caller)
     assert _stored(team).status == "delivered"
@@ -44,7 +44,7 @@ def test_a_retried_expired_message_does_not_expire_at_once_again(
 def test_redirecting_replaces_every_spelling_of_the_address(team: MemoryTeam, caller: Caller) -> None:
     record = {"message_id": ONE, "message_type": "spec_ready", "sender": "ceo", "recipient": "architect"}
     put(team, from_record({**record, "status": "failed", "payload": {}}))
-    deliveries.redirect(caller, ids=[ONE], to="code_developer")
+    treat(caller, Remedy.REDIRECT, [ONE], to="code_developer")
     assert _stored(team).recipients == ("code_developer",)
 
 
@@ -54,7 +54,7 @@ def test_redirecting_to_nobody_is_refused_and_changes_nothing(
 ) -> None:
     put(team, _dead())
     with pytest.raises(TeamError) as caught:
-        deliveries.redirect(caller, ids=[ONE], to=to)
+        treat(caller, Remedy.REDIRECT, [ONE], to=to)
     assert caught.value.code is code
     assert _stored(team).status == "failed"
 
@@ -65,7 +65,7 @@ def test_redirecting_signs_again_only_what_was_rightly_signed(team: MemoryTeam, 
     signed = _dead(1)
     forged = _dead(2).with_changes(signature="hmac-sha256:" + "0" * 64)
     put(team, signed.with_changes(signature=sign(signed.record, key)), forged)
-    deliveries.redirect(caller, ids=[ONE, TWO], to="code_developer")
+    treat(caller, Remedy.REDIRECT, [ONE, TWO], to="code_developer")
     assert seal_of(_stored(team, ONE), key) is Seal.SIGNED
     assert seal_of(_stored(team, TWO), key) is Seal.BROKEN
 
@@ -77,7 +77,7 @@ def test_what_somebody_has_got_cannot_be_recalled_and_the_refusal_says_since_whe
     at = "2026-02-24T10:31:00.000Z"
     put(team, make_message(1, to="architect").with_changes(status=status, **{f"{status}_at": at}))
     with pytest.raises(TeamError) as caught:
-        deliveries.recall(caller, ids=[ONE])
+        treat(caller, Remedy.RECALL, [ONE])
     assert caught.value.code is Code.NOT_PERMITTED
     assert at in caught.value.message
     assert _stored(team).status == status
@@ -89,10 +89,10 @@ def test_a_message_in_somebodys_hands_cannot_be_recalled_until_the_claim_runs_ou
     put(team, make_message(1, to="architect"))
     inbox.receive(Caller(team, "architect"), agent="architect", lease=60)
     with pytest.raises(TeamError) as caught:
-        deliveries.recall(caller, ids=[ONE])
+        treat(caller, Remedy.RECALL, [ONE])
     assert "architect" in caught.value.message
     clock.advance(61)
-    deliveries.recall(caller, ids=[ONE])
+    treat(caller, Remedy.RECALL, [ONE])
     assert (_stored(team).status, _stored(team).envelope("token")) == ("recalled", None)
 
 
@@ -101,13 +101,13 @@ def test_a_group_message_that_somebody_has_read_is_not_recalled(team: MemoryTeam
     put(team, from_record({**record, "created": "2026-02-24T10:30:00Z", "payload": {}}))
     inbox.receive(Caller(team, "architect"), agent="architect")
     with pytest.raises(TeamError) as caught:
-        deliveries.recall(caller, ids=[ONE])
+        treat(caller, Remedy.RECALL, [ONE])
     assert "architect" in caught.value.message
 
 
 def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead(1), make_message(2, to="architect").with_changes(status="read"))
-    receipt = deliveries.retry(caller, ids=[ONE, TWO, "MSG-gone", ONE])
+    receipt = treat(caller, Remedy.RETRY, [ONE, TWO, "MSG-gone", ONE])
     assert [message.message_id for message in receipt.messages] == [ONE]
     assert len(receipt.warnings) == 2
     assert TWO in receipt.warnings[0]
@@ -117,7 +117,7 @@ def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(te
 
 def test_nothing_that_fits_is_an_error_and_leaves_no_trace(team: MemoryTeam, caller: Caller) -> None:
     with pytest.raises(TeamError) as caught:
-        deliveries.retry(caller, ids=["MSG-gone"])
+        treat(caller, Remedy.RETRY, ["MSG-gone"])
     assert caught.value.code is Code.INVALID_FIELD
     assert team.audit() == []
 
@@ -126,7 +126,7 @@ def test_nothing_that_fits_is_an_error_and_leaves_no_trace(team: MemoryTeam, cal
 def test_only_the_sender_and_the_lead_handle_a_message(team: MemoryTeam, actor: str) -> None:
     put(team, _dead())
     with pytest.raises(TeamError) as caught:
-        deliveries.redirect(Caller(team, actor), ids=[ONE], to="code_developer")
+        treat(Caller(team, actor), Remedy.REDIRECT, [ONE], to="code_developer")
     assert caught.value.code is Code.NOT_PERMITTED
 
 
@@ -137,17 +137,17 @@ def test_an_answer_goes_to_nobody_but_who_asked(team: MemoryTeam, caller: Caller
     )
     put(team, plan, verdict.with_changes(status="failed"))
     with pytest.raises(TeamError) as caught:
-        deliveries.redirect(caller, ids=[TWO], to="code_developer")
+        treat(caller, Remedy.REDIRECT, [TWO], to="code_developer")
     assert caught.value.code is Code.NOT_PERMITTED
     assert _stored(team, TWO).recipients == ("architect",)
-    deliveries.retry(caller, ids=[TWO])
+    treat(caller, Remedy.RETRY, [TWO])
     assert _stored(team, TWO).status == "pending"
 
 
 def test_the_forecast_says_what_would_be_done_and_why_the_rest_not(team: MemoryTeam, caller: Caller) -> None:
     put(team, _dead(1), make_message(2, to="architect"))
     before = team.snapshot().revision
-    shown = deliveries.forecast(caller, Remedy.DISCARD, [ONE, TWO])
+    shown = forecast(caller, Remedy.DISCARD, [ONE, TWO])
     assert [message.message_id for message in shown.possible] == [ONE]
     assert list(shown.refused) == [TWO]
     assert team.snapshot().revision == before

@@ -10,7 +10,6 @@ import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import from_record
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import PassScope
 from team_console.store.service.orchestrator import read_document, route
 from team_console.store.settings.team_config import TeamConfig
 
@@ -255,10 +254,6 @@ def test_a_batch_bounds_what_is_delivered_and_the_rest_is_named(team: MemoryTeam
     assert {item["reason"] for item in answer["skipped"]} == {"not in this batch"}
     assert [message.status for message in team.snapshot().messages] == ["delivered", "delivered", "pending", "pending"]
     assert route(caller, {"ACTION": "deliver"})["messages_delivered"] == 2
-
-
-def test_the_delivery_timeout_takes_the_place_of_the_agents_own_longer_or_shorter() -> None:
-    assert [PassScope(limit=limit).seconds(30.0) for limit in (None, 0.2, 300.0)] == [30.0, 0.2, 300.0]
 
 
 def test_clear_removes_only_what_went_to_the_recipient(team: MemoryTeam, caller: Caller, clock: FakeClock) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import discard
+from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.inbox import acknowledge, read_message
 
 from tests.memory_team import MemoryTeam
@@ -24,7 +24,7 @@ WAYS: dict[str, Callable[[Caller], object]] = {
 def test_what_was_discarded_cannot_be_acknowledged(way: Callable[[Caller], object]) -> None:
     team = MemoryTeam()
     put(team, make_message(1).with_changes(status="failed", attempts=4))
-    discard(Caller(team, "ceo"), ids=[ONE], reason="nobody needs it")
+    treat(Caller(team, "ceo"), Remedy.DISCARD, [ONE], reason="nobody needs it")
     with pytest.raises(TeamError) as refused:
         way(Caller(team, make_message(1).recipients[0]))
     assert (refused.value.code, f"history --grep {ONE}" in refused.value.hint) == (Code.NOT_PERMITTED, True)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from team_console.store.contract.team import Snapshot
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message, new_record
@@ -27,6 +28,11 @@ def plan(caller: Caller, clock: FakeClock, text: str) -> str:
     """Hand in a plan; its request id."""
     clock.advance(1)
     return str(submit_plan(caller, content=text, summary="A plan of five words").request_id)
+
+
+def kept(messages: tuple[Message, ...], leaving: list[str]) -> frozenset[str]:
+    """Ids of messages that must stay when these leave."""
+    return bound(Snapshot("", START, None, config(), messages), leaving=leaving)
 
 
 def stored(message_id: str, type: str, sender: str, *, status: str = "read", **payload: object) -> Message:
@@ -64,7 +70,7 @@ def test_what_superseded_a_plan_stays_as_long_as_that_plan_does() -> None:
     old = stored("Q1", PLAN, "task-manager", status="pending", request_id="r1")
     new = stored("Q2", PLAN, "task-manager", request_id="r2")
     no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
-    assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) == {
+    assert kept((old, new, no), leaving=["Q2", "V2"]) == {
         "Q1",
         "Q2",
         "V2",
@@ -74,17 +80,17 @@ def test_what_superseded_a_plan_stays_as_long_as_that_plan_does() -> None:
 def test_a_superseded_plan_too_young_to_leave_keeps_its_successor() -> None:
     old, new = (stored(f"Q{item}", PLAN, "task-manager", request_id=f"r{item}") for item in (1, 2))
     no = stored("V2", RESPONSE, "ceo", request_id="r2", approve=False)
-    assert bound((old, new, no), config=config(), now=START, leaving=["Q2", "V2"]) >= {
+    assert kept((old, new, no), leaving=["Q2", "V2"]) >= {
         "Q2",
         "V2",
     }
-    assert bound((old, new, no), config=config(), now=START, leaving=["Q1", "Q2", "V2"]) == frozenset()
+    assert kept((old, new, no), leaving=["Q1", "Q2", "V2"]) == frozenset()
 
 
 def test_an_answer_of_somebody_who_may_not_give_it_settles_nothing() -> None:
     asked = stored("Q1", PLAN, "task-manager", request_id="r1")
     forged = stored("V1", RESPONSE, "file-manager", request_id="r1", approve=True)
-    assert bound((asked, forged), config=config(), now=START, leaving=["Q1", "V1"]) == {
+    assert kept((asked, forged), leaving=["Q1", "V1"]) == {
         "Q1",
         "V1",
     }
@@ -93,7 +99,7 @@ def test_an_answer_of_somebody_who_may_not_give_it_settles_nothing() -> None:
 def test_a_withdrawn_request_holds_nothing() -> None:
     asked = stored("Q1", PLAN, "task-manager", request_id="r1")
     gone = stored("W1", "request_withdrawn", "task-manager", request_id="r1", reason="timed out")
-    assert bound((asked, gone), config=config(), now=START, leaving=["Q1", "W1"]) == frozenset()
+    assert kept((asked, gone), leaving=["Q1", "W1"]) == frozenset()
 
 
 def test_the_later_plan_counts_even_when_the_earlier_has_a_later_date(tmp_path: Path, clock: FakeClock) -> None:

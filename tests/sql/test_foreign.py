@@ -17,7 +17,7 @@ from team_console.store.model.clock import utc_now
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import discard
+from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.orchestrator import route
 from team_console.store.service.router import deliver
 
@@ -124,7 +124,7 @@ def test_a_note_beside_a_row_goes_with_the_row(foreign: str, opened: Open) -> No
     caller = Caller(opened(foreign), "orchestrator")
     execute(foreign, "UPDATE agent_message SET status = 'failed', retry_count = 3, error_message = 'gone'")
     inbox.receive(Caller(caller.team, "code_developer"), agent="code_developer")
-    discard(caller, ids=["msg-001"], reason="old")
+    treat(caller, Remedy.DISCARD, ["msg-001"], reason="old")
     assert execute(foreign, "SELECT * FROM team_console_envelope") == []
     assert [message.message_id for message in opened(foreign).history().messages] == ["msg-001"]
 

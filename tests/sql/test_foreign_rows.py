@@ -9,7 +9,7 @@ import pytest
 from team_console.store.contract.team import Condition
 from team_console.store.service import inbox, sending
 from team_console.store.service.caller import Caller
-from team_console.store.service.deliveries import discard, redirect
+from team_console.store.service.deliveries import Remedy, treat
 from team_console.store.service.maintenance import clear
 from team_console.store.service.router import deliver
 
@@ -78,7 +78,7 @@ def test_a_day_of_work_leaves_the_rows_of_others_as_they_were_to_the_byte(
     inbox.acknowledge(architect, ids=[taken.message_id])
     sent = sending.send(lead, to="writer", type="spec_ready", message_id="ours").messages[0]
     deliver(lead, only=["writer"])
-    redirect(lead, ids=["m-4"], to="writer")
+    treat(lead, Remedy.REDIRECT, ["m-4"], to="writer")
     inbox.receive(Caller(team, "writer"), agent="writer")
     assert _dump(foreign, "m-1", "m-4", sent.message_id) == before
     assert execute(foreign, "SELECT tenant FROM agent_message WHERE message_id IN ('m-1', 'm-4') ORDER BY 1") == [
@@ -120,7 +120,7 @@ def test_what_a_row_that_goes_on_demand_had_beyond_a_message_is_kept(
 ) -> None:
     team = opened(foreign, clock=clock)
     lead = Caller(team, "user")
-    discard(lead, ids=["m-4"], reason="old")
+    treat(lead, Remedy.DISCARD, ["m-4"], reason="old")
     clear(lead)
     there = {row[0] for row in execute(foreign, "SELECT message_id FROM agent_message")}
     assert there.isdisjoint({"m-4", "m-5", "m-6"})
