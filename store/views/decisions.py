@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from team_console.store.contract.team import (
     ARCHIVE_LOST,
     AUDIT_LOST,
@@ -49,7 +48,7 @@ from team_console.store.protocol.verdicts import (
 )
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.findings import trail_findings
-from team_console.store.views.history import past, plain_cell
+from team_console.store.views.history import HistoryPage, past, plain_cell
 from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow
 
@@ -209,57 +208,47 @@ class DecisionLedger(Struct, frozen=True):
 
 _VERDICTS = {"approve": "approved", "reject": "rejected", "answer": "answered"}
 """Actions of the audit trail that decide."""
-Signature = Callable[[Message, Message], Proof | None]
-"""What the signature of a verdict proves of it, from question and verdict; None where it has none."""
+_OF_SOURCES = LOST | {KEPT_PRIVATE}
 
 
-class Sources(Struct, frozen=True):
-    """What a ledger is made from.
+def decision_ledger(snapshot: Snapshot, past: HistoryPage, audit: Sequence[AuditLine]) -> DecisionLedger:
+    """Every decision that messages or audit trail know of, newest first, each with what proves it.
 
-    Attributes:
-        messages: Live and archived, each id once, newest first.
+    A queue that is gone or cannot be read is said, and misses nothing that was decided.
+
+    Args:
+        past: Archived messages, newest first.
         audit: Lines of the audit trail, newest first.
-        recorded: What the trail knows of requests and answers; None where there is no trail to ask.
-        complete: Whether `messages` are all there are.
-        problems: What is wrong with the sources, as far as their readers found out.
-        signature: Looks at the signature of a verdict.
     """
-
-    messages: Sequence[Message]
-    audit: Sequence[AuditLine]
-    recorded: RecordedFacts | None
-    config: TeamConfig
-    now: datetime
-    complete: bool = True
-    problems: tuple[Problem, ...] = ()
-    signature: Signature | None = None
-
-
-def decision_ledger(sources: Sources) -> DecisionLedger:
-    """Every decision that messages or audit trail know of, newest first, each with what proves it."""
-    trail = _Trail(sources)
-    rows = [row for row in _requests(sources) if row.verdict is not None and row.kind not in RESULTS]
-    decisions = [_decided(row, sources, trail) for row in rows]
-    known = {answer.message_id for row in rows for answer in row.answers}
-    decisions += trail.without_messages(known)
+    told = (problem for problem in snapshot.problems if problem.code in _OF_SOURCES)
+    problems = tuple(dict.fromkeys((*told, *past.problems, *_unread(snapshot, past))))
+    live = snapshot.messages if snapshot.is_known else ()
+    by_id = {message.message_id: message for message in (*past.messages, *live)}
+    messages = sorted(by_id.values(), key=lambda message: message.created_at or EARLIEST, reverse=True)
+    # The requests as all messages together tell of them; the queue counts as one more archive.
+    empty = replace(snapshot, messages=(), condition=Condition.EMPTY, missing=frozenset(), dropped=(), problems=())
+    requests = view_of(empty, me="", now=snapshot.now, history=messages, complete=past.complete).requests
+    rows = [row for row in requests if row.verdict is not None and row.kind not in RESULTS]
+    trail = _Trail(snapshot, audit, {problem.code for problem in problems}, complete=past.complete)
+    decisions = [_decided(row, snapshot.config, trail) for row in rows]
+    decisions += trail.without_messages({answer.message_id for row in rows for answer in row.answers})
     decisions.sort(key=lambda decision: (decision.at or EARLIEST, decision.audit_line or 0), reverse=True)
-    return DecisionLedger(tuple(decisions), (*sources.problems, *trail_findings(sources.audit)))
+    return DecisionLedger(tuple(decisions), (*problems, *trail_findings(audit)))
 
 
 class _Trail:
     """The audit trail, asked for decisions and for how far its chain holds."""
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, snapshot: Snapshot, audit: Sequence[AuditLine], codes: Set[str], *, complete: bool) -> None:
+        self._config, self._recorded, self._codes, self._complete = snapshot.config, snapshot.recorded, codes, complete
         self._by_message: dict[str, AuditLine] = {}
-        broken = [line.seq for line in sources.audit if not line.intact]
-        oldest = min((line.seq for line in sources.audit), default=0)
+        broken = [line.seq for line in audit if not line.intact]
+        oldest = min((line.seq for line in audit), default=0)
         self.broken_at = min(broken, default=None)
         """The first line that does not hold; 0 where it may lie before all that are known."""
         if self.broken_at is not None and self.broken_at == oldest > 1:
             self.broken_at = 0
-        self.is_lost = any(problem.code == AUDIT_LOST for problem in sources.problems)
-        for line in sources.audit:
+        for line in audit:
             for message_id in texts_in(line.facts, "ids") if line.action in _VERDICTS else ():
                 self._by_message[message_id] = line
 
@@ -269,18 +258,15 @@ class _Trail:
 
     def proof(self, message_id: str) -> tuple[Proof, int | None, str]:
         """What the trail proves of a verdict, on which line, and what it does not prove."""
-        recorded = self._sources.recorded
+        recorded = self._recorded
         if recorded is None:
             return Proof.NOT_KNOWN, None, "there is no audit trail that could tell who wrote it"
         fact = recorded.get(message_id)
         if fact is None or not fact.by_desk:
-            if self.is_lost:
+            if AUDIT_LOST in self._codes:
                 return Proof.NOT_KNOWN, None, "the audit trail was lost, so it cannot tell who wrote it"
-            return (
-                Proof.UNVERIFIED,
-                None,
-                "team-console did not write it: the audit trail does not have it as one of ours",
-            )
+            why = "team-console did not write it: the audit trail does not have it as one of ours"
+            return Proof.UNVERIFIED, None, why
         if self.broken_at is not None and fact.line >= self.broken_at:
             where = f"from line {self.broken_at} on" if self.broken_at else "somewhere"
             return Proof.NOT_KNOWN, fact.line, f"the chain of the audit trail does not hold {where}"
@@ -295,13 +281,12 @@ class _Trail:
                 yield self._from_line(line, ids)
 
     def _from_line(self, line: AuditLine, ids: Sequence[str]) -> Decision:
-        recorded, facts = self._sources.recorded, line.facts
+        recorded, facts, config = self._recorded, line.facts, self._config
         verdict = next((message for item in ids if recorded and (message := recorded.message(item))), None)
         proof, _, gap = self.proof(ids[0])
         shown = shown_in(facts)
         request_id, at = text_in(facts, "request_id"), from_text(line.at)
         question = recorded.message(text_in(facts, "question")) if recorded else None
-        config = self._sources.config
         if verdict is not None:
             trouble = objection(config, verdict, question, recorded=recorded)
         else:
@@ -310,7 +295,9 @@ class _Trail:
         # Anybody who can write the trail can chain a line to it: what a human must sign, no line can say.
         if trouble:  # guard: line-without-signature
             proof, gap = Proof.UNVERIFIED, f"it decides nothing: {trouble}"
-        gaps = [gap, f"the question is in no archive: {self._why_gone()}"]
+        gone = "it was removed" if self._complete else "not all of them were read"
+        gone = "archived messages were lost" if ARCHIVE_LOST in self._codes else gone
+        gaps = [gap, f"the question is in no archive: {gone}"]
         gaps += ["its words are not known"] if verdict is None else []
         gaps.append(_not_shown(shown))
         return Decision(
@@ -332,26 +319,13 @@ class _Trail:
             gaps=tuple(filter(None, gaps)),
         )
 
-    def _why_gone(self) -> str:
-        if any(problem.code == ARCHIVE_LOST for problem in self._sources.problems):
-            return "archived messages were lost"
-        return "it was removed" if self._sources.complete else "not all of them were read"
 
-
-def _requests(sources: Sources) -> tuple[RequestRow, ...]:
-    """The requests as all messages together tell of them; the queue counts as one more archive."""
-    empty = Snapshot("", sources.now, None, sources.config, condition=Condition.EMPTY, recorded=sources.recorded)
-    messages, complete = sources.messages, sources.complete
-    return view_of(empty, me="", now=sources.now, history=messages, complete=complete).requests
-
-
-def _decided(row: RequestRow, sources: Sources, trail: _Trail) -> Decision:
+def _decided(row: RequestRow, config: TeamConfig, trail: _Trail) -> Decision:
     verdict = row.verdict
     assert verdict is not None
     proof, number, gap = trail.proof(verdict.message_id)
-    signed = sources.signature(row.question, verdict) if sources.signature is not None else None
-    if signed is not None:
-        proof = signed
+    if is_signed(config, verdict, row.question):
+        proof = Proof.SIGNED
     line = trail.line_of(verdict.message_id)
     facts = line.facts if line is not None else {}
     digest = text_in(facts, REQUEST_DIGEST) or given_on(verdict)
@@ -424,44 +398,18 @@ def _gaps(row: RequestRow, digest: str, shown: ShownRecord) -> Iterator[str]:
 ALL_MESSAGES = 10_000_000
 AUDITED = 100_000
 """Lines of the audit trail, newest first, that decisions without a message are looked for in."""
-_OF_SOURCES = LOST | {KEPT_PRIVATE}
 
 
 def ledger_of_team(
-    team: Team,
-    snapshot: Snapshot,
-    *,
-    archived: int = ALL_MESSAGES,
-    audited: int = AUDITED,
-    signature: Signature | None = None,
+    team: Team, snapshot: Snapshot, *, archived: int = ALL_MESSAGES, audited: int = AUDITED
 ) -> DecisionLedger:
-    """The ledger of a team; a queue that is gone or cannot be read is said, and misses nothing that was decided.
+    """The ledger of a team.
 
     Args:
         archived: How many archived messages are read, the newest first.
         audited: How many lines of the audit trail are.
     """
-    known = past(team, limit=archived)
-    live = snapshot.messages if snapshot.is_known else ()
-    told = (problem for problem in snapshot.problems if problem.code in _OF_SOURCES)
-    problems = (*told, *known.problems, *_gone(snapshot))
-    if not known.complete and known.more:
-        problems = (*problems, _older(len(known.messages)))
-    sources = Sources(
-        messages=_each_once(live, known.messages),
-        audit=team.audit(limit=audited),
-        recorded=snapshot.recorded,
-        config=snapshot.config,
-        now=team.clock(),
-        complete=known.complete,
-        problems=tuple(dict.fromkeys(problems)),
-        signature=signature or partial(_proof, snapshot.config),
-    )
-    return decision_ledger(sources)
-
-
-def _proof(config: TeamConfig, question: Message, verdict: Message) -> Proof | None:
-    return Proof.SIGNED if is_signed(config, verdict, question) else None
+    return decision_ledger(snapshot, past(team, limit=archived), team.audit(limit=audited))
 
 
 def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:
@@ -470,25 +418,17 @@ def sources_stamp(rows: Iterable[RequestRow], snapshot: Snapshot) -> object:
     return verdicts, len(snapshot.recorded.log) if snapshot.recorded is not None else -1, snapshot.condition
 
 
-def _each_once(live: Iterable[Message], archived: Iterable[Message]) -> list[Message]:
-    """Newest first; a message that is live and archived is one, as it is live."""
-    by_id = {message.message_id: message for message in (*archived, *live)}
-    return sorted(by_id.values(), key=lambda message: message.created_at or EARLIEST, reverse=True)
-
-
-def _gone(snapshot: Snapshot) -> Iterable[Problem]:
-    if snapshot.condition is Condition.VANISHED:
-        text = "the queue is gone; the ledger is made from archives and the audit trail alone"
-    elif snapshot.condition is Condition.UNREADABLE:
-        text = "the queue cannot be read; the ledger is made from archives and the audit trail alone"
-    else:
-        return ()
-    return (Problem("QUEUE_NOT_READ", "warning", "queue", text, "Decisions are in both; open requests are not."),)
-
-
-def _older(number: int) -> Problem:
-    text = f"only the newest {number:,} archived messages were read; older decisions stand without their questions"
-    return Problem("OLDER_NOT_SEEN", "notice", "archive", text, "'team-console decisions' reads all of them.")
+def _unread(snapshot: Snapshot, past: HistoryPage) -> Iterator[Problem]:
+    """What of the sources was not read."""
+    if not snapshot.is_known:
+        how = "is gone" if snapshot.condition is Condition.VANISHED else "cannot be read"
+        text = f"the queue {how}; the ledger is made from archives and the audit trail alone"
+        hint = "Decisions are in both; open requests are not."
+        yield Problem("QUEUE_NOT_READ", "warning", "queue", text, hint)
+    if not past.complete and past.more:
+        number = len(past.messages)
+        text = f"only the newest {number:,} archived messages were read; older decisions stand without their questions"
+        yield Problem("OLDER_NOT_SEEN", "notice", "archive", text, "'team-console decisions' reads all of them.")
 
 
 # Decisions as JSON, as rows of a table for other programs, and as a document to hand on.

@@ -219,51 +219,18 @@ def claimed_checks(text: str) -> tuple[str, ...]:
     return (*kinds, *list(dict.fromkeys(quoted))[:_MOST_QUOTED])
 
 
-def check_pieces(text: str, runs: Runs | None, *, source: str) -> Iterator[Piece]:
-    """For each check that is claimed, whether it ran; not known where nothing is on record."""
-    for claim in claimed_checks(text):
-        if runs is None:
-            yield Piece(Mark.NOT_KNOWN, f"{claim}: whether it ran", "no record: it is not connected with `join`")
-            continue
-        fits = [run for run in runs.runs if _fits(claim, run)]
-        yield _piece(claim, fits[-1] if fits else None, runs, source)
-
-
 def run_words(run: Run) -> str:
-    """A run in a line: what, when, and how it ended as far as the client tells."""
+    """A run in a line: what, when, and how it ended; never better than what the client told."""
+    ended = {None: "how it ended is not known", True: "succeeded, exit status not told"}
+    how = f"exit {run.exit}" if run.exit is not None else ended.get(run.ok, "failed, exit status not told")
     at = f"{datetime.fromtimestamp(run.at, UTC).astimezone():%H:%M:%S}"
     what = f"{run.tool}: {run.subject}" if run.subject else run.tool
-    return f"{at} {what} · {outcome_words(run)}"
-
-
-def outcome_words(run: Run) -> str:
-    """How a run ended; never better than what the client told."""
-    if run.exit is not None:
-        return f"exit {run.exit}"
-    if run.ok is None:
-        return "how it ended is not known"
-    return "succeeded, exit status not told" if run.ok else "failed, exit status not told"
+    return f"{at} {what} · {how}"
 
 
 def run_mark(run: Run) -> Mark:
     """What a run is worth as evidence."""
-    if run.ok is None:
-        return Mark.NOT_KNOWN
-    return Mark.RAN if run.ok else Mark.FAILED
-
-
-def _piece(claim: str, run: Run | None, runs: Runs, source: str) -> Piece:
-    if run is None:
-        since = f"{datetime.fromtimestamp(runs.since, UTC).astimezone():%Y-%m-%d %H:%M}"
-        return Piece(Mark.NOT_RUN, f"{claim}: no such command since {since}", source)
-    return Piece(run_mark(run), f"{claim}: {run_words(run)}", source)
-
-
-def _fits(claim: str, run: Run) -> bool:
-    check = next((check for check in CHECKS if check.name == claim), None)
-    if check is not None:
-        return re.search(check.run, run.subject, re.IGNORECASE) is not None
-    return claim in run.subject
+    return Mark.NOT_KNOWN if run.ok is None else Mark.RAN if run.ok else Mark.FAILED
 
 
 # Names of files and stories in the text of a plan; a name that is only guessed is better left out than made.
@@ -293,28 +260,11 @@ def named_files(text: str) -> tuple[str, ...]:
         word = match[1].strip().removeprefix("./")
         if " " not in word and _is_path(word, quoted=True):
             found[match.start()] = word
-    for start, end in _telling_runs(shown):
-        for match in _BARE.finditer(shown, start, end):
-            word = match[1].rstrip(".,;:").removeprefix("./")
-            if _is_path(word, quoted=False):
-                found.setdefault(match.start(), word)
+    for match in _BARE.finditer(shown):
+        word = match[1].rstrip(".,;:").removeprefix("./")
+        if _is_path(word, quoted=False):
+            found.setdefault(match.start(), word)
     return tuple(dict.fromkeys(found[place] for place in sorted(found)))[:MOST_NAMES]
-
-
-def _telling_runs(text: str) -> Iterator[tuple[int, int]]:
-    """From where to where what stands between spaces can hold a path: nearly every word of a text cannot."""
-    plain = [name for name in _PLAIN if name in text]
-    end = 0
-    for run in [run for run in text.split() if "." in run or "/" in run or (plain and _holds(run, plain))]:
-        telling = run.rstrip(".,;:")
-        if "." in telling or "/" in telling or _holds(run, plain):
-            start = text.index(run, end)
-            end = start + len(run)
-            yield start, end
-
-
-def _holds(run: str, names: Iterable[str]) -> bool:
-    return any(name in run for name in names)
 
 
 def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -327,8 +277,6 @@ def named_stories(text: str, known: Iterable[str]) -> tuple[str, ...]:
 
 def other_stories(text: str, known: Iterable[str]) -> Iterator[str]:
     """Stories that the text names with the word before it, and nobody knows."""
-    if "tory" not in text:  # of a long text, the expression below takes a hundred times as long to say so
-        return
     held = frozenset(known)
     names = (match[1] for match in re.finditer(r"\b[Ss]tory[ :-]{1,2}`?(\d+[-.]\d+[\w-]*)", text[:_NAMING_LOOKED_AT]))
     yield from [name for name in dict.fromkeys(names) if name not in held][:MOST_NAMES]
@@ -339,14 +287,9 @@ def _is_path(word: str, *, quoted: bool) -> bool:
         return False
     last = word.rstrip("/").rpartition("/")[2]
     is_known = last in _PLAIN or re.fullmatch(_FILE, last, re.IGNORECASE) is not None
-    if "/" not in word:
-        return is_known
-    return is_known or (quoted and _is_folder(word))
-
-
-def _is_folder(word: str) -> bool:
-    """Whether a quoted word with a slash is a folder rather than a choice, a flag or a command."""
-    return word[0] not in "-$<|&" and re.fullmatch(r"[\w@.+~/-]+", word) is not None
+    # A quoted word with a slash is a folder rather than a choice, a flag or a command.
+    is_folder = quoted and "/" in word and word[0] not in "-$<|&" and re.fullmatch(r"[\w@.+~/-]+", word) is not None
+    return is_known or is_folder
 
 
 # Evidence beside a request or a report: made from messages and from what was looked at on this machine; pure.
@@ -394,9 +337,20 @@ def plan_evidence(
 
 
 def report_evidence(text: str, looked: Looked) -> Evidence:
-    """What stands beside a report: whether the checks it claims ran."""
-    pieces = tuple(check_pieces(text, looked.runs, source=HOOKS))
-    return Evidence((Section("checks it claims", pieces),) if pieces else ())
+    """What stands beside a report: whether the checks it claims ran; not known where nothing is on record."""
+    pieces, runs = list[Piece](), looked.runs
+    for claim in claimed_checks(text):
+        if runs is None:
+            piece = Piece(Mark.NOT_KNOWN, f"{claim}: whether it ran", "no record: it is not connected with `join`")
+            pieces.append(piece)
+            continue
+        pattern = next((check.run for check in CHECKS if check.name == claim), re.escape(claim))
+        flags = re.IGNORECASE if pattern != re.escape(claim) else 0
+        fits = [run for run in runs.runs if re.search(pattern, run.subject, flags)]
+        since = f"{datetime.fromtimestamp(runs.since, UTC).astimezone():%Y-%m-%d %H:%M}"
+        none = Piece(Mark.NOT_RUN, f"{claim}: no such command since {since}", HOOKS)
+        pieces.append(Piece(run_mark(fits[-1]), f"{claim}: {run_words(fits[-1])}", HOOKS) if fits else none)
+    return Evidence((Section("checks it claims", tuple(pieces)),) if pieces else ())
 
 
 def version_before(
@@ -444,16 +398,11 @@ def _stories(text: str, batches: Sequence[Batch], since: float | None) -> Iterat
     stories = {story.key: (story, batch) for batch in batches for story in batch.stories}
     for key in named_stories(text, stories):
         story, batch = stories[key]
-        told = _told_at(batch.message)
-        mark = Mark.CHANGED if told is not None and since is not None and told > since else Mark.THERE
+        told = batch.message.created_at if batch.message is not None else None
+        mark = Mark.CHANGED if told is not None and since is not None and told.timestamp() > since else Mark.THERE
         yield Piece(mark, f"story {key}: {story.state}", f"batch {batch.batch_id}")
     for name in other_stories(text, stories):
         yield Piece(Mark.MISSING, f"story {name}", "no batch of this sprint has it")
-
-
-def _told_at(message: Message | None) -> float | None:
-    moment = message.created_at if message is not None else None
-    return moment.timestamp() if moment is not None else None
 
 
 def _runs(looked: Looked, rejected: RequestRow | None, until: float | None) -> Iterator[Piece]:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import subprocess
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,22 +19,20 @@ from team_console.store.views.decisions import (
     Decision,
     DecisionLedger,
     Proof,
-    Sources,
-    _proof,
     decision_ledger,
     decision_row,
     ledger_json,
     markdown,
 )
+from team_console.store.views.history import HistoryPage
 
 from tests.conftest import needs
 from tests.views.chronicle import LEAD, Chronicle, settings
 
 
 def ledger_of(story: Chronicle, *audit: AuditLine, **more: object) -> DecisionLedger:
-    newest_first = [*story.messages, *story.archived][::-1]
-    sources = Sources(newest_first, audit, story.recorded, story.config, story.now)
-    return decision_ledger(replace(sources, **more))
+    past = HistoryPage(tuple(reversed(story.archived)), complete=True)
+    return decision_ledger(story.snapshot(**more), past, audit)
 
 
 def only(ledger: DecisionLedger) -> Decision:
@@ -148,13 +145,6 @@ def test_answers_that_decide_nothing_are_named_and_do_not_decide() -> None:
     assert "no by file-manager" in " ".join(decision.gaps)
 
 
-def test_a_signature_is_asked_and_its_word_counts() -> None:
-    story = Chronicle()
-    line = approved(story)
-    for proof in (Proof.SIGNED, Proof.UNVERIFIED):
-        assert only(ledger_of(story, line, signature=lambda question, verdict, proof=proof: proof)).proof is proof
-
-
 def test_the_key_of_who_decided_vouches_for_what_was_decided(tmp_path: Path) -> None:
     key = tmp_path / "key"
     needs("ssh-keygen")
@@ -170,7 +160,7 @@ def test_the_key_of_who_decided_vouches_for_what_was_decided(tmp_path: Path) -> 
     payload = {**unsigned.payload, "signature": signature}
     for changed, is_signed in (({}, True), ({"approve": False}, False)):
         story.messages[-1] = unsigned.with_changes(payload={**payload, **changed})
-        assert (only(ledger_of(story, signature=partial(_proof, config))).proof is Proof.SIGNED) is is_signed
+        assert (only(ledger_of(story)).proof is Proof.SIGNED) is is_signed
 
 
 def test_a_result_of_work_is_no_decision() -> None:
