@@ -248,7 +248,7 @@ class Request:
         """
         from team_console.store.views.verdicts import verdict_of  # views, which who only writes needs not
 
-        return verdict_of(self._caller.team, self.request_id, me=self._caller.actor).row
+        return verdict_of(self._caller.team, self.request_id, me=self._caller.actor)
 
     def wait(self, timeout: float | None = None) -> RequestRow | None:
         """Wait until the request is not open any more, woken by the store; None when that took too long.
@@ -270,8 +270,8 @@ class Request:
         outcome = await_verdict(self._caller.team, self.request_id, timeout=timeout, me=self._caller.actor, asked=asked)
         if outcome.is_open:
             return None
-        mark_verdict_read(self._caller, outcome.message)
-        return outcome.row
+        mark_verdict_read(self._caller, outcome.verdict)
+        return outcome
 
 
 def _as_seen(request: str | Message | RequestRow) -> tuple[str, Seen]:

@@ -36,7 +36,8 @@ from team_console.store.service.requests import submit_plan
 from team_console.store.service.sessions import end_if_open, open_requests, orphaned_requests
 from team_console.store.service.waiting import human_present, is_human_awaited
 from team_console.store.views.proposals import excerpt_of
-from team_console.store.views.verdicts import Outcome, await_verdict, mark_verdict_read, verdict_of
+from team_console.store.views.rows import RequestRow
+from team_console.store.views.verdicts import await_verdict, mark_verdict_read, verdict_of
 
 _OFFERED_FOR = timedelta(hours=1)
 """How long a denied call may still be allowed: later nobody knows what it was good for."""
@@ -77,11 +78,11 @@ def offer_denied(session: ClientSession) -> None:
         needs_human=True,
         asked=receipt.messages[0],
     )
-    if isinstance(decided, str) or decided.message is None or not _allowed(session, receipt.request_id):
+    if isinstance(decided, str) or decided.verdict is None or not _allowed(session, receipt.request_id):
         return
-    keep_allowed(session, [decided.message])
+    keep_allowed(session, [decided.verdict])
     if session.say(specific_reply(event.name, retry=True)):
-        _mark_as_read(session, decided.message)
+        _mark_as_read(session, decided.verdict)
 
 
 def keep_allowed(session: ClientSession, messages: Sequence[Message]) -> None:
@@ -137,7 +138,7 @@ def _allowed(session: ClientSession, request_id: str) -> _Allowed | None:
         TeamError: `STORE_UNREADABLE`; then the client's own rules go on.
     """
     try:
-        row = verdict_of(session.team, request_id, me=session.name).row
+        row = verdict_of(session.team, request_id, me=session.name)
     except TeamError as error:
         if error.code is Code.INVALID_REQUEST_ID:
             return None
@@ -245,7 +246,7 @@ def wait_for_verdict(
     needs_human: bool,
     asked: Message,
     dialog: Dialog | None = None,
-) -> Outcome | str:
+) -> RequestRow | str:
     """How the request was decided, or why it does not have to be any more.
 
     To be called in an `undisturbed` block: only the wait itself can be ended by a signal.
@@ -273,9 +274,9 @@ def wait_for_verdict(
         if error.code is Code.USAGE:
             raise
         return NOBODY_THERE
-    if outcome.state == "open" and dialog is not None and dialog.closed:
+    if outcome.is_open and dialog is not None and dialog.closed:
         return ANSWERED_THERE
-    if outcome.state == "open":
+    if outcome.is_open:
         return NOBODY_THERE if human is not None and human.gone else TIMED_OUT
     return outcome
 
@@ -417,12 +418,12 @@ def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: 
     )
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
-    elif decided.message is not None:
-        reply = session.client.permission_reply(event, decided.message.payload)
+    elif decided.verdict is not None:
+        reply = session.client.permission_reply(event, decided.verdict.payload)
         session.say(reply)
         # guard: words-with-a-yes-come-as-mail
-        if _carries_words(reply, decided.message):
-            _mark_as_read(session, decided.message)
+        if _carries_words(reply, decided.verdict):
+            _mark_as_read(session, decided.verdict)
     elif decided.reason == TIMED_OUT:
         end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
 

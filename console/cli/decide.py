@@ -693,7 +693,7 @@ def _ask(call: Call, agent: str, timeout: float | None) -> dict[str, Any]:
     # Judged like everything else: what decides on the screen decides here.
     outcome = await_verdict(call.team, receipt.request_id, timeout=timeout, me=call.actor)
     row |= {"approve": None, "reason": None}
-    if outcome.message is not None:
+    if outcome.verdict is not None:
         row |= {"approve": outcome.state == "approved", "reason": outcome.reason or ""}
         say("agreed to stop" if row["approve"] else f"refused: {outcome.reason or 'no reason given'}")
     elif outcome.is_open:

@@ -301,7 +301,7 @@ def do_evidence(call: Call) -> int:
     command by which anybody checks it with the ssh-keygen of OpenSSH alone. Exits with 1 unless the verdict
     that counts has a valid signature."""
     config = call.team.config()
-    row = verdict_of(call.team, call.options.request, me=call.actor).row
+    row = verdict_of(call.team, call.options.request, me=call.actor)
     shown = proofs(row, config, call.team.snapshot().recorded)
     is_proven = any(_is_good(proof) and (proof.stands or proof.verdict == "shutdown") for proof in shown)
     if call.options.command:
@@ -378,7 +378,7 @@ def _wanted(row: RequestRow, only_open: bool, kind: str | None) -> bool:
 def _cells(row: RequestRow, now: datetime) -> tuple[str, ...]:
     state = _state(row)
     if row.talk and row.is_open:
-        word = "asked back" if row.is_asked_back else "answered back"
+        word = "asked back" if row.asked_back is not None else "answered back"
         state = f"{state}, {word} {age_since(row.talk[-1].created_at, now)} ago"
     odd = [str(flag) for flag in row.flags if str(flag) != str(row.state)]
     what = f"{row.title} ({', '.join(odd)})" if odd else row.title

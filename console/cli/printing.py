@@ -41,7 +41,7 @@ from team_console.store.views.status import State, assess, view_of_team
 if TYPE_CHECKING:
     from team_console.console.agents.join import Joined
     from team_console.store.service.caller import Receipt, Received
-    from team_console.store.views.verdicts import Outcome
+    from team_console.store.views.rows import RequestRow
 
 
 _GAP = "  "
@@ -322,9 +322,9 @@ def place_of(team: Team, message_id: str) -> str:
 # The outcome of a request as lines for people and scripts: what was decided, in whose words, and what was edited.
 
 
-def outcome_lines(outcome: Outcome) -> Iterator[str]:
+def outcome_lines(outcome: RequestRow) -> Iterator[str]:
     """Lines. An answered question gives its answer alone, one line for each choice, for scripts."""
-    payload = outcome.message.payload if outcome.message is not None else {}
+    payload = outcome.verdict.payload if outcome.verdict is not None else {}
     answers = answers_of(payload)
     if outcome.state == "answered" and answers:
         yield from _answer_lines(answers)
@@ -336,8 +336,8 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         yield from fenced(f"{head}{words}", "")
     else:
         yield f"{head}{words}"
-    if outcome.state == "approved" and outcome.message is not None:
-        yield from approval_lines(outcome.message)
+    if outcome.state == "approved" and outcome.verdict is not None:
+        yield from approval_lines(outcome.verdict)
 
 
 def approval_lines(answer: Message) -> Iterator[str]:

@@ -10,7 +10,8 @@ from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import fenced
 from team_console.store.service.caller import Receipt
-from team_console.store.views.verdicts import Outcome, await_verdict, mark_verdict_read, outcome_json, verdict_of
+from team_console.store.views.rows import RequestRow
+from team_console.store.views.verdicts import await_verdict, mark_verdict_read, outcome_json, verdict_of
 
 _STATUSES = {"approved": 0, "answered": 0, "rejected": 10, "open": 11}
 _WITHDRAWN = 12
@@ -39,7 +40,7 @@ def look_or_wait(call: Call, request_id: str) -> int:
     return _finish(call, outcome)
 
 
-def _finish(call: Call, outcome: Outcome) -> int:
+def _finish(call: Call, outcome: RequestRow) -> int:
     """Print how a request stands, and mark its answer as read for the agent it is to; the exit status."""
     if not call.as_json:
         call.say(*outcome_lines(outcome))
@@ -49,13 +50,13 @@ def _finish(call: Call, outcome: Outcome) -> int:
     call.out.flush()
     if call.given_actor is not None:  # what was printed for its reader is read; whoever only looks reads nothing
         try:
-            mark_verdict_read(call.caller, outcome.message)
+            mark_verdict_read(call.caller, outcome.verdict)
         except TeamError as error:
             call.warn([f"the answer could not be marked as read: {error.message}"])
-    return _STATUSES.get(outcome.state, _WITHDRAWN)
+    return _STATUSES.get(outcome.outcome, _WITHDRAWN)
 
 
-def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> Outcome:
+def _awaited(call: Call, request_id: str, *, asked: Message | None = None) -> RequestRow:
     options, me = call.options, call.given_actor or ""
     given = options.wait if options.timeout is None else options.timeout
     timeout = None if given == math.inf else given

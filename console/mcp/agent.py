@@ -18,9 +18,9 @@ from team_console.store.model.message import Message
 from team_console.store.service.caller import Caller, Received
 from team_console.store.service.inbox import readable
 from team_console.store.service.waiting import Arrival, follow
-from team_console.store.views.rows import View
+from team_console.store.views.rows import RequestRow, View
 from team_console.store.views.status import view_of_team
-from team_console.store.views.verdicts import FollowedVerdict, Outcome
+from team_console.store.views.verdicts import FollowedVerdict
 
 T = TypeVar("T")
 LOCK_WAIT = 10.0
@@ -152,7 +152,7 @@ def view_of(caller: Caller) -> View:
 
 async def wait_for_verdict(
     agent: ActingAgent, request_id: str, seconds: float, tell: Tell | None = None, *, asked: Message | None = None
-) -> Outcome:
+) -> RequestRow:
     """How a request stands as soon as it is not open any more, at the latest after `seconds`.
 
     Args:
@@ -169,16 +169,16 @@ async def wait_for_verdict(
     if not seconds:
         return await agent.run(lambda caller: followed.look())
 
-    async def settled() -> Outcome:
+    async def settled() -> RequestRow:
         first = await agent.run(lambda caller: followed.look_again())
         known = first.asked_back if first is not None else None
 
-        def look(caller: Caller) -> Outcome | None:
+        def look(caller: Caller) -> RequestRow | None:
             outcome = followed.look_again()
             is_news = outcome is not None and outcome.asked_back not in (None, known)
             return outcome if outcome is not None and (is_news or not outcome.is_open) else None
 
-        found: Outcome | None = await agent.until(look, followed.seconds_left, seconds)
+        found: RequestRow | None = await agent.until(look, followed.seconds_left, seconds)
         return await agent.run(lambda caller: followed.end()) if found is None else found
 
     return await _telling(tell, seconds, f"waiting for an answer to {request_id}", settled)

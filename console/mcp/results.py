@@ -17,8 +17,7 @@ from team_console.store.model.message import TRUST, Message
 from team_console.store.model.safe import UNSAFE
 from team_console.store.protocol.verdicts import MEANINGS, TrustMark
 from team_console.store.service.caller import Receipt
-from team_console.store.views.rows import View
-from team_console.store.views.verdicts import Outcome
+from team_console.store.views.rows import RequestRow, View
 
 
 class Result(BaseModel):
@@ -205,22 +204,22 @@ def mail(team: Team, message: Message) -> tuple[Mail, list[str]]:
     return Mail.model_validate(told), problems
 
 
-def verdict(outcome: Outcome, warnings: list[str] | None = None) -> Verdict:
+def verdict(outcome: RequestRow, warnings: list[str] | None = None) -> Verdict:
     """How a request stands."""
-    answer = outcome.message
+    answer = outcome.verdict
     payload: Mapping[str, Any] = answer.payload if answer is not None else {}
     answers, mode, plan = payload.get("answers"), payload.get("mode"), payload.get("updated_plan")
     return Verdict(
         request_id=outcome.request_id,
-        state=outcome.state,
-        decided=outcome.state != "open",
+        state=outcome.outcome,
+        decided=not outcome.is_open,
         reason=outcome.reason or "",
         answers=_answers(answers) if isinstance(answers, Mapping) else None,
         mode=mode if isinstance(mode, str) else None,
         plan=plan if isinstance(plan, str) else None,
         answered_by=answer.sender if answer is not None else None,
         asked_back=asked.content if (asked := outcome.asked_back) is not None else None,
-        next=_ASKED_BACK if asked is not None else _NEXT.get(outcome.state, ""),
+        next=_ASKED_BACK if asked is not None else _NEXT.get(outcome.outcome, ""),
         warnings=warnings or [],
     )
 

@@ -36,7 +36,8 @@ from team_console.store.protocol.verdicts import Face, Seen
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller, Receipt, Received
 from team_console.store.service.waiting import human_present, is_human_awaited
-from team_console.store.views.verdicts import Outcome, verdict_of
+from team_console.store.views.rows import RequestRow
+from team_console.store.views.verdicts import verdict_of
 
 ANSWERED_HERE = "answered in the session"
 """The reason of a request that the client's own user answered."""
@@ -99,14 +100,14 @@ async def answers_beside(
     *,
     seconds: float,
     tell: Tell,
-) -> Answers | Outcome:
+) -> Answers | RequestRow:
     """The first of two: what the client's user answers, or how the request stands, at the latest after `seconds`.
 
     Raises:
         TeamError: As for `wait_for_verdict`.
     """
     given: Answers | None = None
-    outcome: Outcome | TeamError | None = None
+    outcome: RequestRow | TeamError | None = None
     async with anyio.create_task_group() as group:
 
         async def there() -> None:
@@ -339,9 +340,9 @@ class Tools:
     async def _write(self, act: Callable[[Caller], Receipt]) -> CallToolResult:
         return told(convert.written(await self._agent.run(act)))
 
-    async def _settled_by(self, first: Answers | Outcome, request_id: str) -> CallToolResult:
+    async def _settled_by(self, first: Answers | RequestRow, request_id: str) -> CallToolResult:
         """The answers of the client's own dialog, unless the console was first."""
-        if isinstance(first, Outcome):
+        if isinstance(first, RequestRow):
             return told(convert.verdict(await self._seen(first)))
         late = await self._agent.run(lambda caller: _ended_here(caller, request_id))
         return told(convert.verdict(await self._seen(late)) if late else convert.answered_here(request_id, first))
@@ -351,12 +352,12 @@ class Tools:
         warnings = [*receipt.warnings, *(notice.message for notice in receipt.notices)]
         return told(convert.verdict(outcome, warnings))
 
-    async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> Outcome:
+    async def _outcome(self, ctx: Context, request_id: str, seconds: float, asked: Message | None = None) -> RequestRow:
         return await self._seen(await wait_for_verdict(self._agent, request_id, seconds, _teller(ctx), asked=asked))
 
-    async def _seen(self, outcome: Outcome) -> Outcome:
+    async def _seen(self, outcome: RequestRow) -> RequestRow:
         """The same, its answer marked as read."""
-        answer = outcome.message
+        answer = outcome.verdict
         if answer is not None and answer.is_unread_by(self._agent.name):
             # What the tool tells now would come once more as mail; it can be looked up again under its ticket.
             await self._agent.run(
@@ -388,7 +389,7 @@ def _is_human_awaited(caller: Caller) -> bool:
     return is_human_awaited(caller.team)
 
 
-def _ended_here(caller: Caller, request_id: str) -> Outcome | None:
+def _ended_here(caller: Caller, request_id: str) -> RequestRow | None:
     """End a request that was answered in the client; how it stands when the console was first."""
     try:
         asking.withdraw(caller, request_id=request_id, reason=ANSWERED_HERE)
@@ -431,7 +432,7 @@ def _origin() -> dict[str, Any]:
 
 
 def _answer_stop(caller: Caller, request_id: str, agree: bool, reason: str) -> Receipt:
-    row = verdict_of(caller.team, request_id, me=caller.actor).row
+    row = verdict_of(caller.team, request_id, me=caller.actor)
     # guard: no-plan-answers-by-mcp
     if row.kind is not RequestKind.SHUTDOWN:
         text = f"{request_id} is a request of kind {row.kind}, and no request to stop"

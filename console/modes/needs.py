@@ -586,7 +586,7 @@ def _request_facts(
         elif row.due_at is not None:
             yield f"due in {span((row.due_at - now).total_seconds())}", "muted"
         if row.talk:
-            word = "asked back" if row.is_asked_back else "answered back"
+            word = "asked back" if row.asked_back is not None else "answered back"
             yield f"{word} {span((now - (row.talk[-1].created_at or now)).total_seconds())} ago", "strong"
         if row.expires_at is not None:
             yield f"ends in {span((row.expires_at - now).total_seconds())}", "warn"

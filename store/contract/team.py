@@ -20,6 +20,7 @@ from team_console.store.model.clock import Clock
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
+from team_console.store.protocol.parsing import carries
 from team_console.store.settings.team_config import TeamConfig
 
 if TYPE_CHECKING:
@@ -174,6 +175,9 @@ class TeamState(Protocol):
     def everything(self) -> Sequence[Message]:
         """All live messages in stored order."""
 
+    def thread(self, request_id: str) -> Sequence[Message]:
+        """Messages that carry `request_id` in their payload or as message id, oldest first."""
+
 
 class LockHolder(Struct, frozen=True):
     """Who holds the write lock now, as far as the lock file tells.
@@ -229,6 +233,10 @@ class Snapshot(Struct, frozen=True):
     def everything(self) -> Sequence[Message]:
         """As `TeamState`."""
         return self.messages
+
+    def thread(self, request_id: str) -> Sequence[Message]:
+        """As `TeamState`, of the live messages alone."""
+        return [message for message in self.messages if carries(message, request_id)]
 
     @property
     def is_known(self) -> bool:

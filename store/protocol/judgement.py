@@ -202,9 +202,15 @@ class RequestRow(Struct, frozen=True, eq=False):
         return self.lapse or (reason_of(said) if said is not None else "")
 
     @property
-    def is_asked_back(self) -> bool:
-        """Whether the last word about it is a question to its asker."""
-        return bool(self.talk) and self.talk[-1].sender != self.asker
+    def asked_back(self) -> Message | None:
+        """What its asker is asked while it is open; None when that is nothing, or it has been said."""
+        last = self.talk[-1] if self.talk and self.is_open else None
+        return last if last is not None and last.sender != self.asker else None
+
+    @property
+    def outcome(self) -> str:
+        """`open` while an answer is wanted, overdue or not; else the state."""
+        return str(RequestState.OPEN if self.is_open else self.state)
 
     @property
     def is_open(self) -> bool:

@@ -174,7 +174,7 @@ def tell_residents(
     payload = {"summary": say("{}: {}", say("Roster"), change), "content": compose("AGENT_ROSTER_BROADCAST", body)}
     draft = Draft("message", sender, tuple(residents), payload)
     draft.check(tx.config)
-    return write(tx, draft, residents)[0]
+    return write(tx, draft)
 
 
 def send_roster(caller: Caller) -> Receipt:
@@ -211,7 +211,7 @@ def conclude(
     payload = {"request_id": question.message_id, "summary": summary, "content": content, **(more or {})}
     draft = Draft("message", actor, (question.sender,), payload)
     draft.check(tx.config)
-    messages, _ = write(tx, draft, draft.to)
+    messages = write(tx, draft)
     let_go(tx, question.message_id)
     close_question(tx, question, actor=actor)
     return messages
@@ -374,7 +374,7 @@ def trigger_course_correction(
             raise TeamError(Code.AGENT_NOT_FOUND, text, "A course correction goes to the resident scrum-master.")
         draft = Draft("message", caller.actor, (to,), payload)
         warnings = draft.check(tx.config)
-        messages, _ = write(tx, draft, draft.to)
+        messages = write(tx, draft)
         warnings += advise(tx, messages)
         tx.record(
             "course_correction", ids=[message.message_id for message in messages], to=list(draft.to), reason=reason
@@ -417,7 +417,7 @@ def approve_ending(tx: Transaction, actor: str, question: Message, note: str | N
         "content": note or because,
         **({"note": note} if note else {}),
     }
-    return write(tx, Draft(REQUEST, actor, (agent,), payload), [agent])[0]
+    return write(tx, Draft(REQUEST, actor, (agent,), payload))
 
 
 def finish_endings(tx: Transaction) -> list[Message]:

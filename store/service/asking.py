@@ -200,8 +200,8 @@ def put_request(
         quoted = older.payload.get("in_reply_to") if older is not None else None
         more = {"in_reply_to": quoted} if quoted is not None else {}
         body = {"request_id": new_request_id(tx, *id_parts), **payload, **more}
-        messages, _ = write(tx, Draft(type, caller.actor, (to,), body, message_id=message_id), [to])
-        return messages[0], older
+        (message,) = write(tx, Draft(type, caller.actor, (to,), body, message_id=message_id))
+        return message, older
 
     signed = signed_record(caller, lambda tx: Made(put(tx)[0]), action=action) if type == ORDER else None
     config = caller.team.config()
@@ -275,7 +275,7 @@ def _take_back(tx: Transaction, question: Message, request_id: str, reason: str)
     gone = {"status": Status.RECALLED.value, "recalled_at": at} if unseen is not None and not unseen.is_group else {}
     summary = phrase(tx.config.language, "{}: {}", phrase(tx.config.language, "Needs no answer any more"), reason)
     payload = {"summary": summary[:120], "request_id": request_id, "reason": reason}
-    (notice,), _ = write(tx, Draft(WITHDRAWN, question.sender, (to,), payload), [to], **gone)
+    (notice,) = write(tx, Draft(WITHDRAWN, question.sender, (to,), payload), **gone)
     if gone and unseen is not None:
         recalled = unseen.with_changes(**gone, next_attempt_at=None)
         tx.replace(unseen, recalled)

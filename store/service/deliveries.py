@@ -32,7 +32,7 @@ from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import Seal, seal_of
 from team_console.store.service.caller import Caller, Receipt
 from team_console.store.service.inbox import Trust, readable
-from team_console.store.service.writing import check_known, sealed
+from team_console.store.service.writing import addressees, check_known, sealed
 from team_console.store.settings.team_config import TeamConfig
 
 ROUTER = "@router"
@@ -69,14 +69,6 @@ def job_of(config: TeamConfig, members: Callable[[], Sequence[str]], message: Me
     done = {*message.read_by, *message.delivered_to} if message.is_group else set()
     targets = tuple(name for name in everyone if name not in done and serves(config, name))
     return Job(message, targets, everyone) if targets else None
-
-
-def addressees(members: Callable[[], Sequence[str]], message: Message) -> tuple[str, ...]:
-    """Whom a message is for, one by one; `members` is asked only for a message to everybody."""
-    if not message.is_group:
-        return message.recipients
-    names = members() if ALL in message.recipients else message.recipients
-    return tuple(name for name in names if name != message.sender)
 
 
 def obstacle(config: TeamConfig, members: Callable[[], Sequence[str]], name: str) -> str | None:

@@ -152,7 +152,7 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
         cases = judge(tx.everything(), tx.config, tx.recorded, tx.now).values()
         refuse_contradiction(_among(_decisions(cases, caller.actor), trial))
         draft = Draft(GRANT, caller.actor, (caller.actor,), payload)
-        (message,), _ = write(tx, draft, draft.to, status=Status.READ.value, read_at=to_text(tx.now))
+        (message,) = write(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
         return Made(message, trial.question)
 
     refuse_contradiction(trial_of(caller, trial.of))
@@ -187,7 +187,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
             raise TeamError(Code.INVALID_FIELD, f"{grant_id} {why}", "List them with: team-console grants")
         payload = {GRANTED: grant_id, "summary": f"Grant recalled: {grant_id}"}
         draft = Draft(RECALLED, caller.actor, (caller.actor,), payload)
-        (message,), _ = write(tx, draft, draft.to, status=Status.READ.value, read_at=to_text(tx.now))
+        (message,) = write(tx, draft, status=Status.READ.value, read_at=to_text(tx.now))
         tx.archive(caller.actor, message)
         tx.record("recall_grant", ids=[message.message_id], grant=grant_id)
         tidy(tx)
@@ -243,7 +243,7 @@ def answer_by_grant(team: Team, question: Message, *, wait: float) -> bool:
         payload = {"request_id": request_id, "approve": True, "scope": "once", **shown, **given}
         summary = f"Allowed by the grant {grant_id}: {scope.words}"[:120]
         draft = Draft("permission_response", lead, (asked.sender,), {**payload, "summary": summary})
-        (message,), _ = write(tx, draft, draft.to)
+        (message,) = write(tx, draft)
         close_question(tx, asked, actor=lead)
         facts = {"request_id": request_id, "kind": str(case.kind), "asker": asked.sender, "question": asked.message_id}
         tx.record("approve", **facts, ids=[message.message_id], grant=grant_id, **shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from team_console.store.contract.team import Snapshot
+from team_console.store.contract.team import Snapshot, TeamState
 from team_console.store.contract.transaction import ChangedError, Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
@@ -79,7 +79,7 @@ def _refuse_unseen(tx: Transaction, request_id: str, question: Message, seen: Se
 
 
 def find_question(
-    tx: Transaction, request_id: str, wanted: str = "", *, asker: str | None = None
+    state: TeamState, request_id: str, wanted: str = "", *, asker: str | None = None
 ) -> tuple[RequestRow, Sequence[RequestRow]]:
     """The request behind `request_id` as it stands, and everything that was asked under the id, oldest first.
 
@@ -93,8 +93,8 @@ def find_question(
     """
     if not request_id:
         raise TeamError(Code.INVALID_REQUEST_ID, "the request id is empty", "Quote the id of the request.")
-    thread = tx.thread(request_id)
-    rows = judge(with_bearing(thread, tx.everything), tx.config, tx.recorded, tx.now)
+    thread = state.thread(request_id)
+    rows = judge(with_bearing(thread, state.everything), state.config, state.recorded, state.now)
     asked = [row for message in thread if (row := rows.get(message)) is not None and row.request_id == request_id]
     own = [case for case in asked if case.asker == asker] or asked
     meant = (case for case in own if (digest_of(case.question) == wanted if wanted else case.is_open))

@@ -29,10 +29,10 @@ from team_console.store.protocol.client_requests import (
     permission_of,
     questions_of,
 )
-from team_console.store.protocol.judgement import ASKBACK, ASKED_BACK, RequestRow, judge, with_bearing
+from team_console.store.protocol.judgement import ASKBACK, ASKED_BACK, RequestRow
 from team_console.store.protocol.kinds import IN_WORDS, RESPONSES, VERDICT_ONLY, RequestKind, phrase
 from team_console.store.protocol.membership import known
-from team_console.store.protocol.parsing import carries, parse_message, text_of
+from team_console.store.protocol.parsing import parse_message, text_of
 from team_console.store.protocol.permissions import breach, direction_problems
 from team_console.store.protocol.relations import REQUEST
 from team_console.store.protocol.remarks import REMARKS, Remark, remark_words
@@ -54,7 +54,6 @@ from team_console.store.service.compaction import tidy
 from team_console.store.service.questions import (
     close_question,
     find_question,
-    live_question,
     open_question,
     refuse_damaged,
     refuse_decided,
@@ -266,8 +265,8 @@ def _added(tx: Transaction, caller: Caller, row: RequestRow, verdict: Answer, st
     body |= {**verdict.shown, REQUEST_DIGEST: digest_of(question)}
     head = RESPONSES.get(kind, "message"), caller.actor, (question.sender,)
     warnings = Draft(*head, payload=body, message_id=verdict.message_id).check(tx.config)
-    summary = _answer_preview(question, kind, verdict, language)
-    messages, _ = write(tx, Draft(*head, {**body, "summary": summary}, message_id=verdict.message_id), head[2])
+    body["summary"] = _answer_preview(question, kind, verdict, language)
+    messages = write(tx, Draft(*head, body, message_id=verdict.message_id))
     close_question(tx, question, actor=caller.actor)
     return _Answered(messages, warnings)
 
@@ -309,7 +308,7 @@ def _ask_back(tx: Transaction, caller: Caller, question: Message, verdict: Answe
     head = ASKBACK, caller.actor, (question.sender,)
     warnings = Draft(*head, payload, message_id=verdict.message_id).check(tx.config)
     draft = Draft(*head, {**payload, "summary": title[:120]}, priority=Priority.HIGH, message_id=verdict.message_id)
-    messages, _ = write(tx, draft, draft.to)
+    messages = write(tx, draft)
     who, client = question.sender, origin_of(question.payload).client
     way = f"{who} reads this with its mail, and where it waits for the verdict"
     if client in _IN_ITS_HOOK and not denial_of(question.payload):
@@ -662,7 +661,7 @@ def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | 
         payload = {"request_id": request_id, "in_reply_to": asked.message_id, "content": content, "summary": summary}
         draft = Draft(ASKED_BACK, caller.actor, (asked.sender,), payload)
         warnings = draft.check(tx.config)
-        messages, _ = write(tx, draft, draft.to)
+        messages = write(tx, draft)
         if (live := tx.get(asked.message_id)) is not None and live.is_unread_by(caller.actor):
             mark_as_read(tx, live, caller.actor)
         tx.record("answer_back", request_id=request_id, ids=[message.message_id for message in messages])
@@ -677,20 +676,9 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
         TeamError: `INVALID_REQUEST_ID` for a request that is not live, `ALREADY_ANSWERED`, `INVALID_NAME`,
             `INVALID_FIELD`, `NOT_PERMITTED` for what its sender may not ask.
     """
-    question = live_question(snapshot, request_id)
-    if question is None:
-        raise TeamError(
-            Code.INVALID_REQUEST_ID,
-            f"no request {request_id} waits in the queue",
-            "List the open ones with: team-console requests --open",
-            request_id=request_id,
-        )
-    thread = [message for message in snapshot.messages if carries(message, request_id)]
-    messages = with_bearing(thread, lambda: snapshot.messages)
-    case = judge(messages, snapshot.config, snapshot.recorded, snapshot.taken_at).get(question)
-    if case is not None:
-        refuse_decided(case)
-    kind = parse_message(question).opens
+    case, _ = find_question(snapshot, request_id)
+    refuse_decided(case)
+    question, kind = case.question, case.kind
     _check_name_fits(kind, agent_name, request_id)
     _refuse_forbidden(snapshot, question)
     if kind is RequestKind.CREATE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from msgspec import Struct
@@ -29,7 +30,6 @@ from team_console.store.service.compaction import confirm_ends
 from team_console.store.service.writing import (
     Draft,
     advise,
-    broadcast_advice,
     check_known,
     current_members,
     not_listening,
@@ -39,6 +39,8 @@ from team_console.store.service.writing import (
 
 _NAMED = 5
 """Names in a sentence, at most."""
+_OFTEN, _MANY = timedelta(minutes=1), 4
+"""From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""
 
 
 class Preview(Struct, frozen=True):
@@ -103,7 +105,8 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
     warnings += draft.check(config)
     with caller.transaction(action) as tx:
         recipients = resolve(tx, sender=draft.sender, to=draft.to)
-        messages, repeated = write(tx, draft, recipients)
+        messages = write(tx, draft, recipients)
+        repeated = not any(message.message_id in tx.changes.added for message in messages)
         # Refuse a verdict that would decide nothing because it is not signed.
         signed = [
             item for item in messages if tx.config.must_be_signed(item.sender) and may_be_verdict(tx.config, item)
@@ -118,7 +121,10 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
             warnings += left_out_words(left_out(tx.config, tx.everything()))
         if not repeated:
             warnings += advise(tx, messages)
-            warnings += _group_advice(tx, draft, messages)
+            if draft.type == "broadcast":
+                warnings += _broadcast_advice(tx, messages, () if ALL in draft.to else current_members(tx))
+            elif ALL in draft.to:
+                warnings.append(f"sent to all: {counted(len(messages), 'delivery')}, one for each member")
             tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
         confirm_ends(tx)
     return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
@@ -131,13 +137,29 @@ def _is_words_about_request(tx: Transaction, message: Message) -> bool:
     )
 
 
-def _group_advice(tx: Transaction, draft: Draft, messages: Sequence[Message]) -> Iterator[str]:
-    """What a sender to many should know: how many deliveries it was, and what is odd about a broadcast."""
-    if draft.type == "broadcast":
-        members = () if ALL in draft.to else current_members(tx)
-        yield from broadcast_advice(tx, messages, members)
-    elif ALL in draft.to:
-        yield f"sent to all: {counted(len(messages), 'delivery')}, one for each member"
+def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Sequence[str]) -> Iterator[str]:
+    """What is odd about a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
+    first = messages[0]
+    reached = {name for message in messages for name in message.recipients}
+    left_out = [name for name in members if name not in reached and name != first.sender]
+    if left_out and ALL not in reached:
+        some = counted(len(reached), "agent")
+        yield f"a broadcast goes to every member, this one reaches {some}; use type message for some"
+    ours = {message.message_id for message in messages}
+    earlier = {
+        message.broadcast_id or message.message_id: message
+        for message in tx.select(types=("broadcast",))
+        if message.sender == first.sender
+        and message.message_id not in ours
+        and (message.created_at is not None and tx.now - message.created_at <= _OFTEN)
+    }
+    same = sum(dict(message.payload) == dict(first.payload) for message in earlier.values())
+    if same:
+        times = "once" if same == 1 else f"{same} times"
+        yield f"the same broadcast went out {times} in the last minute; each is a delivery to every member"
+    elif len(earlier) + 1 >= _MANY:
+        number = len(earlier) + 1
+        yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
 
 
 def preview(caller: Caller, *, to: Sequence[str] | str) -> Preview:

@@ -24,6 +24,7 @@ from team_console.store.protocol.verdicts import Face, Seen
 from team_console.store.service import requests
 from team_console.store.service import sending as mail
 from team_console.store.service.caller import Caller, Receipt
+from team_console.store.service.questions import find_question
 from team_console.store.service.writing import check_known, duplicate_id
 
 _TYPES = tuple(kind.name for kind in KINDS.values() if "sendmessage" in kind.entry_point)
@@ -196,15 +197,16 @@ def _sent(caller: Caller, form: SendMessageForm) -> Receipt:
     recipient = check_name(form.recipient, field="recipient") if wanted is RequestKind.PLAN else ""
     with caller.transaction(form.type) as tx:
         check_known(tx, filter(None, [recipient]))
-        thread = map(parse_message, tx.thread(form.request_id))
-        asked = next((read for read in thread if read.opens is not None and read.request_id == form.request_id), None)
-    if asked is None:
-        raise _invalid_id(form, "there is no such request")
-    kind, question = asked.opens, asked.message
-    if kind is not wanted:
-        raise _invalid_id(form, f"it is a request of kind {kind}, {form.type} answers {wanted}")
-    if wanted is RequestKind.PLAN and question.sender != recipient:
-        raise _invalid_id(form, f"that plan was handed in by {question.sender}, not by {recipient}")
+        case, _ = find_question(tx, form.request_id)
+    why = ""
+    if case.kind is not wanted:
+        why = f"it is a request of kind {case.kind}, {form.type} answers {wanted}"
+    elif wanted is RequestKind.PLAN and case.asker != recipient:
+        why = f"that plan was handed in by {case.asker}, not by {recipient}"
+    if why:
+        hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
+        text = f"{form.type}: request_id {named(form.request_id)}: {why}"
+        raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
     quoted, seen = form.request_id, Seen(face=Face.NAMED)
     if form.approve:
         return requests.approve(caller, request_id=quoted, note=content, seen=seen, message_id=message_id)
@@ -231,12 +233,6 @@ def _repeated(caller: Caller, form: SendMessageForm) -> Message | None:
     if same:
         return earlier
     raise duplicate_id(earlier)
-
-
-def _invalid_id(form: SendMessageForm, why: str) -> TeamError:
-    hint = "Check the request_id: quote it exactly as the request gives it (team-console requests --open)."
-    text = f"{form.type}: request_id {named(form.request_id)}: {why}"
-    return TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=form.request_id)
 
 
 def _sentence(form: SendMessageForm, receipt: Receipt, reached: list[str]) -> str:

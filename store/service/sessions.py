@@ -18,9 +18,9 @@ from team_console.store.protocol.parsing import parse_message
 from team_console.store.service.asking import end_request
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import tidy
-from team_console.store.service.deliveries import Job, addressees, with_outcome
+from team_console.store.service.deliveries import Job, with_outcome
 from team_console.store.service.inbox import InboxQuery, waiting_in
-from team_console.store.service.writing import check_known, current_members, sealed
+from team_console.store.service.writing import addressees, check_known, current_members, sealed
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION_ENDED = "session ended"

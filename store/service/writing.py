@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named
 from team_console.store.model.message import Message, Priority, Status, from_record, new_message_id, new_record
 from team_console.store.model.names import ALL, USER, check_name, did_you_mean, nearest
-from team_console.store.model.safe import counted
 from team_console.store.protocol.checks import (
     TeamFacts,
     expected_on_roster,
@@ -39,10 +37,6 @@ from team_console.store.protocol.verdicts import (
     sign,
 )
 from team_console.store.settings.team_config import TeamConfig
-
-_OFTEN, _MANY = timedelta(minutes=1), 4
-"""From so many broadcasts of one sender within this time on, the sender is told (requirement 61)."""
-
 
 # A message on its way to being written: checked, addressed, sized, signed.
 
@@ -68,6 +62,8 @@ class Draft(Struct, frozen=True):
     def check(self, config: TeamConfig) -> list[str]:
         """Refuse what can be refused without looking at the queue; returns the warnings of decision D9.
 
+        What could not be read back is refused: values that are not JSON, deep nesting, lone surrogates.
+
         Raises:
             TeamError: The first structural error, with its own code.
         """
@@ -81,9 +77,19 @@ class Draft(Struct, frozen=True):
             _check_text(self.message_id, "id")
             if "\0" in self.message_id:  # it ends a text in most programs, and no database takes it
                 raise TeamError(Code.INVALID_FIELD, "id: it holds a NUL", "Name an id of letters and digits.")
-        check_priority(self.priority)
-        check_payload(self.payload)
-        warnings = check_size(self.payload, config)
+        if self.priority is not None and self.priority not in tuple(Priority):
+            text = f"priority: {named(self.priority)} is none of {', '.join(Priority)}"
+            raise TeamError(Code.INVALID_FIELD, text, "Use one of them.")
+        _check_value(self.payload, "payload", 0)
+        size = len(json.dumps(self.payload, ensure_ascii=False).encode())
+        if size > config.content_max_bytes:
+            raise TeamError(
+                Code.CONTENT_TOO_LARGE,
+                f"the message has {size:,} bytes, the limit is {config.content_max_bytes:,}",
+                "Put the content into a file and send its path.",
+            )
+        is_large = size > config.content_soft_bytes
+        warnings = [f"large message: {size:,} bytes; consider a file and its path"] if is_large else []
         if config.key_trouble:
             warnings.append(f"not signed: key_file {config.key_trouble}")
         summary = self.payload.get("summary")
@@ -102,43 +108,6 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for each in value:
             yield from _texts(each)
-
-
-def check_size(payload: Mapping[str, Any], config: TeamConfig) -> list[str]:
-    """Refuse a payload above the limit, warn above the soft one (requirement 108).
-
-    Raises:
-        TeamError: `CONTENT_TOO_LARGE`.
-    """
-    size = len(json.dumps(payload, ensure_ascii=False).encode())
-    if size > config.content_max_bytes:
-        raise TeamError(
-            Code.CONTENT_TOO_LARGE,
-            f"the message has {size:,} bytes, the limit is {config.content_max_bytes:,}",
-            "Put the content into a file and send its path.",
-        )
-    large = size > config.content_soft_bytes
-    return [f"large message: {size:,} bytes; consider a file and its path"] if large else []
-
-
-def check_priority(priority: str | None) -> None:
-    """Refuse a priority word outside the four.
-
-    Raises:
-        TeamError: `INVALID_FIELD`.
-    """
-    if priority is not None and priority not in tuple(Priority):
-        words = ", ".join(Priority)
-        raise TeamError(Code.INVALID_FIELD, f"priority: {named(priority)} is none of {words}", "Use one of them.")
-
-
-def check_payload(payload: Mapping[str, Any]) -> None:
-    """Refuse what could not be read back: values that are not JSON, deep nesting, lone surrogates.
-
-    Raises:
-        TeamError: `INVALID_FIELD` naming the place.
-    """
-    _check_value(payload, "payload", 0)
 
 
 def _check_value(value: Any, place: str, depth: int) -> None:
@@ -231,24 +200,28 @@ def not_listening(tx: Transaction, names: Iterable[str]) -> list[str]:
 _STOPS = ("shutdown_request", "shutdown_response")
 
 
-def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: Any) -> tuple[list[Message], bool]:
-    """Add one record per recipient; returns them and whether they were all there already.
+def write(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), **envelope: Any) -> list[Message]:
+    """Add one record per recipient, those of the draft if none are named; returns them.
+
+    A record that was written before under the id of the draft is not written again.
 
     Raises:
         TeamError: `NOT_PERMITTED`, or `DUPLICATE_ID` when the id stands for another message or a request.
     """
+    recipients = recipients or draft.to
     if len(recipients) > 1 and draft.sender == tx.config.lead:
         check_settings(tx.config, "write to several agents as their lead")
     group = f"{draft.message_id or new_message_id(tx.now)}" if len(recipients) > 1 else None
     payload = shrink(tx, draft.type, draft.payload)
     written: list[Message] = []
-    repeated = 0
     for name in recipients:
         wanted_id = draft.message_id if group is None else draft.message_id and f"{draft.message_id}.{name}"
         earlier = tx.known(wanted_id) if wanted_id else None
         if earlier is not None:
-            written.append(_same(earlier, draft, name, payload))
-            repeated += 1
+            same = (earlier.type, earlier.sender, earlier.recipients) == (draft.type, draft.sender, (name,))
+            if not same or dict(earlier.payload) != dict(payload):
+                raise duplicate_id(earlier)
+            written.append(earlier)
             continue
         if wanted_id:
             _refuse_id_of_request(tx, wanted_id)
@@ -258,7 +231,7 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str], **envelope: 
         check_permission(tx.config, sender=draft.sender, recipient=name, type=kind, is_answer=is_answer)
         tx.add(message)
         written.append(message)
-    return written, repeated == len(written)
+    return written
 
 
 def _is_answer(tx: Transaction, message: Message) -> bool:
@@ -283,13 +256,6 @@ def _refuse_id_of_request(tx: Transaction, message_id: str) -> None:
         if parse_message(item).opens is not None and parse_message(item).request_id == message_id:
             text = f"{message_id} is the id of the {parse_message(item).opens} request of {item.sender}"
             raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")
-
-
-def _same(earlier: Message, draft: Draft, recipient: str, payload: Mapping[str, Any]) -> Message:
-    same = (earlier.type, earlier.sender, earlier.recipients) == (draft.type, draft.sender, (recipient,))
-    if same and dict(earlier.payload) == dict(payload):
-        return earlier
-    raise duplicate_id(earlier)
 
 
 def duplicate_id(earlier: Message) -> TeamError:
@@ -380,34 +346,11 @@ def advise(tx: Transaction, messages: Sequence[Message]) -> list[str]:
     for read in reads:
         problems = (*problems_of(read), *self_addressed(read.message), *team_problems(read, facts))
         told.update(dict.fromkeys(problem.message for problem in problems))
-        told.update(dict.fromkeys(_of_name(tx, read)))
+        if read.kind is None and read.name != read.message.type and read.name not in tx.config.kinds:
+            # A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever.
+            told[f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"] = None
         told.update(dict.fromkeys(_of_answers(tx, read, reads)))
     return list(told)
-
-
-def broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Iterable[str]) -> Iterator[str]:
-    """What is odd about a broadcast as a whole: whom it leaves out, and how often its sender broadcasts."""
-    first = messages[0]
-    reached = {name for message in messages for name in message.recipients}
-    left_out = [name for name in members if name not in reached and name != first.sender]
-    if left_out and ALL not in reached:
-        some = counted(len(reached), "agent")
-        yield f"a broadcast goes to every member, this one reaches {some}; use type message for some"
-    ours = {message.message_id for message in messages}
-    earlier = {
-        message.broadcast_id or message.message_id: message
-        for message in tx.select(types=("broadcast",))
-        if message.sender == first.sender
-        and message.message_id not in ours
-        and (message.created_at is not None and tx.now - message.created_at <= _OFTEN)
-    }
-    same = sum(dict(message.payload) == dict(first.payload) for message in earlier.values())
-    if same:
-        times = "once" if same == 1 else f"{same} times"
-        yield f"the same broadcast went out {times} in the last minute; each is a delivery to every member"
-    elif len(earlier) + 1 >= _MANY:
-        number = len(earlier) + 1
-        yield f"this is broadcast number {number} of {first.sender} within a minute; keep them for what all must see"
 
 
 def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
@@ -421,12 +364,6 @@ def _facts(tx: Transaction, reads: Iterable[ParsedMessage]) -> TeamFacts:
         plans_of(map(parse_message, live)) if BATCH_REPORT in names else {},
         expected_on_roster(tx.config, membership_facts(live)) if "AGENT_ROSTER_BROADCAST" in names else {},
     )
-
-
-def _of_name(tx: Transaction, read: ParsedMessage) -> Iterator[str]:
-    """A plain message that carries `NAME: {json}` of a kind nobody knows: whoever waits for it waits for ever."""
-    if read.kind is None and read.name != read.message.type and read.name not in tx.config.kinds:
-        yield f"{read.name:.80} is no kind that is known here{did_you_mean(read.name, KINDS)}"
 
 
 def _of_answers(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMessage]) -> Iterator[str]:
@@ -450,7 +387,12 @@ def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
     ours = {read.message.message_id for read in reads}
     shared = read.request_id or read.subject or ""
     asker = message.recipients[0]
-    about = [item for item in _same_matter(tx, read) if item.message_id not in ours]
+    if read.request_id is not None:
+        thread = tx.thread(read.request_id)
+    else:  # where no id is quoted, questions and answers share the story
+        carried = (item for item in tx.everything() if item.type in CARRIERS)
+        thread = [item for item in carried if parse_message(item).subject == read.subject]
+    about = [item for item in thread if item.message_id not in ours]
     cases = judge(about, tx.config, tx.recorded, tx.now).values()
     mine = sorted((case for case in cases if case.kind is kind and case.asker == asker), key=lambda case: case.order)
     waiting = next((case for case in mine if case.is_open), None)
@@ -465,14 +407,6 @@ def _of_results(tx: Transaction, read: ParsedMessage, reads: Sequence[ParsedMess
         yield f"{read.name} answers {shared or 'nothing'}, which {asker} has not asked as far as is known"
     else:
         raise already_answered(shared, answered)
-
-
-def _same_matter(tx: Transaction, read: ParsedMessage) -> Iterable[Message]:
-    """Questions and answers that share the id, or where no id is quoted the story, oldest first."""
-    if read.request_id is not None:
-        return tx.thread(read.request_id)
-    carried = (message for message in tx.everything() if message.type in CARRIERS)
-    return [message for message in carried if parse_message(message).subject == read.subject]
 
 
 # What becomes of a message that was read.
@@ -490,7 +424,7 @@ def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     changed = own
     if message.is_group:
         read_by = {**message.read_by, agent: at}
-        others = [name for name in _addressees(tx, message) if name not in read_by]
+        others = [name for name in addressees(lambda: current_members(tx), message) if name not in read_by]
         changed = message.with_changes(read_by=read_by, status=message.status if others else Status.READ.value)
         own = own.with_changes(read_by=read_by)
     tx.archive(agent, own)
@@ -498,6 +432,9 @@ def mark_as_read(tx: Transaction, message: Message, agent: str) -> Message:
     return changed
 
 
-def _addressees(tx: Transaction, message: Message) -> list[str]:
-    names = members(tx.config, tx.everything()) if ALL in message.recipients else message.recipients
-    return [name for name in names if name != message.sender]
+def addressees(members: Callable[[], Sequence[str]], message: Message) -> tuple[str, ...]:
+    """Whom a message is for, one by one; `members` is asked only for a message to everybody."""
+    if not message.is_group:
+        return message.recipients
+    names = members() if ALL in message.recipients else message.recipients
+    return tuple(name for name in names if name != message.sender)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec import Struct
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
@@ -18,45 +17,17 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, readable
 from team_console.store.service.waiting import TICK, Tell, UnavailableStore, until, untold
 from team_console.store.views.projection import Projection
-from team_console.store.views.rows import RequestRow, RequestState
+from team_console.store.views.rows import RequestRow
 
-_OPEN = "open"
 _STOP_TICK = 0.5
 """Seconds after which a wait that may be told to stop asks whether it was; in a database each costs a look."""
-
-
-class Outcome(Struct, frozen=True):
-    """How a request stands.
-
-    Attributes:
-        state: `approved`, `rejected`, `answered`, `withdrawn`, `superseded` or `open`.
-        message: The answer that stands; None without one.
-        reason: The words of the answer, or why it was withdrawn; None when nothing was said.
-        row: All that is known of the request.
-    """
-
-    request_id: str
-    state: str
-    message: Message | None
-    reason: str | None
-    row: RequestRow
-
-    @property
-    def is_open(self) -> bool:
-        """Whether an answer is still wanted."""
-        return self.state == _OPEN
-
-    @property
-    def asked_back(self) -> Message | None:
-        """What the asker is asked before there is an answer; None when it is asked nothing, or has said it."""
-        return self.row.talk[-1] if self.is_open and self.row.is_asked_back else None
 
 
 _DECIDING = ("remarks", "answers", "scope", "suggestion", "mode", "updated_plan", "updated_input")
 """Fields of an answer that its asker acts on."""
 
 
-def verdict_of(team: Team, request_id: str, *, me: str = "") -> Outcome:
+def verdict_of(team: Team, request_id: str, *, me: str = "") -> RequestRow:
     """How the request stands now.
 
     Args:
@@ -78,7 +49,7 @@ def await_verdict(
     asked: Message | None = None,
     tell: Tell = untold,
     heeds: bool = False,
-) -> Outcome:
+) -> RequestRow:
     """Wait until the request is not open any more; how it stands when `timeout` seconds are over or `stop` says so.
 
     Each look costs what has changed. Nothing is polled where the store tells of changes; a request that expires is
@@ -97,7 +68,7 @@ def await_verdict(
     """
     followed = FollowedVerdict(team, request_id, me=me, asked=asked, tell=tell)
 
-    def settled() -> tuple[Outcome | None] | None:
+    def settled() -> tuple[RequestRow | None] | None:
         """What ends the wait; also while the store is away it may be told to stop."""
         outcome = followed.look_again()
         is_over = outcome is not None and (not outcome.is_open or (heeds and outcome.asked_back not in (None, known)))
@@ -130,7 +101,7 @@ class FollowedVerdict:
         self._row: RequestRow | None = None
         self._outage = UnavailableStore(tell, known=asked is not None)
 
-    def look(self) -> Outcome:
+    def look(self) -> RequestRow:
         """How it stands now.
 
         Raises:
@@ -152,7 +123,7 @@ class FollowedVerdict:
             raise TeamError(Code.INVALID_REQUEST_ID, f"no request {self._request_id}", hint, **facts)
         self._row = row
         _refuse_other(row, self._asked)
-        return outcome_of(row)
+        return row
 
     def _found(self, snapshot: Snapshot, history: Sequence[Message]) -> RequestRow | None:
         """The row of this id, the own one first where several agents chose the same id."""
@@ -160,7 +131,7 @@ class FollowedVerdict:
         rows = [row for row in requests if row.request_id == self._request_id]
         return min(rows, key=lambda row: row.asker != self._me, default=None)
 
-    def look_again(self) -> Outcome | None:
+    def look_again(self) -> RequestRow | None:
         """As `look`; None while a store that was read before cannot be.
 
         Raises:
@@ -168,7 +139,7 @@ class FollowedVerdict:
         """
         return self._outage.look(self.look)
 
-    def end(self) -> Outcome:
+    def end(self) -> RequestRow:
         """As `look`, at the end of a wait: a store that is away is not asked once more.
 
         Raises:
@@ -200,25 +171,19 @@ def _refuse_other(row: RequestRow, asked: Message | None) -> None:
     raise TeamError(Code.INVALID_REQUEST_ID, text, hint, request_id=row.request_id, changed=True)
 
 
-def outcome_of(row: RequestRow) -> Outcome:
-    """How a request stands, from its row; overdue is open."""
-    state = RequestState.OPEN if row.is_open else row.state
-    return Outcome(row.request_id, str(state), row.verdict, row.reason or None, row)
-
-
-def outcome_json(outcome: Outcome) -> dict[str, Any]:
+def outcome_json(row: RequestRow) -> dict[str, Any]:
     """How a request stands, as JSON: with an answer, its yes or no, its words, and what it decides beyond that."""
-    answer = outcome.message
+    answer = row.verdict
     payload = answer.payload if answer is not None else {}
     return {
-        "request_id": outcome.request_id,
-        "state": outcome.state,
+        "request_id": row.request_id,
+        "state": row.outcome,
         "approve": parse_message(answer).approve if answer is not None else None,
-        "reason": outcome.reason,
+        "reason": row.reason or None,
         "message_id": answer.message_id if answer is not None else None,
-        "answered_by": answer.sender if answer is not None else None,
+        "answered_by": row.answered_by,
         "answered_at": answer.created if answer is not None else None,
-        "asked_back": asked.content if (asked := outcome.asked_back) is not None else None,
+        "asked_back": asked.content if (asked := row.asked_back) is not None else None,
         **{key: payload[key] for key in _DECIDING if key in payload},
     }
 

@@ -97,7 +97,7 @@ def test_an_answer_that_came_and_was_archived_between_two_looks_is_seen() -> Non
     assert len(agent.receive().messages) == 1
     clock.advance(60)
     assert clear(Caller(team, "ceo"), older_than_days=0).deleted == 2
-    assert follower.look().row.is_approved
+    assert follower.look().is_approved
 
 
 def test_a_shutdown_is_refused_then_agreed_to(join: Join) -> None:

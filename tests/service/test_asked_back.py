@@ -51,14 +51,14 @@ def test_a_question_back_leaves_the_request_open_with_its_age(team: Team) -> Non
     assert (receipt.action, receipt.request_id) == ("askback", request)
     after = row(team, request)
     assert after.is_open
-    assert after.is_asked_back
+    assert after.asked_back is not None
     assert after.asked_at == before.asked_at
     (got,) = inbox.receive(agent(team), agent="task-manager").messages
     assert (got.type, got.content) == ("request_askback", "How do we roll back?")
     requests.answer(agent(team), request_id=request, content="By the copy.")
     after = row(team, request)
     assert after.is_open
-    assert not after.is_asked_back
+    assert after.asked_back is None
     assert [said.content for said in after.talk] == ["How do we roll back?", "By the copy."]
     requests.approve(lead(team), request_id=request)
     assert row(team, request).is_approved

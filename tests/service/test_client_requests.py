@@ -82,7 +82,7 @@ def row(team: Team, request_id: str) -> RequestRow:
 
 def verdict(team: Team, request_id: str) -> Message:
     """The answer that stands."""
-    message = verdict_of(team, request_id).message
+    message = verdict_of(team, request_id).verdict
     assert message is not None
     return message
 
@@ -219,7 +219,7 @@ def test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved(any_team: 
     assert [item.unread for item in seen.roster if item.name == "ceo"] == [0]
     assert inbox.receive(lead(any_team), agent="ceo").messages == ()
     outcome = verdict_of(any_team, request_id)
-    assert (outcome.state, outcome.reason, outcome.message) == ("withdrawn", "answered in the session", None)
+    assert (outcome.state, outcome.reason, outcome.verdict) == ("withdrawn", "answered in the session", None)
     error = refusal(requests.approve, lead(any_team), request_id=request_id)
     assert (error.code, error.facts["reason"]) == (Code.INVALID_REQUEST_ID, "answered in the session")
 

@@ -104,7 +104,7 @@ class Case:
         """How the ledger has the request now, archives and all."""
         from team_console.store.views.verdicts import verdict_of
 
-        return verdict_of(self.team, self.request, me="ceo").row
+        return verdict_of(self.team, self.request, me="ceo")
 
     def reopen(self) -> None:
         """Look with fresh eyes, as another process would."""

@@ -73,7 +73,7 @@ def test_an_answer_to_what_it_was_for_a_moment_decides_nothing(clock: FakeClock)
     requests.approve(Caller(team, "ceo"), request_id=request_id)
     rewrite(team, asked.message_id, input={"command": "rm -rf /"})
     outcome = await_verdict(team, request_id, timeout=0, asked=asked)
-    assert (outcome.state, Flag.FORGED in outcome.row.flags) == ("open", True)
+    assert (outcome.state, Flag.FORGED in outcome.flags) == ("open", True)
     requests.reject(Caller(team, "ceo"), request_id=request_id, reason="never")
     assert await_verdict(team, request_id, timeout=0, asked=asked).state == "rejected"
 
