@@ -118,24 +118,18 @@ def run_command(
             ending = f"no answer within {limit:g} s"
         finally:
             _running.discard(process)
-            has_ended = _end_group(process)
+            if process.returncode is None:  # the process group is its own
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_GRACE_SECONDS)
         if process.returncode == 0:
             return None
-        if not has_ended:  # it runs as another user, as by sudo, or the kernel holds it
+        if process.returncode is None:  # it runs as another user, as by sudo, or the kernel holds it
             ending += ", and it could not be ended"
         complaints.seek(max(0, complaints.seek(0, os.SEEK_END) - _LAST_WORDS))
         said = " ".join(complaints.read().decode("utf-8", "replace").split())
     return f"{ending}: {said}" if said else ending
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> bool:
-    """Kill a command that is still running with its process group, which is its own; whether it has ended."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_GRACE_SECONDS)
-    return process.returncode is not None
 
 
 def end_running() -> None:
@@ -275,11 +269,10 @@ def announce(
     Raises:
         TeamError: `INVALID_NAME` for a name that is taken, `STORE_LOCKED` while another console starts the agent.
     """
-    read = parse_message(question)
     if started is None:
         refuse_held(question, tx)
     name = started or free_name(tx, question, agent_name)
-    body = {"agent_name": name, "agent_type": read.subject or name}
+    body = {"agent_name": name, "agent_type": parse_message(question).subject or name}
     told = conclude(tx, actor, question, "AGENT_CREATED", "{} is ready", name, body, note=note)
     return name, [*told, *tell_residents(tx, actor, arrived=name)]
 

@@ -49,20 +49,22 @@ class Trust(Struct, frozen=True):
 
     def mark(self, message: Message) -> TrustMark | None:
         """What is wrong with it, None when nothing is."""
-        question = _asked_of(message, self.questions.get(parse_message(message).request_id or "", ()))
+        asked = self.questions.get(parse_message(message).request_id or "", ())
+        digest = given_on(message) if len(asked) > 1 else ""
+        meant = (question for question in asked if digest_of(question) == digest)
+        # Of several questions under one id that on which the verdict was given, else the first.
+        question = next(meant, asked[0] if asked else None)
         mark = mark_of(self.config, message, question, recorded=self.recorded)
         if mark in (None, TrustMark.UNVERIFIED) and message.message_id in self.changed:
             return TrustMark.CHANGED
         if mark is None and self.is_unchecked and may_be_verdict(self.config, message):
             # guard: unchecked-verdict-marked
             return TrustMark.UNCHECKED
-        return TrustMark.REPLAYED if mark is None and self._came_back(message) else mark
-
-    def _came_back(self, message: Message) -> bool:
-        """Whether an order is read, or waits to be, after it was answered: answering it meant having read it."""
         answered = self.answered.get(message.message_id)
         read_at = from_text(str(message.envelope("read_at") or ""))
-        return answered is not None and (read_at is None or read_at > answered)
+        # An order that is read, or waits to be, after it was answered: answering it meant having read it.
+        came_back = answered is not None and (read_at is None or read_at > answered)
+        return TrustMark.REPLAYED if mark is None and came_back else mark
 
     def marked(self, message: Message) -> Message:
         """The message with its mark; itself when nothing is wrong with it."""
@@ -128,13 +130,6 @@ def marked_as_taken(team: Team, messages: Sequence[Message], config: TeamConfig)
     return [trust.marked(message) for message in messages]
 
 
-def _asked_of(verdict: Message, asked: Sequence[Message]) -> Message | None:
-    """Of several questions under one id that on which the verdict was given, else the first."""
-    digest = given_on(verdict) if len(asked) > 1 else ""
-    meant = (question for question in asked if digest_of(question) == digest)
-    return next(meant, asked[0] if asked else None)
-
-
 # Who may receive, and what becomes of a message that was read; a slip of the keyboard takes nothing.
 
 
@@ -168,32 +163,19 @@ class InboxQuery(Struct, frozen=True):
         return sorted(waiting, key=lambda message: message.order_by(ranks))
 
     def is_one(self, message: Message, now: datetime) -> bool:
-        """Whether `receive` would hand it out now."""
-        return self._waits(message, now) and self._fits(message)
+        """Whether `receive` would hand it out: nobody has it, or whoever had it did not acknowledge it in time."""
+        waits = message.is_pending_for(self.agent) or (self.delivered and message.is_delivered_to(self.agent))
+        if not waits and message.status == Status.CLAIMED and message.is_addressed_to(self.agent):
+            waits = not is_held(message, now)
+        return waits and self._fits(message)
 
     def pushed(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Those of them that the router delivered and the agent did not acknowledge, urgent ones first."""
         pushed = [message for message in messages if message.is_delivered_to(self.agent) and self._fits(message)]
         return tuple(sorted(pushed, key=lambda message: message.order))
 
-    def _waits(self, message: Message, now: datetime) -> bool:
-        if is_waiting(message, self.agent, now):
-            return True
-        return self.delivered and message.is_delivered_to(self.agent)
-
     def _fits(self, message: Message) -> bool:
         return self.type is None or self.type in (message.type, parse_message(message).name)
-
-
-def is_waiting(message: Message, agent: str, now: datetime) -> bool:
-    """Whether nobody has it yet, or whoever had it did not acknowledge it in time."""
-    return message.is_pending_for(agent) or _lease_ended(message, agent, now)
-
-
-def _lease_ended(message: Message, agent: str, now: datetime) -> bool:
-    if message.status != Status.CLAIMED or not message.is_addressed_to(agent):
-        return False
-    return not is_held(message, now)
 
 
 def waiting_in(tx: Transaction, wanted: InboxQuery) -> list[Message]:
@@ -307,40 +289,27 @@ def receive(
         raise TeamError(Code.INVALID_FIELD, f"lease: {lease} {what}", "Give --lease 60.")
     if limit is not None and limit < 1:
         raise TeamError(Code.INVALID_FIELD, f"limit: {limit} is not a number above 0", "Give 10, for example.")
-    wanted = InboxQuery(agent, type, delivered)
-    if not mark_read:
-        peeked = _peek(caller.team, wanted, limit)
-        return replace(peeked, messages=marked(caller.team, peeked.messages)) if peeked.messages else peeked
-    look = None if caller.team.read_only else _look(caller.team, wanted)
-    nothing = None if look is None else _nothing(caller.team, wanted, look)
-    return nothing or _receive(caller, wanted, lease, limit, look)
-
-
-def _peek(team: Team, wanted: InboxQuery, limit: int | None) -> Received:
-    """What would be handed out now."""
-    look = _look(team, wanted)
+    wanted, team = InboxQuery(agent, type, delivered), caller.team
+    # What is for the agent, where that can be told without a lock.
+    look = team.addressed(agent) if not (mark_read and team.read_only) else None
     nothing = None if look is None else _nothing(team, wanted, look)
     if nothing is not None:
         return nothing
+    if mark_read:
+        if look is None:
+            team.read_ahead()
+        return _receive(caller, wanted, lease, limit, look)
     snapshot = readable(team.snapshot())
-    check_known(snapshot, [wanted.agent], has_written=True)
-    waiting = wanted.among(snapshot.messages, snapshot.taken_at, snapshot.config.ranks)
+    check_known(snapshot, [agent], has_written=True)
+    waiting = wanted.among(snapshot.messages, snapshot.now, snapshot.config.ranks)[:limit]
     return _received(
         wanted,
-        waiting[:limit],
+        marked(team, waiting) if waiting else (),
         snapshot.messages,
         is_empty=not snapshot.messages,
         notices=(snapshot.doubt,) if snapshot.doubt else (),
         damaged=sum(problem.code == "DAMAGED_ENTRY" for problem in snapshot.problems),
     )
-
-
-def _look(team: Team, wanted: InboxQuery) -> Addressed | None:
-    """What is for the agent, where that can be told without a lock."""
-    look = team.addressed(wanted.agent)
-    if look is None:
-        team.read_ahead()
-    return look
 
 
 def _nothing(team: Team, wanted: InboxQuery, look: Addressed) -> Received | None:

@@ -9,7 +9,7 @@ from team_console.store.contract.team import OUTCOME_UNKNOWN, Presence, Snapshot
 from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import to_text
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message, Priority, Status, new_message_id, new_record
+from team_console.store.model.message import Message, Priority, Status
 from team_console.store.protocol.client_requests import asker_of, origin_of
 from team_console.store.protocol.judgement import RequestState, judge
 from team_console.store.protocol.kinds import KINDS
@@ -20,7 +20,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import tidy
 from team_console.store.service.deliveries import Job, with_outcome
 from team_console.store.service.inbox import InboxQuery, waiting_in
-from team_console.store.service.writing import addressees, check_known, current_members, sealed
+from team_console.store.service.writing import Draft, addressees, check_known, current_members, record_of
 from team_console.store.settings.team_config import TeamConfig
 
 SESSION_ENDED = "session ended"
@@ -48,11 +48,8 @@ def end_orphaned_requests(caller: Caller, questions: Mapping[str, Message]) -> t
     Raises:
         TeamError: The store's own.
     """
-    return tuple(
-        request_id
-        for request_id, question in orphaned_requests(caller.team, questions).items()
-        if end_if_open(caller, request_id, asker=question.sender, reason=SESSION_ENDED)
-    )
+    orphans = orphaned_requests(caller.team, questions).items()
+    return tuple(key for key, asked in orphans if end_if_open(caller, key, asker=asked.sender, reason=SESSION_ENDED))
 
 
 def end_if_open(caller: Caller, request_id: str, *, asker: str, reason: str) -> bool:
@@ -192,10 +189,9 @@ def _chosen(
 
 
 def _delivered(tx: Transaction, message: Message, agent: str, session: str) -> Message:
-    everyone = addressees(lambda: current_members(tx), message)
-    job = Job(message, (agent,), everyone)
-    changed = with_outcome(job, {agent: None}, tx.now)
-    changed = changed.with_changes(handed_to={**message.handed_to, agent: session}, claimed_at=None)
+    job = Job(message, (agent,), addressees(lambda: current_members(tx), message))
+    handed = {**message.handed_to, agent: session}
+    changed = with_outcome(job, {agent: None}, tx.now).with_changes(handed_to=handed, claimed_at=None)
     tx.replace(message, changed)
     return changed
 
@@ -253,7 +249,13 @@ def use_once(caller: Caller, request_id: str, *, session: str, client: str = "",
 
 
 def _put(tx: Transaction, note: SessionNote, more: Mapping[str, Any] = {}) -> None:
-    message = _written(tx, note, more)
+    """Add the note as a message of the member to itself, read already: nobody has to be told."""
+    said: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
+    said |= {"agent": note.teammate or "", "last_words": note.last_words, "mode": note.mode, **more}
+    payload = {key: value for key, value in said.items() if value}
+    draft = Draft(SESSION, note.member, (note.member,), payload, priority=Priority.LOW.value)
+    envelope = {"status": Status.READ.value, "read_at": to_text(tx.now)}
+    message = record_of(tx, draft, note.member, payload, **envelope)
     tx.add(message)
     tx.archive(note.member, message)
     facts = {"agent": note.teammate} if note.teammate else {}
@@ -272,25 +274,3 @@ def _is_news(note: SessionNote, known: Sequence[Message]) -> bool:
         if older.teammate is None and older.doing is Doing.ENDED and note.doing is Doing.ENDED:
             return False
     return note.doing is not Doing.ENDED
-
-
-def _written(tx: Transaction, note: SessionNote, more: Mapping[str, Any]) -> Message:
-    """The note as a message of the member to itself, read already: nobody has to be told."""
-    facts: dict[str, Any] = {"session": note.session, "state": str(note.doing), "client": note.client}
-    facts |= {"agent": note.teammate or "", "last_words": note.last_words, "mode": note.mode, **more}
-    at = to_text(tx.now)
-    message_id = new_message_id(tx.now)
-    while tx.known(message_id) is not None:
-        message_id = new_message_id(tx.now)
-    message = new_record(
-        message_id=message_id,
-        type=SESSION,
-        sender=note.member,
-        to=note.member,
-        created=at,
-        priority=Priority.LOW.value,
-        payload={key: value for key, value in facts.items() if value},
-        status=Status.READ.value,
-        read_at=at,
-    )
-    return sealed(message, tx.config.key)

@@ -225,7 +225,7 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), **envel
             continue
         if wanted_id:
             _refuse_id_of_request(tx, wanted_id)
-        message = _message(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
+        message = record_of(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
         is_answer = partial(_is_answer, tx, message)
         kind = parse_message(message).name
         check_permission(tx.config, sender=draft.sender, recipient=name, type=kind, is_answer=is_answer)
@@ -268,15 +268,16 @@ def duplicate_id(earlier: Message) -> TeamError:
     )
 
 
-def _message(
+def record_of(
     tx: Transaction,
     draft: Draft,
     recipient: str,
     payload: Mapping[str, Any],
     *,
-    message_id: str | None,
+    message_id: str | None = None,
     **envelope: Any,
 ) -> Message:
+    """The draft as the record for one recipient, sealed where the team has a key; it is not added yet."""
     while message_id is None:
         fresh = new_message_id(tx.now)
         message_id = None if tx.known(fresh) else fresh

@@ -118,11 +118,6 @@ class AgentInbox(Struct):
         return tuple([entry.message for entry in (*urgent, *reversed(self.read))])
 
 
-def recipients_of(live: Iterable[PlacedMessage]) -> set[str]:
-    """Everybody whom a live message names as its recipient."""
-    return {name for entry in live if entry.message.type != SESSION for name in entry.message.recipients}
-
-
 def inboxes(live: Iterable[PlacedMessage], everybody: Set[str]) -> dict[str, AgentInbox]:
     """Sort the messages into the inboxes of their recipients.
 
@@ -168,8 +163,9 @@ def unanswered(live: Iterable[PlacedMessage]) -> dict[str, tuple[Message, ...]]:
     owed: dict[str, list[Message]] = {}
     for pair, entries in sorted(between.items()):
         for entry, answer in _talk(pair, entries):
-            if answer is None and _is_read(entry):
-                owed.setdefault(entry.message.recipients[0], []).append(entry.message)
+            message, reader = entry.message, entry.message.recipients[0]
+            if answer is None and (message.status == Status.READ or reader in message.read_by):
+                owed.setdefault(reader, []).append(message)
     return {name: tuple(messages) for name, messages in sorted(owed.items())}
 
 
@@ -204,11 +200,6 @@ def _pairs(entry: PlacedMessage) -> Iterator[_Pair]:
     """The two ends of a message, in alphabetical order, for each recipient."""
     sender = entry.message.sender
     return ((min(sender, name), max(sender, name)) for name in entry.message.recipients if name != sender)
-
-
-def _is_read(entry: PlacedMessage) -> bool:
-    message = entry.message
-    return message.status == Status.READ or message.recipients[0] in message.read_by
 
 
 def _asks(entry: PlacedMessage) -> bool:
@@ -275,11 +266,12 @@ def last_seen(entries: Iterable[PlacedMessage]) -> LastSeen:
             moment = from_text(text)
             if moment is not None:
                 read[name] = max(moment, read.get(name, moment))
-    return LastSeen(_orders(written), _orders(spoken), read, reports)
-
-
-def _orders(latest: Mapping[str, PlacedMessage]) -> dict[str, Order]:
-    return {name: entry.order for name, entry in latest.items()}
+    return LastSeen(
+        {name: entry.order for name, entry in written.items()},
+        {name: entry.order for name, entry in spoken.items()},
+        read,
+        reports,
+    )
 
 
 # Where the latest roster and what is known of creations, destructions and settings do not agree.
@@ -411,8 +403,3 @@ class Facts(Struct, frozen=True):
     def is_lead(self) -> bool:
         """Whether it is the human in charge who looks."""
         return self.me in (self.config.lead, USER)
-
-
-def names_of(config: TeamConfig, me: str) -> frozenset[str]:
-    """The lead's seat is the human's, so what goes to `user` goes to the lead too (D6)."""
-    return frozenset({me, USER}) if me == config.lead else frozenset({me})

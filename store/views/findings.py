@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 
-from msgspec import Struct
 from msgspec.structs import replace
 from team_console.store.contract.team import AuditLine, LineSeal
 from team_console.store.model.errors import Problem
@@ -43,42 +42,16 @@ SEVERITIES = ("error", "warning", "notice")
 UNREADABLE_DATE = "UNREADABLE_DATE"
 
 
-class Violations(Struct, frozen=True):
-    """Problems of single live messages.
-
-    Attributes:
-        single: Of their bodies and their directions, in stored order.
-        ahead: Dates that are yet to come, and claims longer than any that can be made.
-        unknown: Kinds nobody here knows, one problem each.
-    """
-
-    single: Sequence[Problem]
-    ahead: Sequence[Problem]
-    unknown: Sequence[Problem]
-
-
-def violations(
-    live: Iterable[PlacedMessage], by: TeamFacts, recorded: RecordedFacts | None, now: datetime
-) -> Violations:
-    """Judge each message of the queue by its protocol and by the rules of its team.
-
-    Args:
-        live: The queue in stored order.
-    """
-    single: list[Problem] = []
-    ahead: list[Problem] = []
-    unknown: Counter[str] = Counter()
-    for entry in live:
-        if entry.when > now or entry.message.status == Status.CLAIMED:
-            ahead += _ahead(entry, now)
-        read = entry.read
-        if read.kind is None and not read.frame_problems:
-            unknown[read.name] += 1
-        single += problems_of(read)
-        single += _of_rights(entry, by.config, recorded)
-        single += _of_record(entry, by.config)
-        single += team_problems(read, by)
-    return Violations(single, ahead, tuple(_unknown(unknown, by.config)))
+def _of_message(entry: PlacedMessage, facts: Facts, by: TeamFacts) -> Iterator[Problem]:
+    """Judge a message of the queue by its protocol and by the rules of its team."""
+    broken = breach(facts.config, entry.message, facts.recorded)
+    yield from problems_of(entry.read)
+    if broken is not None:
+        text = f"{broken[0]}; {'it stops nobody' if entry.read.name == ORDER else 'another program wrote it'}"
+        hint = f"Ask {entry.message.sender} why; nobody need answer it."
+        yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
+    yield from _of_record(entry, facts.config)
+    yield from team_problems(entry.read, by)
 
 
 def _ahead(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
@@ -94,28 +67,18 @@ def _ahead(entry: PlacedMessage, now: datetime) -> Iterator[Problem]:
         yield Problem("LEASE_TOO_LONG", "warning", message.message_id, text, hint)
 
 
-def _unknown(kinds: Mapping[str, int], config: TeamConfig) -> Iterator[Problem]:
+def _unknown(facts: Facts) -> Iterator[Problem]:
     """Kinds nobody here knows; their messages are shown and kept as they are."""
+    reads = (entry.read for entry in facts.live)
+    kinds = Counter(read.name for read in reads if read.kind is None and not read.frame_problems)
     for name, number in sorted(kinds.items()):
-        if name in config.kinds:
+        if name in facts.config.kinds:
             continue
         are = "is" if number == 1 else "are"
         text = f"{counted(number, 'message')} {are} of a kind that is not known here; kept and shown as written"
         meant = nearest(name, KINDS)
         hint = f"Did somebody mean {meant}?" if meant else "Check the spelling if it was meant otherwise."
         yield Problem("UNKNOWN_KIND", "notice", f"type {name}", text, hint)
-
-
-def _of_rights(entry: PlacedMessage, config: TeamConfig, recorded: RecordedFacts | None) -> Iterator[Problem]:
-    broken = breach(config, entry.message, recorded)
-    if broken is not None:
-        text = f"{broken[0]}; {'it stops nobody' if entry.read.name == ORDER else 'another program wrote it'}"
-        hint = f"Ask {entry.message.sender} why; nobody need answer it."
-        yield Problem("NOT_PERMITTED", "error", entry.message.message_id, text, hint)
-
-
-def _is_undated(entry: PlacedMessage) -> bool:
-    return entry.when is EARLIEST and bool(entry.message.created)
 
 
 def _odd_words(entry: PlacedMessage) -> Iterator[Problem]:
@@ -133,7 +96,7 @@ def _odd_words(entry: PlacedMessage) -> Iterator[Problem]:
             code, text = "UNKNOWN_STATUS", f"status {written!r} is none that is known, so nobody will receive it"
             hint = "Set it to pending to send it."
         yield Problem(code, "notice", message.message_id, text, hint)
-    if _is_undated(entry):
+    if entry.when is EARLIEST and message.created:
         text = f"created {safe_line(message.created, 64)!r} is no time, so it counts as the oldest"
         yield Problem(UNREADABLE_DATE, "notice", message.message_id, text, "Correct it.")
 
@@ -164,24 +127,20 @@ def _of_record(entry: PlacedMessage, config: TeamConfig) -> Iterator[Problem]:
 # Quotations: live messages that reply to something, and which of them quote what nobody has.
 
 
-def unknown_replies(live: Iterable[PlacedMessage], past: Iterable[PlacedMessage]) -> Iterator[Problem]:
+def _unknown_replies(facts: Facts) -> Iterator[Problem]:
     """`UNKNOWN_REPLY` for each live message that quotes what nobody else has, in stored order."""
-    quoting = [(entry, quoted) for entry in live if (quoted := _quoted(entry))]
+    quotes = [(entry, entry.message.payload.get("in_reply_to")) for entry in facts.live if facts.complete]
+    quoting = [(entry, quoted) for entry, quoted in quotes if isinstance(quoted, str) and quoted]
     wanted = {quoted for _, quoted in quoting}
-    carried = Counter(name for entry in chain(live, past) for name in _ids(entry) if name in wanted) if wanted else {}
+    every = chain(facts.live, facts.past) if wanted else ()
+    carried = Counter(name for entry in every for name in _ids(entry) if name in wanted)
     for entry, quoted in quoting:
-        if carried.get(quoted, 0) > (quoted in _ids(entry)):  # one that carries an id itself does not make it known
+        if carried[quoted] > (quoted in _ids(entry)):  # one that carries an id itself does not make it known
             continue
         message = entry.message
         text = f"in_reply_to: no message or request {quoted:.120} is known, so this answers nothing"
         hint = f"Ask {message.sender} which message it means."
         yield Problem("UNKNOWN_REPLY", "notice", message.message_id, text, hint)
-
-
-def _quoted(entry: PlacedMessage) -> str:
-    """The id that the message replies to, empty when it replies to none."""
-    value = entry.message.payload.get("in_reply_to")
-    return value if isinstance(value, str) else ""
 
 
 def _ids(entry: PlacedMessage) -> set[str]:
@@ -223,17 +182,25 @@ def trail_findings(lines: Sequence[AuditLine]) -> Iterator[Problem]:
     that no key vouches for although the team has one: the chain alone can be computed anew by anybody.
     """
     broken = [line for line in lines if not line.intact]
-    if broken:
-        yield _broken(broken, is_all=len(broken) == len(lines))
-        return
     open_to_edit = [line.seq for line in lines if line.seal is LineSeal.UNSEALED]
-    if open_to_edit:
-        yield _unsealed(max(open_to_edit), is_last=lines[0].seal is LineSeal.UNSEALED)
-
-
-def _broken(lines: Sequence[AuditLine], *, is_all: bool) -> Problem:
-    first = min(lines, key=lambda line: line.seq)
-    where = f"{'at or before' if is_all else 'at'} line {first.seq}"
+    if not broken and open_to_edit:
+        last, is_last = max(open_to_edit), lines[0].seal is LineSeal.UNSEALED
+        text = f"the audit trail up to line {last} has no seal of the team's key"
+        hint = (
+            "Each line that is written with the key from now on is sealed. Compare the others with a copy if in doubt."
+        )
+        severity = "warning" if is_last else "notice"
+        yield Problem(
+            "AUDIT_UNSEALED",
+            severity,
+            f"audit.jsonl, line {last}",
+            f"{text}: it is older, or was written without it",
+            hint,
+        )
+    if not broken:
+        return
+    first = min(broken, key=lambda line: line.seq)
+    where = f"{'at or before' if len(broken) == len(lines) else 'at'} line {first.seq}"
     if first.seal is LineSeal.BROKEN:
         text = f"the audit trail is not what was written {where}: the seal does not fit the team's key"
     elif first.seal is LineSeal.UNSEALED:
@@ -241,13 +208,7 @@ def _broken(lines: Sequence[AuditLine], *, is_all: bool) -> Problem:
     else:
         text = f"the chain is broken {where}: a line of the audit trail was changed or left out"
     hint = "Compare audit.jsonl with a copy; what it says from there on need not be all that happened."
-    return Problem("AUDIT_BROKEN", "error", f"audit.jsonl, line {first.seq}", text, hint)
-
-
-def _unsealed(last: int, *, is_last: bool) -> Problem:
-    text = f"the audit trail up to line {last} has no seal of the team's key: it is older, or was written without it"
-    hint = "Each line that is written with the key from now on is sealed. Compare the others with a copy if in doubt."
-    return Problem("AUDIT_UNSEALED", "warning" if is_last else "notice", f"audit.jsonl, line {last}", text, hint)
+    yield Problem("AUDIT_BROKEN", "error", f"audit.jsonl, line {first.seq}", text, hint)
 
 
 # Keys and settings that no human vouches for: somebody who may write the settings may have put them there.
@@ -298,12 +259,13 @@ _WAYS: Mapping[RequestKind, str] = {
 _OF_THOSE = "among the messages that were looked at, and older archived ones were not"
 
 
-def findings(facts: Facts, roster: Sequence[RosterRow], odd: Violations) -> tuple[Problem, ...]:
+def findings(facts: Facts, roster: Sequence[RosterRow], by: TeamFacts) -> tuple[Problem, ...]:
     """Errors first; within a severity the store, then the team, then single messages in stored order."""
+    held = [entry for entry in facts.live if entry.when > facts.now or entry.message.status == Status.CLAIMED]
     general = [
         *dict.fromkeys(facts.problems),
         *key_findings(facts.config, facts.recorded),
-        *odd.ahead,
+        *(problem for entry in held for problem in _ahead(entry, facts.now)),
         *_twins(facts),
         *_changed(facts),
         *_names(facts, roster),
@@ -311,12 +273,12 @@ def findings(facts: Facts, roster: Sequence[RosterRow], odd: Violations) -> tupl
         *_orphans(facts),
         *facts.drift,
         *_lives(facts),
-        *odd.unknown,
-        *(unknown_replies(facts.live, facts.past) if facts.complete else ()),
+        *_unknown(facts),
+        *_unknown_replies(facts),
     ]
     single: dict[str, list[Problem]] = {severity: [] for severity in SEVERITIES}
     is_told = any(problem.code == UNREADABLE_DATE for problem in facts.problems)  # the store tells of each itself
-    for problem in odd.single:
+    for problem in (problem for entry in facts.live for problem in _of_message(entry, facts, by)):
         if not (is_told and problem.code == UNREADABLE_DATE):
             single.get(problem.severity, single["notice"]).append(problem)
     listed: list[Problem] = []

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
+from itertools import chain
 from operator import attrgetter
 
 from team_console.store.contract.team import Snapshot
 from team_console.store.model.message import Message, from_record
-from team_console.store.model.names import ALL
+from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
 from team_console.store.protocol.judgement import Heard, judge_entries
-from team_console.store.protocol.membership import MEMBERSHIP, Membership, membership
+from team_console.store.protocol.membership import MEMBERSHIP, SESSION, Membership, membership
 from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, plans_of
 from team_console.store.protocol.relations import SHUTDOWN, shutdowns
 from team_console.store.settings.team_config import TeamConfig
@@ -28,12 +29,10 @@ from team_console.store.views.facts import (
     drift,
     inboxes,
     last_seen,
-    names_of,
-    recipients_of,
     requests_of,
     unanswered,
 )
-from team_console.store.views.findings import findings, marked_damaged, violations, withheld
+from team_console.store.views.findings import findings, marked_damaged, withheld
 from team_console.store.views.needs import action_items
 from team_console.store.views.roster import roster
 from team_console.store.views.rows import DeliveryState, RequestRow, View
@@ -154,7 +153,8 @@ class Projection:
         requests = self._requests(config, now, known, seen, team)
         everybody = set(team.roles)
         if not config.declared:
-            everybody |= {*seen.written, *recipients_of(live)} - {ALL}
+            named = (entry.message.recipients for entry in live if entry.message.type != SESSION)
+            everybody |= {*seen.written, *chain.from_iterable(named)} - {ALL}
         boxes = inboxes(by_age, everybody)
         delivered = deliveries(by_age, now, failed_only=not lists)
         roles = {**team.gone, **team.roles}
@@ -169,7 +169,8 @@ class Projection:
             config=config,
             now=now,
             me=self._me,
-            mine=names_of(config, self._me),
+            # The lead's seat is the human's, so what goes to `user` goes to the lead too (D6).
+            mine=frozenset({self._me, USER} if self._me == config.lead else {self._me}),
             complete=self._complete,
             recorded=self._recorded,
             problems=snapshot.problems,
@@ -206,7 +207,7 @@ class Projection:
             batches=facts.sprint.batches,
             lifecycles=facts.lifecycles,
             counts=dict(sorted(Counter(entry.message.status for entry in live).items())),
-            findings=findings(facts, rows, violations(live, by, self._recorded, now)),
+            findings=findings(facts, rows, by),
             unanswered=facts.unanswered,
             stale=not snapshot.is_known,
         )
