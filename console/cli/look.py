@@ -36,7 +36,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
 from team_console.store.model.safe import counted, safe_line
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.remarks import Placed, placed, remarks_in
 from team_console.store.protocol.titles import said_in
 from team_console.store.protocol.verdicts import digest_of
@@ -139,7 +139,7 @@ def do_show(call: Call) -> int:
     known = past(call.team, limit=ARCHIVED)
     everything = {message.message_id: message for message in (*known.messages, *snapshot.messages)}
     halves = [half for half in halves_of(thread.message, everything.values()) if half not in thread.messages]
-    said = sorted((*thread.messages, *halves), key=lambda message: message.created_at or EARLIEST)
+    said = sorted((*thread.messages, *halves), key=when_created)
     thread = replace(thread, messages=tuple(said))
     view = _view(call, snapshot, thread, known)
     if call.options.why and not call.as_json:

@@ -38,7 +38,7 @@ from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status, from_record
 from team_console.store.model.names import as_name, did_you_mean
 from team_console.store.model.safe import counted, first_of, safe_line
-from team_console.store.protocol.parsing import EARLIEST
+from team_console.store.protocol.parsing import when_created
 from team_console.store.settings.team_config import Agent, KindRule, TeamConfig
 
 LOOK_SECONDS = 0.2
@@ -238,7 +238,7 @@ class ClaudeTeam(Team):
                 taken_at=self.clock(),
                 changed_at=from_file(max(mark[-1] for mark in marks)) if marks else None,
                 config=config,
-                messages=tuple(sorted(every, key=lambda message: message.created_at or EARLIEST)),
+                messages=tuple(sorted(every, key=when_created)),
                 problems=problems,
                 condition=condition,
             )

@@ -307,6 +307,14 @@ Order = tuple[datetime, float]
 """When it was created, then its place in the store."""
 
 
+def when_created(message: Message) -> datetime:
+    """When a message was created, to sort by; what has no readable time comes first.
+
+    As texts, `12:00+02:00` would come after `10:45Z`, and what is no time after everything.
+    """
+    return message.created_at or EARLIEST
+
+
 class PlacedMessage(Struct, eq=False, gc=False):
     """One message at its place. What it says and where it stands among others is worked out when first asked for:
     of a long queue most entries are only counted.

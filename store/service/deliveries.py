@@ -26,7 +26,7 @@ from team_console.store.model.schedule import (
     wait_after,
 )
 from team_console.store.protocol.membership import members
-from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.permissions import check_permission, check_settings
 from team_console.store.protocol.relations import is_answer
 from team_console.store.protocol.verdicts import Seal, seal_of
@@ -204,7 +204,7 @@ def due_jobs(state: TeamState, choice: PassScope) -> list[Job]:
     names = members_of(state)
     jobs = [job for message in state.everything() if (job := job_of(state.config, names, message, state.now))]
     chosen = [job for job in jobs if choice.takes(job.message, job.targets)]
-    return sorted(chosen, key=lambda job: job.message.created_at or EARLIEST)
+    return sorted(chosen, key=lambda job: when_created(job.message))
 
 
 def commands(config: TeamConfig, job: Job) -> list[str]:

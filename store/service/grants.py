@@ -63,7 +63,11 @@ def trial_of(caller: Caller, request_ids: Sequence[str]) -> Trial:
     Raises:
         TeamError: `INVALID_FIELD` for what no grant can be made of, `INVALID_REQUEST_ID`.
     """
-    own = _decided(caller)
+    snapshot = caller.team.snapshot()
+    archived = caller.team.archived("permission_request", "permission_response")
+    by_id = {message.message_id: message for message in (*archived, *snapshot.messages)}
+    cases = judge(by_id.values(), snapshot.config, snapshot.recorded, snapshot.now).values()
+    own = _decisions(cases, caller.actor)
     known = {case.request_id: case for case in own}
     scopes = [_scope_of(known.get(request_id), request_id) for request_id in request_ids]
     first = scopes[0]
@@ -98,16 +102,8 @@ def _scope_of(case: RequestRow | None, request_id: str) -> GrantScope:
     return scope
 
 
-def _decided(caller: Caller) -> list[RequestRow]:
-    """Every permission that the actor decided without a grant, live and archived."""
-    snapshot = caller.team.snapshot()
-    archived = caller.team.archived("permission_request", "permission_response")
-    by_id = {message.message_id: message for message in (*archived, *snapshot.messages)}
-    cases = judge(by_id.values(), snapshot.config, snapshot.recorded, snapshot.taken_at).values()
-    return _decisions(cases, caller.actor)
-
-
 def _decisions(cases: Iterable[RequestRow], actor: str) -> list[RequestRow]:
+    """The permissions that the actor decided without a grant."""
     return [
         case
         for case in cases
@@ -137,14 +133,12 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
     if uses is not None and not 1 <= uses <= MOST_USES:
         text = f"uses: {uses} is no number from 1 to {MOST_USES}"
         raise TeamError(Code.INVALID_FIELD, text, "Give --uses 10, or --for 2h.")
-    end = {"ends": to_text(team.clock() + lasts)} if lasts is not None else {}
-    count = {"uses": uses} if uses is not None else {}
     payload = {
         "request_id": parse_message(trial.question).request_id,
         "summary": f"Grant: {trial.scope.words}"[:120],
         **trial.scope.as_recorded,
-        **end,
-        **count,
+        **({"ends": to_text(team.clock() + lasts)} if lasts is not None else {}),
+        **({"uses": uses} if uses is not None else {}),
         "of": list(trial.of),
     }
 
@@ -157,7 +151,7 @@ def start_grant(caller: Caller, trial: Trial, *, lasts: timedelta | None = None,
 
     refuse_contradiction(trial_of(caller, trial.of))
     signed = signed_record(caller, put, action="grant")
-    with team.transaction(actor=caller.actor, action="grant", wait=caller.wait) as tx:
+    with caller.transaction("grant") as tx:
         made = put(tx)
         message = put_signed(tx, made, signed) if signed is not None else made.message
         tx.archive(caller.actor, message)
@@ -180,7 +174,7 @@ def recall_grant(caller: Caller, grant_id: str) -> Receipt:
     Raises:
         TeamError: `INVALID_FIELD` for an id that no grant of the actor has, or of one that is over.
     """
-    with caller.team.transaction(actor=caller.actor, action="recall_grant", wait=caller.wait) as tx:
+    with caller.transaction("recall_grant") as tx:
         found = next((one for one in grants_among(tx.everything(), tx.now) if one.grant.message_id == grant_id), None)
         if found is None or found.grant.sender != caller.actor or found.over:
             why = f"is over: {found.over}" if found is not None and found.over else "is none of yours"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,18 +30,14 @@ def rights_of_nobody(config: TeamConfig, agents: Sequence[Agent], now: Iterable[
     members = [*now, *config.agents, config.lead, USER, *(agent.name for agent in agents)]
     kinds = [*KINDS, *config.kinds]
     return [
-        warning
+        f"{agent.name} may {right} {word}, which is {what}{did_you_mean(word, known)}"
         for agent in agents
-        for warning in (
-            *_unknown(f"{agent.name} may write to", agent.may_message, members, "no member"),
-            *_unknown(f"{agent.name} may send", agent.may_send, kinds, "no kind of message"),
+        for right, allowed, known, what in (
+            ("write to", agent.may_message, members, "no member"),
+            ("send", agent.may_send, kinds, "no kind of message"),
         )
+        for word in sorted(set(allowed or ()) - set(known))
     ]
-
-
-def _unknown(right: str, allowed: Iterable[str] | None, known: Sequence[str], what: str) -> Iterator[str]:
-    for word in sorted(set(allowed or ()) - set(known)):
-        yield f"{right} {word}, which is {what}{did_you_mean(word, known)}"
 
 
 # Members of the team in its settings: added, changed and removed, with the file's own words and style kept.
@@ -90,7 +86,11 @@ def add_members(caller: Caller, agents: Sequence[Agent]) -> MembersChanged:
                 hint = f"Change it with: team-console member set {agent.name}"
                 raise TeamError(Code.NOT_PERMITTED, f"{agent.name} is a member already", hint)
         refuse_case_twins([agent.name for agent in agents], config)
-        warnings = [] if config.declared else _now_strangers(tx, agents)
+        listed = {config.lead, USER, *(agent.name for agent in agents)}
+        others = [name for name in current_members(tx) if name not in listed and not config.declared]
+        # The first listed member closes the team: whoever only wrote so far is no member any more.
+        text = "the team lists its members from now on; not on the list:"
+        warnings = [f"{text} {', '.join(others)}"] if others else []
         warnings += rights_of_nobody(config, agents, current_members(tx))
         for agent in agents:
             _edit(tx, partial(add_member, agent=agent), {agent.name: agent})
@@ -225,15 +225,6 @@ def _facts(agent: Agent) -> dict[str, Any]:
         "name": agent.name,
         **{key: (list(value) if isinstance(value, tuple) else value) for key, value in fields_of(agent).items()},
     }
-
-
-def _now_strangers(tx: Transaction, agents: Sequence[Agent]) -> list[str]:
-    """The first listed member closes the team: whoever only wrote so far is no member any more."""
-    listed = {tx.config.lead, USER, *(agent.name for agent in agents)}
-    others = [name for name in current_members(tx) if name not in listed]
-    if not others:
-        return []
-    return [f"the team lists its members from now on; not on the list: {', '.join(others)}"]
 
 
 def _left_behind(tx: Transaction, names: Sequence[str]) -> list[str]:

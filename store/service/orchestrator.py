@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +12,7 @@ from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json
 from team_console.store.model.message import Message, Priority, Status
 from team_console.store.model.names import check_name, nearest
+from team_console.store.model.safe import counted
 from team_console.store.model.schedule import ON_ITS_WAY, attempts_of, retries_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.deliveries import Delivered
@@ -91,15 +91,15 @@ class _RouteRequest(Struct, frozen=True):
 
     @property
     def recipient(self) -> str:
-        name = self.text("RECIPIENT")
-        if name is None:
+        if self.only is None:
             raise TeamError(Code.MISSING_RECIPIENT, "RECIPIENT is missing", "Name the agent.")
-        return check_name(name, field="RECIPIENT")
+        return self.only
 
     @property
     def only(self) -> str | None:
         """The recipient where it may be left out."""
-        return None if self.text("RECIPIENT") is None else self.recipient
+        name = self.text("RECIPIENT")
+        return None if name is None else check_name(name, field="RECIPIENT")
 
     @property
     def trace(self) -> dict[str, Any]:
@@ -109,7 +109,15 @@ class _RouteRequest(Struct, frozen=True):
 
 
 def _understand(document: Any) -> _RouteRequest:
-    parameters = _parameters(document)
+    command, parameters = COMMAND, document
+    if isinstance(document, list) and len(document) == 2:
+        command, parameters = document
+    elif isinstance(document, dict) and "parameters" in document:
+        command, parameters = document.get("command", COMMAND), document["parameters"]
+    if str(command).removeprefix("orchestrator.") != COMMAND:
+        raise TeamError(Code.INVALID_FIELD, f"{named(command)} is not {COMMAND}", _HINT)
+    if not isinstance(parameters, dict):
+        raise TeamError(Code.INVALID_FIELD, "the document is not a JSON object with parameters", _HINT)
     parameters_by_name = {str(key).upper(): value for key, value in parameters.items()}
     for name in parameters_by_name:
         if name not in _PARAMETERS:
@@ -124,19 +132,6 @@ def _understand(document: Any) -> _RouteRequest:
     return _RouteRequest(action, parameters_by_name)
 
 
-def _parameters(document: Any) -> Mapping[str, Any]:
-    command: Any = COMMAND
-    if isinstance(document, list) and len(document) == 2:
-        command, document = document
-    elif isinstance(document, dict) and "parameters" in document:
-        command, document = document.get("command", COMMAND), document["parameters"]
-    if str(command).removeprefix("orchestrator.") != COMMAND:
-        raise TeamError(Code.INVALID_FIELD, f"{named(command)} is not {COMMAND}", _HINT)
-    if not isinstance(document, dict):
-        raise TeamError(Code.INVALID_FIELD, "the document is not a JSON object with parameters", _HINT)
-    return document
-
-
 def _poll(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """What waits for one agent, oldest first, without changing it (operation 1)."""
     recipient = asked.recipient
@@ -147,8 +142,17 @@ def _poll(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
         "action": asked.action,
         "recipient": recipient,
         "messages_pending": len(waiting),
-        "messages": [_polled(message) for message in waiting[:size]],
-        "timestamp": _moment(caller.team.clock()),
+        "messages": [
+            {
+                "message_id": message.message_id,
+                "sender": message.sender,
+                "message_type": message.type,
+                "payload": message.handed_on,
+                "created_at": _created(message),
+            }
+            for message in waiting[:size]
+        ],
+        "timestamp": to_text(caller.team.clock(), milliseconds=False),
     }
 
 
@@ -178,16 +182,6 @@ def _on_their_way(messages: Any, recipient: str) -> list[Message]:
     return sorted(found, key=lambda message: message.order[1])
 
 
-def _polled(message: Message) -> dict[str, Any]:
-    return {
-        "message_id": message.message_id,
-        "sender": message.sender,
-        "message_type": message.type,
-        "payload": message.handed_on,
-        "created_at": _created(message),
-    }
-
-
 def _deliver(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
     """Push what is due for everybody or for RECIPIENT (operation 2), or only MESSAGE_ID."""
     limit = asked.number("DELIVERY_TIMEOUT_SECONDS", 300, least=0.001)
@@ -210,13 +204,22 @@ def _deliver(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
         "delivery_summary": done.summary_json(),
         # Nothing where nothing was left, which leaves exactly the source's fields.
         **(done.skipped_json() if done.skipped else {}),
-        "timestamp": _moment(caller.team.clock()),
+        "timestamp": to_text(caller.team.clock(), milliseconds=False),
     }
 
 
 def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: Delivered) -> dict[str, Any]:
     for attempt in done.failed:
-        raise _not_delivered(attempt.message, attempt.recipient, str(attempt.error))
+        tried, attempts = attempt.message, attempts_of(attempt.message)
+        again = f"team-console retry {message_id} tries again." if tried.status == Status.FAILED else ""
+        raise TeamError(
+            Code.DELIVERY_TIMEOUT,
+            f"Failed to deliver message after {counted(attempts, 'attempt')}: {attempt.error}",
+            again or "It will be tried again.",
+            message_id=message_id,
+            recipient=attempt.recipient,
+            retry_count=retries_of(tried),  # those made or ordered so far (003-b)
+        )
     message = next(
         (message for message in readable(caller.team.snapshot()).messages if message.message_id == message_id), None
     )
@@ -233,21 +236,6 @@ def _delivered_one(caller: Caller, asked: _RouteRequest, message_id: str, done: 
         "status": message.status,
         "delivered_at": message.envelope("delivered_at"),
     }
-
-
-def _not_delivered(message: Message, recipient: str, error: str) -> TeamError:
-    """The error object of seed 003; `retry_count` is the number of retries made or ordered so far (003-b)."""
-    attempts = attempts_of(message)
-    times = "attempt" if attempts == 1 else "attempts"
-    given_up = message.status == Status.FAILED
-    return TeamError(
-        Code.DELIVERY_TIMEOUT,
-        f"Failed to deliver message after {attempts} {times}: {error}",
-        f"team-console retry {message.message_id} tries again." if given_up else "It will be tried again.",
-        message_id=message.message_id,
-        recipient=recipient,
-        retry_count=retries_of(message),
-    )
 
 
 def _send(caller: Caller, asked: _RouteRequest) -> dict[str, Any]:
@@ -308,10 +296,6 @@ def _trace(caller: Caller, asked: _RouteRequest, **facts: Any) -> None:
 def _created(message: Message) -> str | None:
     moment = message.created_at
     return None if moment is None else to_text(moment, milliseconds=moment.microsecond != 0)
-
-
-def _moment(moment: datetime) -> str:
-    return to_text(moment, milliseconds=False)
 
 
 _ACTIONS = {

@@ -369,7 +369,11 @@ def _answer_body(question: Message, kind: RequestKind, verdict: Answer, language
     if verdict.approve and kind is RequestKind.PERMISSION:
         body |= {**_scope(question, verdict), **_updated(question, verdict, "updated_input")}
     elif verdict.approve and kind is RequestKind.PLAN:
-        body |= {"mode": _mode(question, verdict), **_updated(question, verdict, "updated_plan")}
+        modes = modes_of(question.payload)
+        if verdict.mode is not None and verdict.mode not in modes:
+            hint = f"It can go on in {', '.join(modes)}." if modes else "Leave it out."
+            _refuse(f"mode: {named(verdict.mode)} is not among what this plan offers", hint)
+        body |= {"mode": verdict.mode, **_updated(question, verdict, "updated_plan")}
     elif verdict.approve and kind is RequestKind.QUESTION:
         body["answers"] = _chosen(question, verdict.answers or {})
     if kind not in VERDICT_ONLY:
@@ -412,14 +416,6 @@ def _scope(question: Message, verdict: Answer) -> dict[str, Any]:
         text = f"always: {which}; the client suggests {len(suggestions)}"
         _refuse(text, f"Give a number from 1 to {len(suggestions)}.")
     return {"scope": ALWAYS, "suggestion": suggestions[number - 1]}
-
-
-def _mode(question: Message, verdict: Answer) -> str | None:
-    modes = modes_of(question.payload)
-    if verdict.mode is not None and verdict.mode not in modes:
-        hint = f"It can go on in {', '.join(modes)}." if modes else "Leave it out."
-        _refuse(f"mode: {named(verdict.mode)} is not among what this plan offers", hint)
-    return verdict.mode
 
 
 def _updated(question: Message, verdict: Answer, key: str) -> dict[str, Any]:
@@ -652,7 +648,7 @@ def _answer_back(caller: Caller, *, request_id: str, content: str) -> Receipt | 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, or as for a send.
     """
-    with caller.team.transaction(actor=caller.actor, action="answer_back", wait=caller.wait) as tx:
+    with caller.transaction("answer_back") as tx:
         case, _ = find_question(tx, request_id, asker=caller.actor)
         asked = next((item for item in reversed(case.talk) if parse_message(item).name == ASKBACK), None)
         if case.asker != caller.actor or asked is None:
@@ -691,8 +687,6 @@ def foresee(snapshot: Snapshot, *, request_id: str, agent_name: str | None = Non
 def _open_stop(tx: Transaction, actor: str, agent: str) -> Message | None:
     """The latest request to stop that this agent has not answered."""
     asked = [order for order in tx.select(types=(REQUEST,)) if order.sender == actor and order.recipients == (agent,)]
-    if not asked:
-        return None
-    replies = tx.thread(asked[-1].request_id or asked[-1].message_id)
+    replies = tx.thread(asked[-1].request_id or asked[-1].message_id) if asked else []
     is_answered = any(reply.sender == agent and parse_message(reply).approve is not None for reply in replies)
-    return None if is_answered else asked[-1]
+    return None if is_answered or not asked else asked[-1]

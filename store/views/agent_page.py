@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 from team_console.store.model.message import Message
-from team_console.store.protocol.parsing import EARLIEST
+from team_console.store.protocol.parsing import EARLIEST, when_created
 from team_console.store.protocol.why import ToolCall, why_in
 from team_console.store.views.blocked import Blocked, blocked_times
 from team_console.store.views.rows import RequestRow, RequestState, RosterRow, View
@@ -49,7 +49,7 @@ def agent_page(view: View, name: str) -> AgentPage | None:
     ended = [item for item in about if item.asker == name and not item.is_open]
     asked = {item.question.message_id for item in with_reader}
     said = [item for item in view.snapshot.messages if item.sender == name and item.message_id not in asked]
-    said.sort(key=lambda message: message.created_at or EARLIEST, reverse=True)
+    said.sort(key=when_created, reverse=True)
     own = sorted(
         (item for item in about if item.asker == name), key=lambda item: item.asked_at or EARLIEST, reverse=True
     )

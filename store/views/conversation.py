@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -13,7 +12,7 @@ from msgspec.structs import asdict
 from team_console.store.model.message import Message, Status
 from team_console.store.model.names import ALL
 from team_console.store.model.schedule import attempts_of, max_attempts, next_attempt
-from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.views.rows import RequestRow
 
 Find = Callable[[str], Iterable[Message]]
@@ -74,7 +73,7 @@ def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | 
     about = [message for message in near if word in _request_ids(message)]
     opening = [message for message in about if parse_message(message).opens is not None]
     # Somebody may have used a request's id for a message: shown is what an answer to this id would decide.
-    decided = sorted((message for message in opening if parse_message(message).request_id == word), key=_moment)
+    decided = sorted((message for message in opening if parse_message(message).request_id == word), key=when_created)
     message = next(iter([*decided, *named, *opening, *about]), None)
     if message is None:
         return None
@@ -92,14 +91,10 @@ def find_thread(word: str, live: Sequence[Message], archived: Find) -> Thread | 
         message=message,
         is_live=any(other is message for other in live),
         request_id=request_id,
-        messages=tuple(sorted(thread, key=_moment)),
+        messages=tuple(sorted(thread, key=when_created)),
         siblings=tuple(sorted(siblings, key=lambda other: other.recipients)),
         doubles=tuple(other for other in named if other is not message),
     )
-
-
-def _moment(message: Message) -> datetime:
-    return message.created_at or EARLIEST
 
 
 def versions_of(rows: Iterable[RequestRow], request_id: str) -> list[RequestRow]:
@@ -139,7 +134,7 @@ def _delivery(message: Message, name: str) -> Delivery:
     elif name in message.delivered_to:
         status, at = str(Status.DELIVERED), message.delivered_to[name]
     elif status in (Status.READ, Status.DELIVERED):
-        at = _text(message.envelope("read_at" if status == Status.READ else "delivered_at"))
+        at = str(message.envelope("read_at" if status == Status.READ else "delivered_at") or "")
     upcoming = next_attempt(message) if status in (Status.PENDING, Status.RETRY) else None
     return Delivery(
         message_id=message.message_id,
@@ -149,7 +144,7 @@ def _delivery(message: Message, name: str) -> Delivery:
         tries=attempts_of(message) if _TRIED.intersection(message.record) else 0,
         most_tries=max_attempts(message),
         next_try=upcoming.isoformat() if upcoming is not None and status == Status.RETRY else "",
-        error=_text(message.envelope("error_message")) if status == message.status else "",
+        error=str(message.envelope("error_message") or "") if status == message.status else "",
     )
 
 
@@ -172,10 +167,6 @@ def _quoted_ids(message: Message) -> set[str]:
     replied = message.payload.get("in_reply_to")
     more = {replied} if isinstance(replied, str) else set()
     return {message.message_id, *_request_ids(message), *more}
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 MOST_LOOKS = 40
@@ -258,7 +249,7 @@ def _turns(
 ) -> Iterator[Turn]:
     """One turn for each message; copies of one sending are one turn with a delivery each."""
     told: set[str] = set()
-    for message in sorted(messages.values(), key=lambda other: other.created_at or EARLIEST):
+    for message in sorted(messages.values(), key=when_created):
         copies = siblings.get(message.broadcast_id or "", {})
         if message.message_id in told:
             continue
@@ -310,7 +301,9 @@ def as_one(copies: Sequence[Message]) -> Message:
     """One message to all who got a copy, under the smallest of the ids; its state is the worst of theirs."""
     if len(copies) == 1:
         return copies[0]
-    first, worst = min(copies, key=lambda copy: copy.message_id), min(copies, key=_place)
+    first = min(copies, key=lambda copy: copy.message_id)
+    # Another writer's word stands before all: nobody knows what it means.
+    worst = min(copies, key=lambda copy: _WORST_FIRST.index(copy.status) if copy.status in _WORST_FIRST else -1)
     readers = {copy.recipients[0]: copy.envelope("read_at") for copy in copies if copy.status == Status.READ}
     gone: dict[str, Any] = dict.fromkeys(("to", "recipient", "to_agent", *_OF_ONE))
     now = {
@@ -328,8 +321,3 @@ def _mark(message: Message) -> tuple[str, ...] | None:
     if shared is None or message.is_group:
         return None
     return shared, message.sender, message.type, message.created
-
-
-def _place(message: Message) -> int:
-    """Another writer's word stands before all: nobody knows what it means."""
-    return _WORST_FIRST.index(message.status) if message.status in _WORST_FIRST else -1

@@ -28,7 +28,7 @@ from team_console.store.model.message import Message
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.model.safe import counted, safe_line, safe_text
 from team_console.store.protocol.kinds import RESULTS
-from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in
+from team_console.store.protocol.parsing import EARLIEST, parse_message, text_in, texts_in, when_created
 from team_console.store.protocol.ssh import armoured
 from team_console.store.protocol.titles import reason_of
 from team_console.store.protocol.verdicts import (
@@ -224,7 +224,7 @@ def decision_ledger(snapshot: Snapshot, past: HistoryPage, audit: Sequence[Audit
     problems = tuple(dict.fromkeys((*told, *past.problems, *_unread(snapshot, past))))
     live = snapshot.messages if snapshot.is_known else ()
     by_id = {message.message_id: message for message in (*past.messages, *live)}
-    messages = sorted(by_id.values(), key=lambda message: message.created_at or EARLIEST, reverse=True)
+    messages = sorted(by_id.values(), key=when_created, reverse=True)
     # The requests as all messages together tell of them; the queue counts as one more archive.
     empty = replace(snapshot, messages=(), condition=Condition.EMPTY, missing=frozenset(), dropped=(), problems=())
     requests = view_of(empty, me="", now=snapshot.now, history=messages, complete=past.complete).requests

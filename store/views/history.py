@@ -6,15 +6,14 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from team_console.store.contract.team import Page, Team
+from team_console.store.contract.team import Team
 from team_console.store.model.errors import Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.safe import safe_line
-from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.parsing import EARLIEST, parse_message, when_created
 from team_console.store.protocol.titles import said_in
 from team_console.store.views.search import Query, message_found
 
@@ -63,7 +62,8 @@ def past(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
     messages: list[Message] = []
     problems: dict[Problem, None] = {}
     cursor: str | None = None
-    while len(messages) < limit:
+    is_last = False
+    while len(messages) < limit and not is_last:
         try:
             read = team.history(cursor=cursor, limit=page)
         except TeamError as error:
@@ -72,9 +72,9 @@ def past(team: Team, *, limit: int, page: int = _PAGE) -> HistoryPage:
         messages += read.messages
         problems.update(dict.fromkeys(read.problems))
         cursor = read.cursor
-        if cursor is None:
-            return HistoryPage(tuple(messages), tuple(problems), not problems)
-    return HistoryPage(tuple(messages), tuple(problems), more=len(messages) >= limit)
+        is_last = cursor is None
+    more = not is_last and len(messages) >= limit
+    return HistoryPage(tuple(messages), tuple(problems), is_last and not problems, more)
 
 
 def unseen(known: HistoryPage) -> Problem:
@@ -95,19 +95,20 @@ def search(
 
     A message that is live and archived is found once, as it is live.
     """
-    ahead = sorted(live, key=_moment)
+    ahead = sorted(live, key=when_created)
     ids = {message.message_id for message in live}
     cursor: str | None = None
     scanned = 0
     while True:
         read = team.history(cursor=cursor, limit=page)
         cursor = read.cursor
-        border = min(map(_moment, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
+        border = min(map(when_created, read.messages), default=EARLIEST) if cursor is not None else EARLIEST
         batch = [message for message in read.messages if message.message_id not in ids]
-        while ahead and _moment(ahead[-1]) >= border:
+        while ahead and when_created(ahead[-1]) >= border:
             batch.append(ahead.pop())
         scanned += len(batch)
-        yield _stretch(batch, fits, scanned, read)
+        found = sorted(filter(fits, batch), key=when_created, reverse=True)
+        yield Stretch(tuple(found), scanned, read.problems, cursor is None)
         if cursor is None:
             return
 
@@ -125,7 +126,7 @@ def history(team: Team, live: Sequence[Message], query: Query) -> tuple[list[Mes
     live_objects = {id(message) for message in live}
     kept = [*by_id.values(), *(message for message in doubled if id(message) in live_objects)]
     places = {id(message): place for place, message in enumerate(live)}
-    return sorted(kept, key=lambda message: (_moment(message), places.get(id(message), -1))), list(problems)
+    return sorted(kept, key=lambda message: (when_created(message), places.get(id(message), -1))), list(problems)
 
 
 def log_line(message: Message, agent: str | None = None) -> str:
@@ -181,12 +182,3 @@ def plain_cell(value: Any) -> str:
     """Text that no spreadsheet takes for a formula; empty for None."""
     text = "" if value is None else str(value)
     return f"'{text}" if text[:1] in "=+-@\t\r\n＝＋－＠" and text else text
-
-
-def _stretch(batch: list[Message], fits: Callable[[Message], bool], scanned: int, read: Page) -> Stretch:
-    messages = sorted((item for item in batch if fits(item)), key=_moment, reverse=True)
-    return Stretch(tuple(messages), scanned, read.problems, read.cursor is None)
-
-
-def _moment(message: Message) -> datetime:
-    return message.created_at or EARLIEST

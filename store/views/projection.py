@@ -18,7 +18,7 @@ from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
 from team_console.store.protocol.judgement import Heard, judge_entries
 from team_console.store.protocol.membership import MEMBERSHIP, SESSION, Membership, membership
-from team_console.store.protocol.parsing import EARLIEST, PlacedMessage, plans_of
+from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
 from team_console.store.protocol.relations import SHUTDOWN, shutdowns
 from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import (
@@ -128,7 +128,7 @@ class Projection:
             self._past = {message.message_id: message for message in reversed(older)} | self._past
         letters = [message for message in self._past.values() if not PlacedMessage.of(message, 0).is_fact]
         if len(letters) > 2 * _MOST_LETTERS:
-            letters.sort(key=lambda message: message.created_at or EARLIEST)
+            letters.sort(key=when_created)
             self._drop([message.message_id for message in letters[:-_MOST_LETTERS]])
 
     def _drop(self, ids: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
-from team_console.store.protocol.parsing import EARLIEST, parse_message
+from team_console.store.protocol.parsing import parse_message, when_created
 from team_console.store.protocol.verdicts import REQUEST_DIGEST, digest_of
 from team_console.store.service.caller import Caller
 from team_console.store.service.inbox import read_message, readable
@@ -113,7 +113,7 @@ class FollowedVerdict:
         if row is None or (row.is_open and row.question not in snapshot.messages):
             # The answer may have gone to the archives between two looks; what they know comes newest first.
             archived = self._team.archived(self._request_id)
-            row = self._found(snapshot, sorted(archived, key=lambda each: each.created_at or EARLIEST, reverse=True))
+            row = self._found(snapshot, sorted(archived, key=when_created, reverse=True))
         if row is None:
             facts = {"request_id": self._request_id}
             if self._request_id in snapshot.damaged:
