@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
 from team_console.store.model.message import Message
-from team_console.store.protocol.parsing import EARLIEST, when_created
+from team_console.store.protocol.parsing import when_created
 from team_console.store.protocol.why import ToolCall, why_in
 from team_console.store.views.blocked import Blocked, blocked_times
 from team_console.store.views.rows import RequestRow, RequestState, RosterRow, View
@@ -46,22 +47,19 @@ def agent_page(view: View, name: str) -> AgentPage | None:
         item for item in about if item.is_open and name != view.me and (item in mine or view.me == item.asker)
     ]
     others = [item for item in about if item.is_open and item not in with_reader]
-    ended = [item for item in about if item.asker == name and not item.is_open]
     asked = {item.question.message_id for item in with_reader}
     said = [item for item in view.snapshot.messages if item.sender == name and item.message_id not in asked]
-    said.sort(key=when_created, reverse=True)
-    own = sorted(
-        (item for item in about if item.asker == name), key=lambda item: item.asked_at or EARLIEST, reverse=True
-    )
+    own = [item for item in about if item.asker == name]
+    own.sort(key=lambda item: when_created(item.question), reverse=True)
     told = (why for item in own if (why := why_in(item.question.payload)) is not None)
-    counts = [(state, sum(item.state is state for item in ended)) for state in RequestState]
+    ended = Counter(item.state for item in own if not item.is_open)
     return AgentPage(
         row=row,
         open_with_reader=tuple(with_reader),
         open_with_others=tuple(others),
         told=view.inboxes.get(name, ()),
-        said=said,
-        verdicts=tuple((state, number) for state, number in counts if number),
+        said=sorted(said, key=when_created, reverse=True),
+        verdicts=tuple((state, ended[state]) for state in RequestState if ended[state]),
         blocked=blocked_times(own, view.now)[0].get(name),
         ran=next((why.calls for why in told if why.calls), ()),
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 from urllib.parse import urlsplit
 
 from team_console.store.model.message import Message
@@ -41,7 +40,12 @@ def _cause_of_permission(question: Message) -> str:
     path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str)), None)
     if path is not None:
         return f"{permission.tool}: {path}"
-    return f"{permission.tool}: {_site(given)}"
+    url = given.get("url")
+    try:
+        site = urlsplit(url).netloc if isinstance(url, str) else " ".join(sorted(map(str, given)))
+    except ValueError:
+        site = ""
+    return f"{permission.tool}: {site}"
 
 
 def _shape(command: str) -> str:
@@ -56,14 +60,6 @@ def _shape(command: str) -> str:
     second = named[1:2] if _SUBCOMMAND.fullmatch(named[1] if len(named) > 1 else "") else []
     flags = sorted({word.partition("=")[0] for word in named if word.startswith("-") and len(word) > 1})
     return " ".join([named[0].rpartition("/")[2], *second, *flags])
-
-
-def _site(given: Mapping[str, Any]) -> str:
-    url = given.get("url")
-    try:
-        return urlsplit(url).netloc if isinstance(url, str) else " ".join(sorted(map(str, given)))
-    except ValueError:
-        return ""
 
 
 def outcome_of(row: RequestRow, rows: Iterable[RequestRow]) -> str:

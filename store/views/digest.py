@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -97,11 +98,12 @@ def digest(view: View, messages: Iterable[Message], since: datetime, *, problems
         messages: Live and archived ones written since then, each once.
         problems: What could not be read, as sentences.
     """
-    found = [
-        *(item for row in view.requests for item in _of_request(view, row) if _is_since(item, since)),
-        *(item for message in messages for item in _of_message(view, message) if _is_since(item, since)),
-        *(item for item in _undelivered(view) if _is_since(item, since)),
-    ]
+    all_known = chain(
+        chain.from_iterable(_of_request(view, row) for row in view.requests),
+        chain.from_iterable(_of_message(view, message) for message in messages),
+        _undelivered(view),
+    )
+    found = [item for item in all_known if item.at is not None and item.at > since]
     order = tuple(DigestGroup)
     found.sort(key=lambda item: (order.index(item.group), item.at or EARLIEST))
     agents, team = blocked_times(view.requests, view.now, since=since)
@@ -113,10 +115,6 @@ def digest_of_team(team: Team, view: View, since: datetime) -> Digest:
     """Read what was written since a moment, archives included, and tell what happened."""
     messages, problems = history(team, view.snapshot.messages, Query((Term("since", moment=since),)))
     return digest(view, messages, since, problems=[problem.sentence for problem in problems])
-
-
-def _is_since(item: Happening, since: datetime) -> bool:
-    return item.at is not None and item.at > since
 
 
 def _of_request(view: View, row: RequestRow) -> Iterator[Happening]:
@@ -153,16 +151,13 @@ def _of_message(view: View, message: Message) -> Iterator[Happening]:
         yield Happening(
             DigestGroup.DONE, message.created_at, message.sender, message_title(message), ref=message.message_id
         )
-    elif message.sender != view.me and message.is_addressed_to(view.me) and _is_plain(message):
+    elif message.sender != view.me and message.is_addressed_to(view.me):
+        # Neither a request nor an end of one, nor a report of somebody's state.
+        is_end = read.answers is not None or (read.kind is not None and read.kind.withdraws)
+        if read.opens is not None or is_end or report_of(message) is not None:
+            return
         title = message_title(message)
         yield Happening(DigestGroup.WRITTEN, message.created_at, message.sender, title, ref=message.message_id)
-
-
-def _is_plain(message: Message) -> bool:
-    """Whether it is neither a request nor an end of one, nor a report of somebody's state."""
-    read = parse_message(message)
-    is_end = read.answers is not None or (read.kind is not None and read.kind.withdraws)
-    return read.opens is None and not is_end and report_of(message) is None
 
 
 def _undelivered(view: View) -> Iterator[Happening]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -19,37 +20,26 @@ from team_console.store.protocol.relations import RESPONSE
 from team_console.store.protocol.titles import message_title, reason_of
 from team_console.store.views.facts import Facts
 from team_console.store.views.rows import ActionItem, Flag, Need, RequestRow, RequestState
-from team_console.store.views.sprint import Sprint
 
 
-class Blocking:
-    """Looks along open requests, task assignments and the dependencies of the batch plan."""
+def _blocked_by(row: RequestRow, facts: Facts, waiting: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Agents and stories that an open request holds up, the nearest first; a stop holds up nobody.
 
-    def __init__(self, open_rows: Iterable[RequestRow], sprint: Sprint) -> None:
-        self._sprint = sprint
-        self._waiting_for: dict[str, list[str]] = {}
-        for row in open_rows:
-            if row.kind is not RequestKind.SHUTDOWN:
-                self._waiting_for.setdefault(row.addressee, []).append(row.asker)
+    Found along open requests, task assignments and the dependencies of the batch plan.
 
-    def by(self, row: RequestRow) -> tuple[str, ...]:
-        """Agents and stories blocked by an open request, the nearest first; a stop blocks nobody."""
-        if row.kind is RequestKind.SHUTDOWN:
-            return ()
-        found = dict.fromkeys((row.asker,))
-        if row.kind is not RequestKind.DESTROY:
-            found.update(dict.fromkeys(self._behind(row.asker)))
-        found.pop(row.addressee, None)
-        return tuple(found)
-
-    def _behind(self, agent: str) -> Iterable[str]:
-        sprint = self._sprint
-        yield from (name for name in self._waiting_for.get(agent, ()) if name != agent)
-        story = sprint.work.get(agent)
-        stories = (story,) if story else sprint.unfinished.get(agent, ())
-        yield from stories
-        for item in stories:
-            yield from sprint.waiting_for(item)
+    Args:
+        waiting: Agent -> who waits for its answers.
+    """
+    if row.kind is RequestKind.SHUTDOWN:
+        return ()
+    found, sprint = dict.fromkeys((row.asker,)), facts.sprint
+    if row.kind is not RequestKind.DESTROY:
+        found |= dict.fromkeys(waiting.get(row.asker, ()))
+        story = sprint.work.get(row.asker)
+        stories = (story,) if story else sprint.unfinished.get(row.asker, ())
+        found |= dict.fromkeys((*stories, *chain.from_iterable(map(sprint.waiting_for, stories))))
+    found.pop(row.addressee, None)
+    return tuple(name for name in found if name not in facts.team.gone)
 
 
 # The three parts of what waits for a human: to decide, broken, for information; and the groups of the first one.
@@ -245,7 +235,10 @@ def _failed_deliveries(facts: Facts) -> Iterator[ActionItem]:
 
 def _standing(facts: Facts) -> Iterator[ActionItem]:
     config, me = facts.config, facts.me
-    blocking = Blocking(facts.requests.open, facts.sprint)
+    waiting: dict[str, list[str]] = {}
+    for row in facts.requests.open:
+        if row.kind is not RequestKind.SHUTDOWN:
+            waiting.setdefault(row.addressee, []).append(row.asker)
     ending = {row.request_id for row in facts.requests.flagged if Flag.STOPPING in row.flags}
     for row in facts.requests.open:
         if row.asker in facts.mine:
@@ -256,7 +249,7 @@ def _standing(facts: Facts) -> Iterator[ActionItem]:
                 title = f"has not answered the {row.kind} request: {row.title}"
                 yield _about(Need.OVERDUE, row.addressee, row, title)
         elif may_answer(config, actor=me, kind=row.kind, addressee=row.addressee):
-            yield _asked(facts, row, tuple(name for name in blocking.by(row) if name not in facts.team.gone))
+            yield _asked(facts, row, _blocked_by(row, facts, waiting))
     if facts.is_lead:
         yield from _alive(facts)
         for problem in facts.problems:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Set
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -278,7 +278,7 @@ class Rosters:
     """The rosters that were sent, in order."""
 
     def __init__(self, facts: Iterable[PlacedMessage]) -> None:
-        self._sent = [(entry, temps_of(entry)) for entry in facts if entry.read.name == ROSTER]
+        self._sent = [(entry, _temps(entry)) for entry in facts if entry.read.name == ROSTER]
         self._orders = [entry.order for entry, _ in self._sent]
 
     def first(self, agent: str, *, listed: bool, after: Order, before: Order | None = None) -> PlacedMessage | None:
@@ -296,7 +296,7 @@ class Rosters:
         return self._sent[place - 1][0] if place and agent in self._sent[place - 1][1] else None
 
 
-def temps_of(roster: PlacedMessage) -> frozenset[str]:
+def _temps(roster: PlacedMessage) -> frozenset[str]:
     """The temporary agents a roster lists."""
     lists = roster.read.body.get("roster")
     temps = lists.get("temps") if isinstance(lists, Mapping) else None
@@ -352,28 +352,30 @@ def lifecycles(facts: Iterable[PlacedMessage], around: Surroundings, permanent: 
     """
     by_agent: dict[str, list[PlacedMessage]] = {}
     for entry in facts:
-        for agent in agents_of(entry):
+        if agent := _agent_of(entry):
             by_agent.setdefault(agent, []).append(entry)
     rows: list[tuple[tuple[bool, Order, int], Lifecycle]] = []
     for agent, own in by_agent.items():
         if agent not in permanent:
-            for number, life in enumerate(filter(is_temporary, lives_of(agent, own)), start=1):
+            # A temporary agent was asked for, created, given a task, or is to be ended.
+            lives = [life for life in lives_of(agent, own) if life.seen.keys() & {1, 3, 5, 7, 8}]
+            for number, life in enumerate(lives, start=1):
                 row = lifecycle(life, number, around)
                 rows.append(((row.ended, own[0].order, number), row))
     return tuple([row for _, row in sorted(rows, key=itemgetter(0))])
 
 
-def agents_of(entry: PlacedMessage) -> tuple[str, ...]:
-    """The temporary agent in whose life a fact is a step, none when it is one in no life."""
-    name = entry.read.name
-    if name in ("TASK_ASSIGNMENT", "shutdown_request"):
-        return entry.message.recipients[:1]
-    if name == "AGENT_COMPLETE":
-        return (entry.message.sender,)
-    if name == DISPATCH:
-        return (dispatched_name(entry.read),)
-    agent = named_agent(entry.read) if name in _STEPS else ""
-    return (agent,) if agent else ()
+def _agent_of(entry: PlacedMessage) -> str:
+    """The temporary agent in whose life a fact is a step, empty when it is one in no life."""
+    match entry.read.name:
+        case "TASK_ASSIGNMENT" | "shutdown_request":
+            return next(iter(entry.message.recipients), "")
+        case "AGENT_COMPLETE":
+            return entry.message.sender
+        case name if name == DISPATCH:
+            return dispatched_name(entry.read)
+        case name:
+            return named_agent(entry.read) if name in _STEPS else ""
 
 
 def lives_of(agent: str, facts: Iterable[PlacedMessage]) -> list[Life]:
@@ -385,11 +387,6 @@ def lives_of(agent: str, facts: Iterable[PlacedMessage]) -> list[Life]:
             lives.append(Life(agent))
         lives[-1].seen.setdefault(step, []).append(entry)
     return lives
-
-
-def is_temporary(life: Life) -> bool:
-    """Whether this is the life of a temporary agent: it was asked for, created, given a task, or to be ended."""
-    return not life.seen.keys().isdisjoint((1, 3, 5, 7, 8))
 
 
 def lifecycle(life: Life, number: int, around: Surroundings) -> Lifecycle:
@@ -472,12 +469,6 @@ def _is_doubled(life: Life, step: int, refused: Callable[[str], bool]) -> bool:
 
 def _slave(life: Life) -> str:
     """The slave it works for: whoever gave the task, was told of the creation, or asked for the end."""
-    for step in (1, 5, 8):
-        entry = life.first(step)
-        if entry is not None:
-            return entry.message.sender
-    for step in (3, 10, 7):
-        entry = life.first(step)
-        if entry is not None:
-            return entry.message.recipients[0]
-    return ""
+    gave = (entry.message.sender for step in (1, 5, 8) if (entry := life.first(step)))
+    told = (entry.message.recipients[0] for step in (3, 10, 7) if (entry := life.first(step)))
+    return next(chain(gave, told), "")
