@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from team_console.console.cli.arguments import REQUEST, agent
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
 from team_console.console.cli.printing import (
@@ -72,11 +72,9 @@ from team_console.store.views.status import (
     StoreStatus,
     assess,
     check_json,
-    finding_json,
     holder_words,
     is_in_the_way,
     request_json,
-    requests_of_team,
     roster_json,
     status_json,
     view_of_team,
@@ -359,8 +357,10 @@ def do_requests(call: Call) -> int:
     options = call.options
     snapshot = call.snapshot()
     _ = call.actor  # a name that cannot act is refused, as by every verb
-    now, every = requests_of_team(call.team, snapshot, archived=0 if options.only_open else ARCHIVED)
-    rows = [row for row in every if _wanted(row, options.only_open, options.kind)]
+    archived = 0 if options.only_open else ARCHIVED
+    view = view_of_team(call.team, snapshot, me=call.actor, archived=archived, lists=False)
+    now = view.now
+    rows = [row for row in view.requests if _wanted(row, options.only_open, options.kind)]
     if options.find is not None:
         query = parse_query(options.find, now=now, saved=load({}).preferences.filters)
         rows = [row for row in rows if query.fits(request_found(row, me=call.actor))]
@@ -779,7 +779,7 @@ def do_check(call: Call) -> int:
     view = replace(view, findings=tuple(_with_place(call, finding) for finding in view.findings))
     errors = sum(finding.severity == "error" for finding in view.findings)
     if call.as_json:
-        print_list(call, {**check_json(view), "healed": [finding_json(item) for item in healed]}, snapshot)
+        print_list(call, {**check_json(view), "healed": [asdict(item) for item in healed]}, snapshot)
         return int(errors > 0)
     if healed:
         call.say(*(each.message for each in healed))

@@ -121,7 +121,7 @@ def ask_question(
     return _ask(caller, "ask_question", "question_request", "question", body, line)
 
 
-def withdraw(caller: Caller, *, request_id: str, reason: str) -> Receipt:
+def withdraw(caller: Caller, *, request_id: str, reason: str, asker: str | None = None) -> Receipt:
     """Take back an open request of the actor's own, of any kind; doing it again writes nothing (`repeated`).
 
     A question that nobody has got yet is recalled with it, so that it waits in no inbox. After `ALREADY_ANSWERED` the
@@ -130,20 +130,13 @@ def withdraw(caller: Caller, *, request_id: str, reason: str) -> Receipt:
     Args:
         reason: Why it needs no answer; hooks say `answered in the session`, `session ended`, `timed out` or
             `nobody was there`.
+        asker: In whose name; another's than the actor's only for one that is known to be gone.
 
     Raises:
         TeamError: `INVALID_REQUEST_ID`, `ALREADY_ANSWERED` (with who and when), `NOT_PERMITTED` for a request of
             somebody else, `MISSING_REASON`.
     """
-    return end_request(caller, request_id=request_id, asker=caller.actor, reason=reason)
-
-
-def end_request(caller: Caller, *, request_id: str, asker: str, reason: str) -> Receipt:
-    """Withdraw a request in the name of its asker; by anybody else only for an asker that is known to be gone.
-
-    Raises:
-        TeamError: As for `withdraw`.
-    """
+    asker = asker or caller.actor
     if not reason.strip():
         raise TeamError(Code.MISSING_REASON, "a withdrawal needs a reason", "Give it with --reason TEXT.")
     by = {"by": caller.actor} if caller.actor != asker else {}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from team_console.store.contract.team import TeamState
 from team_console.store.contract.transaction import Transaction
-from team_console.store.model.message import Message
 from team_console.store.protocol.grants import USE, grant_of, grants_among
 from team_console.store.protocol.judgement import judge
 from team_console.store.protocol.relations import DONE, REQUEST, newest_words, threads_of
@@ -42,7 +41,8 @@ def compact(tx: Transaction, *, keep: Collection[str] = ()) -> int:
         return 0
     limit = tx.now - timedelta(days=config.archive_after_days)
     too_many = max(0, len(done) - config.active_messages_max)
-    leaving = [message for number, message in enumerate(done) if number < too_many or _older(message, limit)]
+    ages = ((number, message, message.created_at or limit) for number, message in enumerate(done))
+    leaving = [message for number, message, created in ages if number < too_many or created < limit]
     if not leaving:
         return 0
     ids = [message.message_id for message in leaving]
@@ -85,18 +85,7 @@ def bound(state: TeamState, *, leaving: Iterable[str]) -> frozenset[str]:
                 waiting.append(key)
     members = (message.message_id for key in kept for message in threads.get(key, ()))
     running = {one.grant.message_id for one in grants_among(messages, state.now) if not one.over}
-    of_grants = (message.message_id for message in messages if running and _is_of_grant(message, running))
-    return frozenset((*members, *newest_words(messages), *of_grants))
-
-
-def _is_of_grant(message: Message, running: Collection[str]) -> bool:
-    """Whether it is a grant that gives answers, or one of its answers, by which its uses are counted."""
-    if message.message_id in running:
-        return True
-    grant = grant_of(message) if USE in message.payload else None
-    return grant is not None and grant.message_id in running
-
-
-def _older(message: Message, limit: datetime) -> bool:
-    moment = message.created_at
-    return moment is not None and moment < limit
+    # A grant that gives answers stays with them: by them its uses are counted.
+    used = ((message, grant_of(message)) for message in messages if running and USE in message.payload)
+    answers = (message.message_id for message, grant in used if grant is not None and grant.message_id in running)
+    return frozenset((*members, *newest_words(messages), *running, *answers))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from team_console.store.contract.team import Snapshot, TeamState
-from team_console.store.contract.transaction import Transaction
 from team_console.store.model.clock import from_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, Status
@@ -69,50 +70,49 @@ def clear(
     Raises:
         TeamError: `INVALID_FIELD` for a negative age, `NOT_PERMITTED` when this team keeps its archives.
     """
-    _check_age(older_than_days)
     with caller.transaction("clear") as tx:
-        old = _old(tx, older_than_days)
-        old = [message for message in old if recipient is None or message.is_addressed_to(recipient)]
-        gone = _free(tx, old)
+        gone, done = _over(tx, older_than_days, recipient)
         if gone:
-            _log(tx, gone, older_than_days)
+            lost = [
+                {
+                    "message_id": message.message_id,
+                    "sender": message.sender,
+                    "recipient": ", ".join(message.recipients),
+                    "error_message": message.envelope("error_message"),
+                }
+                for message in gone
+                if message.status == Status.FAILED
+            ]
+            ids = [message.message_id for message in gone]
+            tx.record("clear", ids=ids, older_than_days=older_than_days, statuses=done.statuses, failed=lost)
         for missing in gone:
             archive_and_remove(tx, missing)
-    archives = _delete_archived(caller) if delete_archived else 0
-    return Cleared(_by_status(gone), len(old) - len(gone), archives)
+    if not delete_archived:
+        return done
+    before = caller.team.clock() - timedelta(days=caller.team.config().delete_archived_after_days)
+    return replace(done, archives=caller.team.delete_archived(before=before, actor=caller.actor, wait=caller.wait))
 
 
 def forecast(caller: Caller, *, older_than_days: float = DEFAULT_DAYS) -> Cleared:
     """What `clear` would do now, without the lock."""
-    _check_age(older_than_days)
-    snapshot = readable(caller.team.snapshot())
-    old = _old(snapshot, older_than_days)
-    gone = _free(snapshot, old)
-    return Cleared(_by_status(gone), len(old) - len(gone))
+    return _over(readable(caller.team.snapshot()), older_than_days)[1]
 
 
-def _check_age(days: float) -> None:
+def _over(state: TeamState, days: float, recipient: str | None = None) -> tuple[list[Message], Cleared]:
+    """The messages that ended so long ago and on which nothing rests, and what clearing them does."""
     if not 0 <= days < 36_500:
-        raise TeamError(
-            Code.INVALID_FIELD, f"older_than_days: {days:g} is not a number of days", "Give 7, for example."
-        )
-
-
-def _old(state: TeamState, days: float) -> list[Message]:
+        text = f"older_than_days: {days:g} is not a number of days"
+        raise TeamError(Code.INVALID_FIELD, text, "Give 7, for example.")
     limit = state.now - timedelta(days=days)
-    return [
+    old = [
         message
         for message in state.everything()
         if message.status in _FINISHED and (end := _ended(message)) is not None and end < limit
+        if recipient is None or message.is_addressed_to(recipient)
     ]
-
-
-def _free(state: TeamState, old: Sequence[Message]) -> list[Message]:
-    """Those of the old messages on which nothing rests."""
-    if not old:
-        return []
-    stay = bound(state, leaving=[message.message_id for message in old])
-    return [message for message in old if message.message_id not in stay]
+    stay = bound(state, leaving=[message.message_id for message in old]) if old else ()
+    gone = [message for message in old if message.message_id not in stay]
+    return gone, Cleared(dict(Counter(message.status for message in gone)), len(old) - len(gone))
 
 
 def _ended(message: Message) -> datetime | None:
@@ -125,36 +125,6 @@ def _ended(message: Message) -> datetime | None:
         if moment is not None:
             return moment
     return message.created_at
-
-
-def _log(tx: Transaction, gone: list[Message], days: float) -> None:
-    """Seed 003: failed messages are logged, then deleted."""
-    lost = [
-        {
-            "message_id": message.message_id,
-            "sender": message.sender,
-            "recipient": ", ".join(message.recipients),
-            "error_message": message.envelope("error_message"),
-        }
-        for message in gone
-        if message.status == Status.FAILED
-    ]
-    ids = [message.message_id for message in gone]
-    tx.record("clear", ids=ids, older_than_days=days, statuses=_by_status(gone), failed=lost)
-
-
-def _by_status(messages: Iterable[Message]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for message in messages:
-        counts[message.status] = counts.get(message.status, 0) + 1
-    return counts
-
-
-def _delete_archived(caller: Caller) -> int:
-    days = caller.team.config().delete_archived_after_days
-    return caller.team.delete_archived(
-        before=caller.team.clock() - timedelta(days=days), actor=caller.actor, wait=caller.wait
-    )
 
 
 # Repair of a team on demand: what was begun is finished, and no two messages share an id any more (D26).

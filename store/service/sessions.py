@@ -15,7 +15,7 @@ from team_console.store.protocol.judgement import RequestState, judge
 from team_console.store.protocol.kinds import KINDS
 from team_console.store.protocol.membership import SESSION, Doing, SessionNote, session_note
 from team_console.store.protocol.parsing import parse_message
-from team_console.store.service.asking import end_request
+from team_console.store.service.asking import withdraw
 from team_console.store.service.caller import Caller
 from team_console.store.service.compaction import tidy
 from team_console.store.service.deliveries import Job, with_outcome
@@ -59,7 +59,7 @@ def end_if_open(caller: Caller, request_id: str, *, asker: str, reason: str) -> 
         TeamError: The store's own.
     """
     try:
-        return not end_request(caller, request_id=request_id, asker=asker, reason=reason).repeated
+        return not withdraw(caller, request_id=request_id, asker=asker, reason=reason).repeated
     except TeamError as error:
         if error.code not in _OVER:
             raise

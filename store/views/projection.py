@@ -17,14 +17,11 @@ from team_console.store.model.names import ALL, USER
 from team_console.store.model.recorded import RecordedFacts
 from team_console.store.protocol.checks import TeamFacts, report_targets
 from team_console.store.protocol.judgement import Heard, judge_entries
-from team_console.store.protocol.membership import MEMBERSHIP, SESSION, Membership, membership
+from team_console.store.protocol.membership import MEMBERSHIP, SESSION, membership
 from team_console.store.protocol.parsing import PlacedMessage, plans_of, when_created
 from team_console.store.protocol.relations import SHUTDOWN, shutdowns
-from team_console.store.settings.team_config import TeamConfig
 from team_console.store.views.facts import (
     Facts,
-    LastSeen,
-    Requests,
     deliveries,
     drift,
     inboxes,
@@ -35,7 +32,7 @@ from team_console.store.views.facts import (
 from team_console.store.views.findings import findings, marked_damaged, withheld
 from team_console.store.views.needs import action_items
 from team_console.store.views.roster import roster
-from team_console.store.views.rows import DeliveryState, RequestRow, View
+from team_console.store.views.rows import DeliveryState, View
 from team_console.store.views.sprint import BATCH_FACTS, PERMANENT, Rosters, Surroundings, lifecycles, sprint
 
 _WHEN = attrgetter("when")
@@ -83,18 +80,6 @@ class Projection:
         """
         self._take(snapshot, history, complete=complete)
         return self._view(snapshot, now, lists=lists)
-
-    def requests(
-        self, snapshot: Snapshot, now: datetime, history: Iterable[Message] = (), *, complete: bool = False
-    ) -> tuple[RequestRow, ...]:
-        """The requests alone, as `update` has them; at less cost."""
-        self._take(snapshot, history, complete=complete)
-        live, past = self._entries()
-        every = sorted((*past, *live), key=_WHEN)
-        known = [entry for entry in every if entry.is_fact]
-        team = membership(snapshot.config, _named(known, MEMBERSHIP))
-        requests = self._requests(snapshot.config, now, known, last_seen(every), team)
-        return marked_damaged(requests.rows, snapshot.damaged & self._left)
 
     def _take(self, snapshot: Snapshot, history: Iterable[Message], *, complete: bool) -> None:
         """Learn which messages there are; of a store that cannot be read nothing is learnt.
@@ -150,7 +135,8 @@ class Projection:
         known = [entry for entry in every if entry.is_fact]
         members, batches = _named(known, MEMBERSHIP), _named(known, BATCH_FACTS)
         team = membership(config, members)
-        requests = self._requests(config, now, known, seen, team)
+        heard = {agent: Heard(spoke, team.arrived.get(agent)) for agent, spoke in seen.spoken.items()}
+        requests = requests_of(judge_entries(config, self._recorded, known, heard), now)
         everybody = set(team.roles)
         if not config.declared:
             named = (entry.message.recipients for entry in live if entry.message.type != SESSION)
@@ -211,12 +197,6 @@ class Projection:
             unanswered=facts.unanswered,
             stale=not snapshot.is_known,
         )
-
-    def _requests(
-        self, config: TeamConfig, now: datetime, known: Iterable[PlacedMessage], seen: LastSeen, team: Membership
-    ) -> Requests:
-        heard = {agent: Heard(spoke, team.arrived.get(agent)) for agent, spoke in seen.spoken.items()}
-        return requests_of(judge_entries(config, self._recorded, known, heard), now)
 
 
 def _own(message: Message) -> Message:

@@ -26,8 +26,8 @@ from team_console.store.settings.parsing import SETTINGS_LOST, SETTINGS_UNREADAB
 from team_console.store.views.alike import cause_of
 from team_console.store.views.blocked import blocked_times
 from team_console.store.views.history import past, unseen
-from team_console.store.views.projection import Projection, view_of
-from team_console.store.views.rows import ActionItem, RequestRow, RosterRow, View
+from team_console.store.views.projection import view_of
+from team_console.store.views.rows import ActionItem, RequestRow, View
 
 LONG_WRITE = 1.0
 """Seconds that no write of ours takes: a lock held longer than this is in the way, so it is a state of its own."""
@@ -266,30 +266,18 @@ def view_of_team(
     return view_of(seen, me=me, now=team.clock(), history=known.messages, complete=known.complete, lists=lists)
 
 
-def requests_of_team(
-    team: Team, snapshot: Snapshot, *, archived: int = ARCHIVED
-) -> tuple[datetime, tuple[RequestRow, ...]]:
-    """The moment of the look, and the requests that `view_of_team` has; half the work where nothing else is asked."""
-    known, now = past(team, limit=archived), team.clock()
-    board = Projection("")
-    return now, board.requests(snapshot, now, known.messages, complete=known.complete)
-
-
 # The JSON objects of `requests`, `roster`, `status` and `check`, as plain values.
 
 
 def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
     """One request of the ledger."""
-    names = ("request_id", "answered_by", "reason", "title", "supersedes", "superseded_by")
+    names = ("request_id", "answered_by", "reason", "title", "supersedes", "superseded_by", "kind", "state")
     moments = ("asked_at", "answered_at", "seen_at", "due_at", "expires_at", "withdrawn_at")
     return {
-        **{name: getattr(row, name) for name in names},
-        **{name: _moment(getattr(row, name)) for name in moments},
-        "kind": str(row.kind),
+        **{name: _plain(getattr(row, name)) for name in (*names, *moments)},
         "from": row.asker,
         "to": row.addressee,
         "message_id": row.question.message_id,
-        "state": str(row.state),
         "waiting_seconds": round(row.waiting_seconds(now), 3),
         "flags": [str(flag) for flag in row.flags],
         "forged": dict(row.forged),
@@ -303,25 +291,20 @@ def request_json(row: RequestRow, now: datetime) -> dict[str, Any]:
     }
 
 
+_AGENT = (
+    *("name", "role", "plan_mode_required", "unread", "dropped", "reason", "stranger", "unanswered", "state"),
+    *("last_seen", "looks_like", "reported", "reported_at", "source", "heard_at", "mode"),
+)
+
+
 def roster_json(view: View) -> dict[str, Any]:
-    """`roster`."""
-    return {"agents": [_agent_json(row, view.now) for row in view.roster]}
-
-
-def _agent_json(row: RosterRow, now: datetime) -> dict[str, Any]:
-    names = ("name", "role", "plan_mode_required", "unread", "dropped", "reason", "stranger", "unanswered")
-    return {name: getattr(row, name) for name in names} | {
-        "state": str(row.state),
-        "oldest_unread_seconds": _seconds(row.oldest_unread, now),
-        "last_seen": _moment(row.last_seen),
-        "addressable": row.is_addressable,
-        "looks_like": row.looks_like or None,
-        "reported": row.reported or None,
-        "reported_at": _moment(row.reported_at),
-        "source": row.source or None,
-        "heard_at": _moment(row.heard_at),
-        "mode": row.mode or None,
-    }
+    """`roster`; what is not known of an agent is null."""
+    agents = [
+        {name: None if (value := getattr(row, name)) == "" and name != "reason" else _plain(value) for name in _AGENT}
+        | {"oldest_unread_seconds": _seconds(row.oldest_unread, view.now), "addressable": row.is_addressable}
+        for row in view.roster
+    ]
+    return {"agents": agents}
 
 
 def status_json(view: View, team: Team) -> dict[str, Any]:
@@ -344,7 +327,7 @@ def status_json(view: View, team: Team) -> dict[str, Any]:
         "messages": dict(view.counts) if snapshot.is_known else None,
         "needs_you": len(view.attention) if snapshot.is_known else None,
         "problems": len(view.findings),
-        "last_change": _moment(snapshot.changed_at),
+        "last_change": _plain(snapshot.changed_at),
         "doubt": " ".join(reason.sentence for reason in truth.doubts) or None,
         "missing": truth.missing,
         "damaged": truth.damaged,
@@ -364,7 +347,7 @@ def need_json(item: ActionItem, now: datetime) -> dict[str, Any]:
         "title": item.title,
         "why": item.why,
         "score": item.score,
-        "since": _moment(item.since),
+        "since": _plain(item.since),
         "waiting_seconds": _seconds(item.since, now),
         "blocks": list(item.blocks),
         "request_id": item.request.request_id if item.request else None,
@@ -377,17 +360,13 @@ def check_json(view: View) -> dict[str, Any]:
     """`check`."""
     return {
         "condition": str(assess(view.snapshot, view.now).state),
-        "findings": [finding_json(finding) for finding in view.findings],
+        "findings": [asdict(finding) for finding in view.findings],
     }
 
 
-def finding_json(problem: Problem) -> dict[str, str]:
-    """One finding."""
-    return asdict(problem)
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else to_text(moment)
+def _plain(value: Any) -> Any:
+    """A value of a row as JSON; for moments and words of ours."""
+    return to_text(value) if isinstance(value, datetime) else str(value) if isinstance(value, StrEnum) else value
 
 
 def _seconds(since: datetime | None, now: datetime) -> float | None:
