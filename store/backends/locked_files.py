@@ -1,7 +1,8 @@
-"""Locked files: whether a process holds one, found out without waiting. Imports nothing that costs a start anything."""
+"""Locked files and folders: held by a process or not, made durable. Imports nothing that costs a start anything."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 
@@ -12,6 +13,22 @@ SAFE = os.O_CLOEXEC | os.O_NOFOLLOW
 def open_folder(path: str | os.PathLike[str]) -> int:
     """A descriptor of a folder that is no link. Raises `OSError`."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | SAFE)
+
+
+def sync_folder(path: str | os.PathLike[str]) -> None:
+    """Make names in a folder durable; a file system that refuses it (some network mounts) counts as done.
+
+    Raises:
+        OSError: The disk failed.
+    """
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(folder)
 
 
 def is_locked(folder: int, file: str) -> bool | None:

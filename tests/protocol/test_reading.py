@@ -181,12 +181,6 @@ def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None
     assert [problem.place for problem in problems_of(read)] == ["m type"]
 
 
-def test_a_sprint_message_is_parsed_once() -> None:
-    stored = carried(BODIES["BATCH_PLAN_READY"])
-    assert parse_message(stored).body is parse_message(stored).body
-    assert problems_of(parse_message(stored))[0] is problems_of(parse_message(stored))[0]
-
-
 def test_unknown_sprint_names_stay_unknown_and_readable() -> None:
     read = parse_message(message('STORY_MOVED: {"msg_type": "STORY_MOVED", "to": "done"}'))
     assert (read.kind, read.name, read.body["to"], problems_of(read)) == (None, "STORY_MOVED", "done", ())

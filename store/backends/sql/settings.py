@@ -5,13 +5,13 @@ What was in force is on the audit trail, with the line it was first recorded in;
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import asdict
+from team_console.store.backends.locked_files import sync_folder
 from team_console.store.backends.sql.connection import Connection, containing, insert
 from team_console.store.backends.sql.schema import AUDIT, SETTINGS, VERSION_KEY, Shape, check_version
 from team_console.store.model.errors import Code, TeamError
@@ -180,22 +180,11 @@ def put_back(path: Path, text: bytes, stamp: str) -> str:
             staged.chmod(path.stat().st_mode & 0o777)
             path.rename(aside)
         staged.rename(path)
-        _sync_folder(path.parent)  # a commit follows that says that they are there
+        sync_folder(path.parent)  # a commit follows that says that they are there
     except OSError as error:
         why = f"{error.filename or path}: {error.strerror or error}; the settings were not put back"
         raise TeamError(Code.STORE_FAILED, why, "Look into the cause and repeat it.") from error
     return aside.name if kept else ""
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # as some network mounts refuse it
-            raise
-    finally:
-        os.close(descriptor)
 
 
 def _stored(connection: Connection) -> dict[str, str]:

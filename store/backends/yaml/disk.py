@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
+from team_console.store.backends.locked_files import sync_folder
 from team_console.store.settings.settings_file import open_quietly
 
 if TYPE_CHECKING:
@@ -194,14 +195,7 @@ class Disk:
 
     def sync_folder(self, folder: Path) -> None:
         """Make names in `folder` durable; a file system that refuses it (some network mounts) counts as done."""
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-                raise
-        finally:
-            os.close(fd)
+        sync_folder(folder)
 
     def lock(self, path: Path, wait: float, mode: int) -> Held:
         """Take the kernel lock on a file that is made with `mode` when it is missing.
