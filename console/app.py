@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from team_console.console.actions import configure_keys, usual_keys
 from team_console.console.crash_guard import ContainedApp
 from team_console.console.drafts import Drafts, LastPlace
-from team_console.console.keys import KeyQueue, configure_grace
+from team_console.console.keys import KeyQueue
 from team_console.console.main import MainScreen
 from team_console.console.notices import Notifier
 from team_console.console.preferences import Preferences, load
@@ -37,6 +37,7 @@ from team_console.store.service.caller import Caller
 from team_console.store.service.waiting import announce_presence
 from team_console.store.views.rows import Flag, View
 from team_console.store.views.status import is_in_the_way
+from team_console.widgets.form import Form
 from team_console.widgets.later import later
 from textual import events, on, work
 from textual.binding import Binding, BindingType
@@ -127,7 +128,6 @@ class ConsoleApp(ContainedApp[int]):
         self.drafts = Drafts(team.location, me, enabled=not self.read_only)
         checked = load(usual_keys())
         self.preferences, self._mistakes = checked.preferences, checked.mistakes
-        configure_grace(self.preferences.grace_seconds)
         configure_keys(self.preferences.keys)
         self.last_place = LastPlace(team.location, me, enabled=self.preferences.remember and not self.read_only)
         self.next_team: str | None = None
@@ -154,7 +154,6 @@ class ConsoleApp(ContainedApp[int]):
         if preferences.theme != self.preferences.theme:
             self.theme = first_theme(self.console.color_system, preferences.theme)
         self.preferences = preferences
-        configure_grace(preferences.grace_seconds)
         self._notifier.take_notices(preferences.notices)
 
     def perform(self, name: str, subject: Subject) -> None:
@@ -227,8 +226,6 @@ class ConsoleApp(ContainedApp[int]):
 
     def keep_typed(self) -> None:
         """See `ContainedApp.keep_typed`."""
-        from team_console.widgets.form import Form
-
         for screen in self.screen_stack:
             if isinstance(screen, Form):
                 screen.keep()

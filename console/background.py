@@ -10,8 +10,9 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 from team_console.console.drafts import Drafts
-from team_console.console.evidence import Wish
+from team_console.console.evidence import Wish, gather
 from team_console.console.modes.pane import AttachmentCache, Gathered, gathered
+from team_console.console.preferences import Preferences
 from team_console.console.words import error_text
 from team_console.store.attachments import attachment_of
 from team_console.store.model.errors import Code, TeamError
@@ -45,6 +46,7 @@ class Host(Protocol):
         report: Takes an exception nobody expected; it says so and keeps it in the log.
     """
 
+    preferences: Preferences
     caller: Caller
     drafts: Drafts
     shelf: AttachmentCache
@@ -176,8 +178,6 @@ class Background:
         evidence, team = self._host.shelf.evidence, self._host.shelf.team
 
         def look() -> Gathered:
-            from team_console.console.evidence import gather  # the first picture does not wait for it
-
             return gathered(wish, gather(team, wish), known)
 
         known = evidence.get(wish.key)

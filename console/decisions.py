@@ -15,7 +15,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.background import Host
 from team_console.console.drafts import Draft
-from team_console.console.keys import grace_seconds
 from team_console.console.selection import DONE
 from team_console.console.words import error_text, reason_of, written
 from team_console.store.contract.team import Team
@@ -146,7 +145,7 @@ class Unwritten:
             TeamError: A single act is refused; of several, those that are refused are named in the result.
         """
         caller = self._host.caller
-        if grace_seconds() <= 0:
+        if self._host.preferences.grace <= 0:
             outcomes = _write(caller, agreed.acts, caller.tell)
             if len(outcomes) == 1 and outcomes[0].error is not None:
                 raise outcomes[0].error  # its form says why, and stays
@@ -172,7 +171,7 @@ class Unwritten:
         if prepared.refused:
             self._host.toast(_refused(prepared.refused), severity="error")
         self._number += 1
-        seconds = grace_seconds()
+        seconds = self._host.preferences.grace
         entry = Waiting(prepared, monotonic() + seconds, f"{KEPT}{os.getpid()}:{self._number}")
         subjects = json.dumps([act.subject for act in prepared.acts])
         self._host.drafts.keep(entry.note, {"words": prepared.words, "verb": prepared.verb, "subjects": subjects})

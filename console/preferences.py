@@ -6,8 +6,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +22,8 @@ from team_console.store.model.safe import safe_line
 from team_console.store.views.search import parse_query
 
 DENSITIES = ("compact", "roomy")
+GRACE, _MOST_GRACE = 5.0, 60.0
+"""Seconds that a verdict, a message or a `done` waits before it is written, and at most: an agent waits for it."""
 
 
 class Notices(Struct, frozen=True):
@@ -120,6 +124,15 @@ class Preferences(Struct, frozen=True):
     commands: tuple[OwnCommand, ...] = ()
     notices: Notices = field(default_factory=Notices)
 
+    @property
+    def grace(self) -> float:
+        """Seconds between deciding and writing: of the environment, else those chosen, else the default."""
+        chosen = GRACE if self.grace_seconds is None else self.grace_seconds
+        with suppress(ValueError):
+            given = float(os.environ.get("TEAM_CONSOLE_GRACE", ""))
+            chosen = given if isfinite(given) else chosen
+        return min(max(chosen, 0.0), _MOST_GRACE)
+
     def hidden(self, mode: str) -> frozenset[str]:
         """The columns a mode has and the user does not want."""
         return frozenset(COLUMNS.get(mode, ())) - set(self.columns[mode]) if mode in self.columns else frozenset()
@@ -148,7 +161,6 @@ _FORMER = {"inboxes": "agents"}
 
 _LONGEST = 256 * 1024
 """Bytes of a file that somebody could have written by hand."""
-_MOST_GRACE = 60.0
 _TABLE = re.compile(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]")
 
 
@@ -438,7 +450,9 @@ def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) ->
 
     theme = line("theme", preferences.theme or None, "dark", "light, contrast, terminal; else that of last time")
     seconds = preferences.grace_seconds
-    grace = line("grace_seconds", seconds if seconds is None or seconds % 1 else int(seconds), 5, "0 writes at once")
+    grace = line(
+        "grace_seconds", seconds if seconds is None or seconds % 1 else int(seconds), int(GRACE), "0 writes at once"
+    )
     notices = lines(*(line(name, getattr(preferences.notices, name)) for name in (*NOTICE_FLAGS, "command", "quiet")))
     columns = lines(*(line(mode, preferences.columns.get(mode), usual) for mode, usual in COLUMNS.items()))
     sort = lines(*(line(mode, preferences.sort.get(mode), each[0], ", ".join(each)) for mode, each in SORTS.items()))

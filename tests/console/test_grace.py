@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from team_console.console import keys
 from team_console.console.decisions import KEPT
 from team_console.console.drafts import Drafts
+from team_console.console.preferences import Preferences
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
 from team_console.widgets.bars import GraceBar
@@ -202,5 +202,4 @@ async def test_messages_and_done_wait_too(team: MemoryTeam) -> None:
 @pytest.mark.parametrize(("given", "seconds"), [("0", 0.0), ("2.5", 2.5), ("-3", 0.0), ("900", 60.0), ("soon", 7.0)])
 def test_the_seconds_are_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, seconds: float) -> None:
     monkeypatch.setenv("TEAM_CONSOLE_GRACE", given)
-    monkeypatch.setattr(keys, "_configured", 7.0)
-    assert keys.grace_seconds() == seconds
+    assert Preferences(grace_seconds=7.0).grace == seconds
