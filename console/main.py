@@ -17,7 +17,6 @@ from team_console.console.drafts import Drafts, Place
 from team_console.console.editor import edit_text
 from team_console.console.modes.pane import AttachmentCache, EvidenceWanted, Pane
 from team_console.console.preferences import Preferences
-from team_console.console.screens import ReadingScreen
 from team_console.console.selection import NOTHING, Mode, Subject
 from team_console.console.team import cells_of
 from team_console.console.words import (
@@ -323,8 +322,8 @@ class MainScreen(Screen[None]):
         if self._is_drawn:
             self._show_pane()
         self._show_keys()
-        if isinstance(front := self.app.screen, ReadingScreen):
-            front.follow(self.view)
+        if follow := getattr(self.app.screen, "follow", None):  # something that is read, over this screen
+            follow(self.view)
         if self._form is not None and self._asks_about_request and self.pane.is_complete:
             self._form.show_fate(self.pane.fate)
 
