@@ -1,143 +1,19 @@
-"""Verbs that connect agents: `join`, `leave`, `instructions`, `hook`, `mcp`, `sendmessage`, `route`."""
+"""Verbs by which agents take part: `instructions`, `hook`, `mcp`, `sendmessage`, `route`."""
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
 from functools import partial
 from typing import Any
 
 from team_console.console.agents.instructions import instructions_for
-from team_console.console.agents.named import EACH
 from team_console.console.agents.start import run_hook
 from team_console.console.cli.call import Call, json_documents, read
-from team_console.console.cli.output import is_terminal
-from team_console.console.cli.printing import ASK_HELP, finish_joined, parse_rules, refuse_password
 from team_console.console.cli.registry import arg, flag, verb
-from team_console.console.cli.results import JoiningJson
-from team_console.store.backends.locations import absolute, unseen
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.names import check_name
 from team_console.store.model.safe import safe_text
 from team_console.store.service.sendmessage import read_form, submit
 from team_console.store.service.writing import check_known
-from team_console.store.settings.parsing import ROLES
-from team_console.store.settings.team_config import Agent
-
-_CLIENTS = ("claude", "codex", "mcp", "shell")
-
-
-FOLDER = arg("--in", "the project (default: the current folder)", dest="folder", metavar="DIR", source="files")
-SHOW = flag("--print", "show what would change; write nothing", dest="show")
-
-
-@verb(
-    arg("name", "the member the agent is to be", nargs="?", metavar="NAME", source="agents"),
-    arg("--for", "what the agent runs in", dest="client", choices=_CLIENTS),
-    flag("--all", "every session, by a name of its own", dest="every"),
-    arg("--session", "with --all: of those that run only this; repeatable", metavar="ID", action="append"),
-    (
-        arg("--project", "in the project: the default", dest="scope", action="store_const", const="project"),
-        arg("--local", "in the project, for this machine alone", dest="scope", action="store_const", const="local"),
-        arg("--user", "in all of your projects", dest="scope", action="store_const", const="user"),
-    ),
-    FOLDER,
-    SHOW,
-    flag("--plugin", "print the command that starts claude with our plugin"),
-    arg("--role", "of a new member", choices=[role for role in ROLES if role != "master"]),
-    flag("--plan", "a new member hands in plans and works only after approval"),
-    arg("--ask-for", ASK_HELP, metavar="RULE|none|team", action="append"),
-    arg(
-        "--hold", "hold this until you decide, console or not; claude only; repeatable", metavar="RULE", action="append"
-    ),
-)
-def do_join(call: Call) -> int:
-    """Make NAME a member, if it is none, and write what its client needs, beside what others put there: hooks, the
-    MCP server and the rule that allows it (claude, codex), the MCP server alone (mcp), or a block in AGENTS.md
-    (shell). Every change is shown. Again, it changes nothing; 'team-console leave NAME' takes it out.
-
-    With --all sessions of Claude Code and Codex join, each by a name of its own: those that run and are chosen,
-    without a restart, and every one that starts from now on; 'team-console leave --all' takes it out."""
-    from team_console.console.agents.join import Client, Scope, join  # 30 ms: difflib, and what clients write
-
-    options = call.options
-    refuse_password(call)
-    write = not (options.show or options.read_only)
-    if options.every:
-        return _join_all(call, write=write)
-    if options.name is None or options.client is None:
-        text = "join takes a NAME and what it runs in, or --all"
-        raise TeamError(Code.USAGE, text, "For example: team-console join helper --for claude")
-    if options.plugin:
-        return _plugin(call)
-    rules = None if options.ask_for is None else parse_rules(options.ask_for)
-    agent = Agent(options.name, role=options.role or "member", plan_mode_required=options.plan, ask_for=rules)
-    folder = absolute("." if options.folder is None else options.folder)
-    if not os.path.isdir(folder):
-        why = unseen(folder) or "there is no such folder"
-        raise TeamError(Code.USAGE, f"--in {folder}: {why}", "Name the project's folder.")
-    scope, hold = Scope(options.scope or "project"), parse_rules(options.hold or []) or ()
-    done = join(call.caller, agent, Client(options.client), scope, project=folder, write=write, hold=hold)
-    return finish_joined(call, done)
-
-
-def _join_all(call: Call, *, write: bool) -> int:
-    """Let those of the running sessions join that are chosen: by --session, by an answer on the terminal, else all.
-
-    Raises:
-        TeamError: `USAGE` for a session that does not run; as for `join_all`.
-    """
-    from team_console.console.agents.join import join_all, running_sessions  # 30 ms: difflib, and what clients write
-
-    sessions = running_sessions()
-    known = [one.session for one in sessions]
-    chosen = call.options.session
-    if chosen is None and sessions and write and not call.as_json and is_terminal(sys.stdin):
-        call.say(*(f"{number}  {one.told}" for number, one in enumerate(sessions, 1)))
-        words = input("which of them join? numbers, or Enter for all: ").replace(",", " ").split()
-        chosen = [known[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(known) else word for word in words]
-    chosen = chosen or known
-    unknown = sorted({*chosen} - {*known})
-    if unknown:
-        text = f"no session {unknown[0]} runs here"
-        raise TeamError(Code.USAGE, text, "team-console join --all --print lists those that run.")
-    return finish_joined(call, join_all(call.caller, sessions, chosen, write=write))
-
-
-def _plugin(call: Call) -> int:
-    """The command line alone, so that it can be run; it writes nothing, so the member must be one already."""
-    from team_console.console.agents.join import plugin_folder  # 30 ms: difflib, and what clients write
-
-    if call.options.client != "claude":
-        raise TeamError(Code.USAGE, "--plugin is for claude", "Leave it out.")
-    identity = f"TEAM_CONSOLE_AS={shlex.quote(call.options.name)} TEAM_CONSOLE_TEAM={shlex.quote(call.team.location)}"
-    line = f"{identity} claude --plugin-dir {shlex.quote(str(plugin_folder()))}"
-    call.show(JoiningJson(success=True, action="join", command=line), line)
-    return 0
-
-
-# `leave`: takes out of the settings of clients, and of the team, what `join` put there.
-
-
-@verb(
-    arg("name", "the member that joined", nargs="?", metavar="NAME", source="agents"),
-    flag("--all", "what 'join --all' put there", dest="every"),
-    FOLDER,
-    SHOW,
-)
-def do_leave(call: Call) -> int:
-    """Take out what 'team-console join NAME' put into the settings of clients, in the project and in your own, and
-    the member if a join added it. What others put there stays as it is; messages and archives stay, too."""
-    from team_console.console.agents.join import leave  # 30 ms: difflib, and what clients write
-
-    options = call.options
-    write = not (options.show or options.read_only)
-    project = absolute("." if options.folder is None else options.folder)
-    if options.every is (options.name is not None):
-        raise TeamError(Code.USAGE, "leave takes a NAME or --all", "For example: team-console leave helper")
-    return finish_joined(call, leave(call.caller, options.name or EACH, project=project, write=write))
-
 
 # `instructions`: what the model of an agent must know to be a member of the team.
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 from msgspec.structs import asdict, replace
 from team_console.console.cli.arguments import REQUEST, agent
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
 from team_console.console.cli.printing import (
     age,
     age_since,
-    changes,
     doubts,
-    findings_of,
     payload_lines,
-    place_of,
     print_csv,
     print_list,
     print_rows,
@@ -31,6 +29,7 @@ from team_console.console.cli.printing import (
 from team_console.console.cli.registry import arg, flag, seconds, verb
 from team_console.console.preferences import load
 from team_console.store.contract.team import KEPT_PRIVATE, Snapshot, Team
+from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message
 from team_console.store.model.names import ALL, USER, check_name, nearest
@@ -827,3 +826,131 @@ def _check_print(call: Call, problem: Problem) -> None:
     call.say(f"         {problem.message}")
     if problem.hint:
         call.say(f"         {problem.hint}", style="dim")
+
+
+# Place of a message: file and line in a team of files, the row in a database.
+
+_LONGEST = 64 * 1024 * 1024
+"""Bytes of a queue that are searched."""
+
+
+def place_of(team: Team, message_id: str) -> str:
+    """Where the message stands: `message-queue.yaml:12` or `row MSG-...`; its id where it has left the queue."""
+    path = team.places().get("queue")
+    if path is None:
+        return f"row {message_id}"
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_LONGEST)
+    except OSError:
+        return message_id
+    at = data.find(message_id.encode("utf-8", "replace"))
+    line = data.count(b"\n", 0, at) + 1
+    return message_id if at < 0 else f"{os.path.basename(path)}:{line}"
+
+
+# What changed between two looks at a team, one plain line or one JSON object each.
+
+_HEALTHY = {State.OK, State.EMPTY}
+
+
+class TeamChange(Struct, frozen=True):
+    """One change.
+
+    Attributes:
+        at: When it was noticed, ISO 8601 UTC.
+        change: `new`, `status`, `dropped`, `gone`, `condition` or `problem`.
+        text: What happened, for people; may hold stored text.
+        facts: The same as JSON values.
+    """
+
+    at: str
+    change: str
+    text: str
+    facts: dict[str, Any]
+
+    def line(self) -> str:
+        """One line, in local time."""
+        moment = from_text(self.at)
+        return f"[{moment.astimezone():%Y-%m-%d %H:%M:%S}] {self.text}" if moment else self.text
+
+    def as_json(self) -> dict[str, Any]:
+        """One JSON object."""
+        return {"at": self.at, "change": self.change, **self.facts}
+
+
+def changes(before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
+    """Every difference, condition first, then messages in stored order, then what is gone."""
+    at = to_text(after.taken_at)
+    was, state = (assess(snapshot, snapshot.taken_at).state for snapshot in (before, after))
+    if was != state and not {was, state} <= _HEALTHY:
+        yield TeamChange(at, "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)})
+    for problem in after.problems:
+        if problem not in before.problems:
+            facts = {"code": problem.code, "severity": problem.severity, "place": problem.place}
+            text = f"problem {problem.code} at {problem.place}: {problem.message}"
+            yield TeamChange(at, "problem", text, {**facts, "message": problem.message, "hint": problem.hint})
+    yield from _dropped(at, before, after)
+    if after.messages is not before.messages:
+        yield from _messages(at, before, after)
+
+
+def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
+    known = {message.message_id for message in before.dropped}
+    for message in after.dropped:
+        if message.message_id not in known:
+            text = f"in drop/, to be taken in: {_about(message)}"
+            yield TeamChange(at, "dropped", text, {**_facts(message), "summary": said_in(message)})
+
+
+def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
+    old = {message.message_id: message for message in before.messages}
+    for message in after.messages:
+        known = old.pop(message.message_id, None)
+        if known is None:
+            facts = {"status": message.status, "priority": message.priority, "summary": said_in(message)}
+            yield TeamChange(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
+        elif known is not message:
+            yield from _progress(at, known, message)
+    for message in old.values() if after.is_known else ():
+        text = f"gone from the queue: {_about(message)}"
+        yield TeamChange(at, "gone", text, {**_facts(message), "was": message.status})
+
+
+def _progress(at: str, was: Message, message: Message) -> Iterator[TeamChange]:
+    readers = [name for name in message.read_by if name not in was.read_by]
+    if was.status != message.status:
+        facts = {**_facts(message), "was": was.status, "status": message.status}
+        yield TeamChange(at, "status", f"{was.status} -> {message.status} {_about(message)}", facts)
+    elif readers:
+        facts = {**_facts(message), "status": message.status, "read_by": readers}
+        yield TeamChange(at, "status", f"read by {', '.join(readers)} {_about(message)}", facts)
+    elif was.record != message.record:
+        yield TeamChange(at, "status", f"changed {_about(message)}", {**_facts(message), "status": message.status})
+
+
+def _about(message: Message) -> str:
+    who = f"{message.sender} -> {', '.join(message.recipients)}"
+    return f'{message.message_id} {who} {message.type}: "{said_in(message)}"'
+
+
+def _facts(message: Message) -> dict[str, Any]:
+    return {
+        "message_id": message.message_id,
+        "from": message.sender,
+        "to": list(message.recipients),
+        "message_type": message.type,
+    }
+
+
+# Findings counted for people: `1 finding, an error`, `3 findings, 1 of them an error`.
+
+
+def findings_of(number: int, errors: int) -> str:
+    """How many findings, and how many of them are errors; nothing is said of errors where there are none."""
+    text = counted(number, "finding")
+    if not errors:
+        return text
+    if number == 1:
+        return f"{text}, an error"
+    return f"{text}, {errors} of them {'an error' if errors == 1 else 'errors'}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import sys
@@ -11,18 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-from msgspec.structs import asdict
 from team_console.console.cli.call import Call
 from team_console.console.cli.output import is_terminal
 from team_console.store.attachments import attached_content
-from team_console.store.backends.locations import redact
 from team_console.store.contract.team import Snapshot, Team
-from team_console.store.model.clock import from_text, to_text
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import TRUST, Message
-from team_console.store.model.names import ALL, USER, check_name, nearest, refuse_case_twin
-from team_console.store.model.safe import counted, fenced, safe_line, safe_text
+from team_console.store.model.safe import fenced, safe_line, safe_text
 from team_console.store.protocol.client_requests import answers_of, permission_of
 from team_console.store.protocol.kinds import RequestKind
 from team_console.store.protocol.parsing import ParsedMessage, parse_message
@@ -31,15 +25,13 @@ from team_console.store.protocol.titles import said_in, structure, text_at
 from team_console.store.protocol.verdicts import EVIDENCE, MEANINGS, REQUEST_DIGEST, SHOWN_BY, SIGNATURE, TrustMark
 from team_console.store.protocol.verdicts import SHOWN as SHOWN_DIGEST
 from team_console.store.protocol.why import WHY, why_in
-from team_console.store.settings.parsing import ROLES, rule_trouble
-from team_console.store.settings.team_config import Agent
+from team_console.store.settings.parsing import rule_trouble
 from team_console.store.views.history import csv_text
 from team_console.store.views.proposals import proposal_of, suggestion_words
 from team_console.store.views.rows import View
-from team_console.store.views.status import State, assess, view_of_team
+from team_console.store.views.status import assess, view_of_team
 
 if TYPE_CHECKING:
-    from team_console.console.agents.join import Joined
     from team_console.store.service.caller import Receipt, Received
     from team_console.store.views.rows import RequestRow
 
@@ -298,27 +290,6 @@ def _block(message: Message, content: str | None) -> str:
     return "\n".join(["---", *map(safe_line, lines), *payload_lines(message, content, apart=MACHINE_FIELDS), "---"])
 
 
-# Place of a message: file and line in a team of files, the row in a database.
-
-_LONGEST = 64 * 1024 * 1024
-"""Bytes of a queue that are searched."""
-
-
-def place_of(team: Team, message_id: str) -> str:
-    """Where the message stands: `message-queue.yaml:12` or `row MSG-...`; its id where it has left the queue."""
-    path = team.places().get("queue")
-    if path is None:
-        return f"row {message_id}"
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_LONGEST)
-    except OSError:
-        return message_id
-    at = data.find(message_id.encode("utf-8", "replace"))
-    line = data.count(b"\n", 0, at) + 1
-    return message_id if at < 0 else f"{os.path.basename(path)}:{line}"
-
-
 # The outcome of a request as lines for people and scripts: what was decided, in whose words, and what was edited.
 
 
@@ -388,167 +359,7 @@ def describe(word: str, receipt: Receipt) -> list[str]:
     ]
 
 
-# What changed between two looks at a team, one plain line or one JSON object each.
-
-_HEALTHY = {State.OK, State.EMPTY}
-
-
-class TeamChange(Struct, frozen=True):
-    """One change.
-
-    Attributes:
-        at: When it was noticed, ISO 8601 UTC.
-        change: `new`, `status`, `dropped`, `gone`, `condition` or `problem`.
-        text: What happened, for people; may hold stored text.
-        facts: The same as JSON values.
-    """
-
-    at: str
-    change: str
-    text: str
-    facts: dict[str, Any]
-
-    def line(self) -> str:
-        """One line, in local time."""
-        moment = from_text(self.at)
-        return f"[{moment.astimezone():%Y-%m-%d %H:%M:%S}] {self.text}" if moment else self.text
-
-    def as_json(self) -> dict[str, Any]:
-        """One JSON object."""
-        return {"at": self.at, "change": self.change, **self.facts}
-
-
-def changes(before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
-    """Every difference, condition first, then messages in stored order, then what is gone."""
-    at = to_text(after.taken_at)
-    was, state = (assess(snapshot, snapshot.taken_at).state for snapshot in (before, after))
-    if was != state and not {was, state} <= _HEALTHY:
-        yield TeamChange(at, "condition", f"condition {was} -> {state}", {"was": str(was), "condition": str(state)})
-    for problem in after.problems:
-        if problem not in before.problems:
-            facts = {"code": problem.code, "severity": problem.severity, "place": problem.place}
-            text = f"problem {problem.code} at {problem.place}: {problem.message}"
-            yield TeamChange(at, "problem", text, {**facts, "message": problem.message, "hint": problem.hint})
-    yield from _dropped(at, before, after)
-    if after.messages is not before.messages:
-        yield from _messages(at, before, after)
-
-
-def _dropped(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
-    known = {message.message_id for message in before.dropped}
-    for message in after.dropped:
-        if message.message_id not in known:
-            text = f"in drop/, to be taken in: {_about(message)}"
-            yield TeamChange(at, "dropped", text, {**_facts(message), "summary": said_in(message)})
-
-
-def _messages(at: str, before: Snapshot, after: Snapshot) -> Iterator[TeamChange]:
-    old = {message.message_id: message for message in before.messages}
-    for message in after.messages:
-        known = old.pop(message.message_id, None)
-        if known is None:
-            facts = {"status": message.status, "priority": message.priority, "summary": said_in(message)}
-            yield TeamChange(at, "new", f"new {_about(message)}", {**_facts(message), **facts})
-        elif known is not message:
-            yield from _progress(at, known, message)
-    for message in old.values() if after.is_known else ():
-        text = f"gone from the queue: {_about(message)}"
-        yield TeamChange(at, "gone", text, {**_facts(message), "was": message.status})
-
-
-def _progress(at: str, was: Message, message: Message) -> Iterator[TeamChange]:
-    readers = [name for name in message.read_by if name not in was.read_by]
-    if was.status != message.status:
-        facts = {**_facts(message), "was": was.status, "status": message.status}
-        yield TeamChange(at, "status", f"{was.status} -> {message.status} {_about(message)}", facts)
-    elif readers:
-        facts = {**_facts(message), "status": message.status, "read_by": readers}
-        yield TeamChange(at, "status", f"read by {', '.join(readers)} {_about(message)}", facts)
-    elif was.record != message.record:
-        yield TeamChange(at, "status", f"changed {_about(message)}", {**_facts(message), "status": message.status})
-
-
-def _about(message: Message) -> str:
-    who = f"{message.sender} -> {', '.join(message.recipients)}"
-    return f'{message.message_id} {who} {message.type}: "{said_in(message)}"'
-
-
-def _facts(message: Message) -> dict[str, Any]:
-    return {
-        "message_id": message.message_id,
-        "from": message.sender,
-        "to": list(message.recipients),
-        "message_type": message.type,
-    }
-
-
-# Findings counted for people: `1 finding, an error`, `3 findings, 1 of them an error`.
-
-
-def findings_of(number: int, errors: int) -> str:
-    """How many findings, and how many of them are errors; nothing is said of errors where there are none."""
-    text = counted(number, "finding")
-    if not errors:
-        return text
-    if number == 1:
-        return f"{text}, an error"
-    return f"{text}, {errors} of them {'an error' if errors == 1 else 'errors'}"
-
-
-# What a join or leave did, for people with every difference, or as JSON.
-
-
-def finish_joined(call: Call, done: Joined) -> int:
-    """Print it."""
-    would, lines = "" if done.written else "would be ", []
-    if done.member:
-        word = "added to" if done.action == "join" else "taken out of"
-        lines.append(f"{done.name}: {would}{word} the team's settings")
-    for change in done.files:
-        lines.append(f"{change.path}: {would if change.word != 'unchanged' else ''}{change.word}")
-        lines += [f"    {line}" for line in change.diff.splitlines()]
-    files = [{"path": str(change.path), "change": change.word, "diff": change.diff} for change in done.files]
-    facts = {"agent": done.name, "member_changed": done.member, "files": files, "notes": done.notes}
-    call.show({"success": True, "action": done.action, **facts, "written": done.written}, *lines, *done.notes)
-    return 0
-
-
-def refuse_password(call: Call) -> None:
-    """A password must not get into files that clients and other programs read.
-
-    Raises:
-        TeamError: `USAGE`.
-    """
-    given = call.options.team or ""
-    if redact(given) != given:
-        text = "the location names a password, which would get into the settings of the client"
-        raise TeamError(Code.USAGE, text, "Leave it out and keep the password in ~/.pgpass.")
-
-
-# Members as words of the command line: `NAME[:ROLE][:plan]` in, rows for people and programs out.
-
-
-def parse_agent(text: str, *, field: str = "--agent") -> Agent:
-    """The member described by `NAME[:ROLE][:plan]`.
-
-    Raises:
-        TeamError: `INVALID_NAME`, or `USAGE` for a word that is no role.
-    """
-    name, *words = text.split(":")
-    name = check_name(name, field=field)
-    role, plan = "member", False
-    for word in words:
-        if word == "plan":
-            plan = True
-        elif word in ROLES:
-            role = word
-        else:
-            meant = nearest(word, (*ROLES, "plan"))
-            guess = f"Did you mean {meant!r}? " if meant else ""
-            hint = f"{guess}Roles: {', '.join(ROLES)}; or plan."
-            raise TeamError(Code.USAGE, f"{field} {text}: {word!r} is no role", hint)
-    return Agent(name=name, role=role, plan_mode_required=plan)
-
+# Rules of what comes to the human's desk, as `join` and `member` take them.
 
 ASK_HELP = "which of its actions come to your desk even where its client asks nobody (several: with commas, or again)"
 
@@ -566,30 +377,3 @@ def parse_rules(given: Sequence[str]) -> tuple[str, ...] | None:
         hint = "'team-console help settings' lists the actions; 'none' asks for none, 'team' for those of the team."
         raise TeamError(Code.USAGE, f"--ask-for: {trouble}", hint)
     return tuple(dict.fromkeys(rules))
-
-
-def with_lead(agents: list[Agent], lead: str) -> list[Agent]:
-    """The members of a new team, the lead first.
-
-    Raises:
-        TeamError: `USAGE` for a name given twice, `INVALID_NAME` for two that differ in case only.
-    """
-    names = [agent.name for agent in agents]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise TeamError(Code.USAGE, f"{twice} is given twice", "Name every agent once.")
-    for name in (lead, *names):
-        refuse_case_twin(name, (ALL, USER, lead, *names), field="name")
-    mine = next((agent for agent in agents if agent.name == lead), Agent(name=lead, role="master"))
-    return [mine, *(agent for agent in agents if agent.name != lead)]
-
-
-def member_json(agent: Agent) -> dict[str, Any]:
-    """A member as a JSON object; lists that allow everything are null."""
-    return {
-        **asdict(agent),
-        "deliver": list(agent.deliver),
-        "may_message": None if agent.may_message is None else sorted(agent.may_message),
-        "may_send": None if agent.may_send is None else sorted(agent.may_send),
-        "ask_for": None if agent.ask_for is None else list(agent.ask_for),
-    }

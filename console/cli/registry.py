@@ -120,9 +120,11 @@ _GROUPS = {
         "member": "add, change, remove or list the members in the team's settings",
         "migrate": "copy a team with its history to a folder, a database file or a server",
     },
-    ("Connect agents", "agents"): {
+    ("Connect agents", "joining"): {
         "join": "let a real agent join: Claude Code, Codex, an MCP client or a shell",
         "leave": "undo join: remove what it put into the settings of clients",
+    },
+    ("Connect agents", "agents"): {
         "instructions": "print what the model of an agent must know to be a member",
         "mcp": "serve the tools of an agent to an MCP client",
         "hook": "answer one event of Claude Code or Codex on standard input",
@@ -161,8 +163,10 @@ _GROUPS = {
         "watch": "print one line for each change, for pipes and logs",
         "check": "list damage, and what breaks the rules of the protocols",
     },
-    ("Deliver", "deliver"): {
+    ("Deliver", "router"): {
         "deliver": "push due messages to their agents; --loop goes on",
+    },
+    ("Deliver", "deliver"): {
         "failures": "list what could not be delivered, with its errors",
         "retry": "try failed messages again",
         "redirect": "send undelivered messages to another agent",
@@ -178,7 +182,9 @@ _GROUPS = {
     },
     ("", "tools"): {"_complete": "print what a shell may complete a command line with"},
 }
-"""Heading and module of each group, and its verbs: the only place a new verb is named."""
+"""Heading and module of each group, and its verbs: the only place a new verb is named.
+
+A verb whose imports cost its neighbours a start has a module of its own."""
 
 VERBS = tuple(
     Verb(name, group, does, module) for (group, module), verbs in _GROUPS.items() for name, does in verbs.items()

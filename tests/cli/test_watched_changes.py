@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from team_console.console.cli.printing import changes
+from team_console.console.cli.look import changes
 
 from tests.store.contract import make_message
 from tests.views.chronicle import snapshot_of

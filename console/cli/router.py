@@ -1,0 +1,124 @@
+"""The router: `deliver`."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+from team_console.console.cli.call import Call, split_names
+from team_console.console.cli.registry import DAY, arg, flag, seconds, verb
+from team_console.store.model.clock import to_text
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.service.deliveries import Delivered
+from team_console.store.service.router import deliver, deliver_loop
+
+
+@verb(
+    flag("--loop", "go on until interrupted"),
+    arg("--to", "serve only these agents (one pass)", action="append", metavar="A[,B]", source="agents"),
+    seconds("--timeout", "time every command gets, instead of its own limit", DAY),
+)
+def do_deliver(call: Call) -> int:
+    """Push every due message to its agent: to the command in its settings, else into its inbox. What fails is
+    tried again after 30, 60 and 120 seconds, then kept as failed. Nothing is pushed to the human or the lead,
+    unless they have a command. Agents that use 'receive' need no router.
+
+    Any number of routers may run: each message goes out once. A command is the exception: when a router is
+    killed while one runs, nobody knows what it did, and the record comes again once its time limit is over,
+    with the same message_id and a higher 'attempts'."""
+    options = call.options
+    only = _only(options.to)
+    call.tell_stranger()
+    if not options.loop:
+        _end_like_interrupted()
+        done = deliver(call.caller, only=only, limit=options.timeout)
+        _show(call, done)
+        _say_skipped(call, done)
+        return 0
+    if only is not None:
+        raise TeamError(Code.USAGE, "--to is for one pass", "Leave out --loop or --to.")
+    return _loop(call)
+
+
+def _only(given: list[str] | None) -> list[str] | None:
+    """The agents that were named, None for all.
+
+    Raises:
+        TeamError: `MISSING_RECIPIENT` for an empty name: a script whose variable is not set does not mean all.
+    """
+    if given is None:
+        return None
+    names = split_names(given)
+    if not names:
+        raise TeamError(Code.MISSING_RECIPIENT, "--to names nobody", "Name an agent, or leave --to out to serve all.")
+    return names
+
+
+def _end_like_interrupted() -> None:
+    """A pass that is told to end notes what is running; a claim left behind would hold its message back."""
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.default_int_handler)
+
+
+def _loop(call: Call) -> int:
+    stop = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, lambda number, frame: stop.set())
+    call.note(f"delivering for {call.team.location}; Ctrl-C ends it after what it has begun")
+
+    def report(done: Delivered) -> None:
+        _show(call, done)
+        call.out.flush()
+
+    def trouble(error: TeamError) -> None:
+        call.note(f"waiting: {error.message} ({error.code})")
+
+    deliver_loop(call.caller, stop=stop, limit=call.options.timeout, report=report, trouble=trouble)
+    return 0
+
+
+def _show(call: Call, done: Delivered) -> None:
+    if call.as_json:
+        call.json(_as_json(call, done))
+        return
+    for attempt in done.attempts:
+        what = f"{attempt.message.message_id} -> {attempt.recipient}"
+        if attempt.error is None:
+            call.say(f"delivered: {what}")
+        else:
+            call.say(f"failed: {what} ({attempt.message.status}): {attempt.error}")
+    for message in done.expired:
+        call.say(f"expired: {message.message_id} -> {', '.join(message.recipients)}")
+    if not (done.attempts or done.expired):
+        call.say("nothing was due")
+
+
+def _say_skipped(call: Call, done: Delivered) -> None:
+    """What this pass left, each with its reason; in JSON it stands in the result."""
+    for message in done.skipped if not call.as_json else ():
+        call.say(f"skipped: {message.message.message_id} -> {message.recipient}: {message.error}")
+
+
+def _as_json(call: Call, done: Delivered) -> dict[str, Any]:
+    return {
+        "success": True,
+        "action": "deliver",
+        "messages_delivered": len(done.delivered),
+        "messages_failed": len(done.failed),
+        "messages_expired": len(done.expired),
+        "delivery_summary": done.summary_json(),
+        "failures": [
+            {
+                "message_id": attempt.message.message_id,
+                "recipient": attempt.recipient,
+                "status": attempt.message.status,
+                "error": attempt.error,
+                "next_attempt_at": attempt.message.envelope("next_attempt_at"),
+            }
+            for attempt in done.failed
+        ],
+        **done.skipped_json(),
+        "next_due": to_text(done.next_due) if done.next_due else None,
+        "timestamp": to_text(call.team.clock(), milliseconds=False),
+    }
