@@ -128,22 +128,17 @@ def answers_from(questions: Sequence[Question], options: Iterable[str], texts: I
 
 def _option(questions: Sequence[Question], word: str) -> tuple[Question, str]:
     """The question an option belongs to and its label; a label that holds a `=` itself comes first."""
-    offering = [question for question in questions if _label(question, word) is not None]
+    offering = [(question, label) for question in questions if (label := _label(question, word)) is not None]
     if len(offering) == 1:
-        return offering[0], _label(offering[0], word) or word
+        return offering[0]
     named = _named(questions, word)
-    if named is not None:
-        question, rest = named
-        label = _label(question, rest) or _numbered(question, rest)
-        if label is None:
-            raise _no_such_option((question,), rest)
-        return question, label
-    if len(offering) > 1:
+    if named is None and offering:
         raise _which(questions, word)
-    label = _numbered(questions[0], word) if len(questions) == 1 else None
+    asked, rest = ((named[0],), named[1]) if named is not None else (questions, word)
+    label = (_label(asked[0], rest) or _numbered(asked[0], rest)) if len(asked) == 1 else None
     if label is None:
-        raise _no_such_option(questions, word)
-    return questions[0], label
+        raise _no_such_option(asked, rest)
+    return asked[0], label
 
 
 def _said(questions: Sequence[Question], word: str) -> tuple[Question, str]:
