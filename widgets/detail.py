@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import partial
-from itertools import islice
+from collections.abc import Iterable
 from typing import ClassVar
 
 from msgspec import Struct, field
 from team_console.store.protocol.verdicts import Seen
-from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, LaidLine, NotShown, Place, laid_out
+from team_console.widgets.document import CANNOT_BE_SHOWN, HEADS, Document, NotShown, Place, laid_out
 from team_console.widgets.scrolled import room_of
 from team_console.widgets.text import Line, cell_len, crop, fit, marked_hits, text_of
 from team_console.widgets.tones import Inked
@@ -22,14 +20,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-_AHEAD = 40
-"""Lines below the screen that are laid out with those on it."""
-_STEP = 250
-"""Lines that are laid out between two keys, once the screen stands."""
 _PARTS = 6
 """Stretches of lines that the record of a decision names."""
-_PAUSE = 0.1
-"""Seconds before that begins: what is still looked for comes first, and the document with it begins anew."""
 
 
 class Painted(Struct):
@@ -37,7 +29,7 @@ class Painted(Struct):
 
     Attributes:
         text, beside: Lines of what is asked, and of the evidence beside it.
-        text_lines, beside_lines: How many there are; while it is laid out, so far.
+        text_lines, beside_lines: How many there are.
     """
 
     layout: tuple[object, ...]
@@ -126,7 +118,6 @@ class Detail(Inked, ScrollView, can_focus=True):
         self.raw = self.full = self.is_room = self.takes_remarks = False
         self.sought = ""
         self._lines: list[Line] = []
-        self._rest: Iterator[LaidLine] | None = None
         self._drawn = ""
         self.drawn_before: dict[str, Seen | None] = {}
         self.painted_before: dict[str, Painted] = {}
@@ -134,7 +125,6 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._places: list[tuple[Place, int]] = []
         self._at: list[int] = []
         self._pointed = 0
-        self._counts: Counter[Place] = Counter()
         self._laid_width = 0
         self._hits: tuple[str, ...] = ()
         self._written: tuple[str, ...] = ()
@@ -185,7 +175,6 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     def next_heading(self, direction: int) -> bool:
         """Scroll to the next heading, or the one before; False when there is none."""
-        self.lay_out_rest()
         heads = [any(tone in HEADS for _, tone in line[:2]) for line in self._lines]
         begins = [number for number, is_head in enumerate(heads) if is_head and not (number and heads[number - 1])]
         top = self.scroll_offset.y
@@ -193,7 +182,6 @@ class Detail(Inked, ScrollView, can_focus=True):
         return bool(further) and self._go_to(further, direction)
 
     def _lines_with(self, words: tuple[str, ...]) -> list[int]:
-        self.lay_out_rest()
         texts = (text_of(line).casefold() for line in self._lines)
         return [number for number, text in enumerate(texts) if any(word in text for word in words)]
 
@@ -202,7 +190,7 @@ class Detail(Inked, ScrollView, can_focus=True):
         top = self.scroll_offset.y - here
         after = [number for number in lines if (number > top if direction > 0 else number < top)]
         if lines:
-            self.scroll_to(y=(after or lines)[0 if direction > 0 else -1], animate=False)
+            self.scroll_to(y=(after or lines)[0 if direction > 0 else -1], animate=False, force=True)
         return bool(lines)
 
     def toggle_full(self) -> bool:
@@ -214,8 +202,6 @@ class Detail(Inked, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the document at the present scroll position."""
         width, number = room_of(self).width, y + self.scroll_offset.y
-        while number >= len(self._lines) and self._rest is not None:
-            self._take(_STEP)
         if self.document is not None and self._drawn != self.document.token:
             self._drawn = self.document.token
             self.drawn_before[self._drawn] = self.document.seen
@@ -261,7 +247,6 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     def _point_on(self, direction: int) -> None:
         """Point at the next line that can be pointed at, or the one before."""
-        self._take(max(0, self._at.index(self._pointed) + room_of(self).height + _AHEAD - len(self._lines)))
         order = list(dict.fromkeys(at for at in self._at if at))
         place = order.index(self._pointed) + direction
         if 0 <= place < len(order):
@@ -291,7 +276,6 @@ class Detail(Inked, ScrollView, can_focus=True):
 
     def action_scroll_end(self) -> None:
         """Go to the end, at once."""
-        self.lay_out_rest()
         self.scroll_end(animate=False)
 
     def action_page_down(self) -> None:
@@ -327,50 +311,42 @@ class Detail(Inked, ScrollView, can_focus=True):
         before, top = self._lines, self.scroll_offset.y if keep else 0
         anchor = self._places[top] if 0 < top < len(self._places) else None
         letters = sum(map(_letters, before[:top])) if width != self._laid_width else 0
-        self._lines, self._places, self._at, self._counts, self._laid_width = [], [], [], Counter(), width
-        self._begin_painted(width)
-        shown = self.document
-        laid = laid_out(shown, width, raw=self.raw, full=self.full, parts=self.is_room) if shown else iter(())
-        self._rest = laid
+        self._lines, self._places, self._at, self._laid_width = [], [], [], width
+        counts = self._make_lines(width)
+        self._begin_painted(width, counts)
         old_top = top
         if letters:  # another width: go on at the same words, on whichever line they stand now
             top = self._line_at(letters)
-        elif anchor is not None:  # something came in above: go on at the same line
-            top = self._line_of(anchor, top)
-        self._take(max(0, top + room_of(self).height + _AHEAD - len(self._lines)))
-        height = len(self._lines) if self._rest is None or not keep else max(len(self._lines), self.virtual_size.height)
-        self._set_size(Size(width, height))
+        elif anchor in self._places:  # something came in above: go on at the same line
+            top = self._places.index(anchor)
+        self._set_size(Size(width, len(self._lines)))
         if not keep or top != old_top:
             self.scroll_to(y=top, animate=False, force=True)
         self.tell_position()
         self.refresh()
-        if self._rest is not None:
-            self.set_timer(_PAUSE, partial(self._go_on, self._rest))
 
-    def _take(self, number: int) -> None:
-        """Lay out so many lines more; `_rest` is None when that was all."""
-        before = len(self._lines)
+    def _make_lines(self, width: int) -> Counter[Place]:
+        """Lay all of the document out; how many lines each of its parts has."""
+        counts: Counter[Place] = Counter()
+        shown = self.document
         try:
-            for place, line, at in islice(self._rest or (), number):
+            for place, line, at in (
+                laid_out(shown, width, raw=self.raw, full=self.full, parts=self.is_room) if shown is not None else ()
+            ):
                 self._lines.append(line)
                 self._at.append(at)
-                self._places.append((place, self._counts[place]))
-                self._counts[place] += 1
+                self._places.append((place, counts[place]))
+                counts[place] += 1
         except Exception as error:
             # The rest is lost; without a word a text that was cut would look like one that is whole.
-            self._rest = None
             self._lines.append(((CANNOT_BE_SHOWN, "bad"),))
             self._at.append(0)
             self._places.append((Place.HEAD, 0))
-            self._counts[Place.TEXT] += 1  # a line that is never painted: the text is not shown as a whole
+            counts[Place.TEXT] += 1  # a line that is never painted: the text is not shown as a whole
             self.post_message(NotShown(error))
-        if len(self._lines) - before < number:
-            self._rest = None
-        painted, counts = self._painted, self._counts
-        painted.text_lines = max(painted.text_lines, counts[Place.TEXT])
-        painted.beside_lines = max(painted.beside_lines, counts[Place.BESIDE])
+        return counts
 
-    def _begin_painted(self, width: int) -> None:
+    def _begin_painted(self, width: int, counts: Counter[Place]) -> None:
         """Go on with what was painted of this document before; at another width, or with other evidence, anew."""
         document = self.document
         layout = (width, self.raw, document.seen if document is not None else None)
@@ -379,31 +355,24 @@ class Detail(Inked, ScrollView, can_focus=True):
         self._painted = known if known is not None and known.layout == layout else Painted(layout)
         if known is not None and known.layout[:2] == layout[:2]:
             self._painted.text = known.text
+        self._painted.text_lines, self._painted.beside_lines = counts[Place.TEXT], counts[Place.BESIDE]
         if token:
             self.painted_before[token] = self._painted
 
     def _line_at(self, letters: int) -> int:
         """The line on which so many letters of the document stand before it."""
-        so_far = number = 0
-        while so_far < letters:
-            if number == len(self._lines):
-                self._take(_STEP)
-            if number == len(self._lines):
-                break
-            so_far += _letters(self._lines[number])
-            number += 1
-        return max(0, number - (so_far > letters))
-
-    def _line_of(self, anchor: tuple[Place, int], top: int) -> int:
-        """Where the line stands that was the first on the screen; the same place where it is gone."""
-        self._take(max(0, top + _STEP - len(self._lines)))
-        return self._places.index(anchor) if anchor in self._places else top
+        so_far = 0
+        for number, line in enumerate(self._lines):
+            so_far += _letters(line)
+            if so_far > letters:
+                return number
+        return max(0, len(self._lines) - 1)
 
     @property
     def position(self) -> str:
         """Which lines of what is asked stand on the screen, and how much of it was read; empty where all fits."""
         height, top = room_of(self).height, self.scroll_offset.y
-        if not 0 < height < max(len(self._lines), self.virtual_size.height):
+        if not 0 < height < len(self._lines):
             return ""
         text = [number for place, number in self._places[top : top + height] if place is Place.TEXT]
         total = self._painted.text_lines
@@ -433,23 +402,6 @@ class Detail(Inked, ScrollView, can_focus=True):
         """Other lines stand on the screen."""
         super().watch_scroll_y(old, new)
         self.tell_position()
-
-    def _go_on(self, rest: Iterator[LaidLine]) -> None:
-        """Lay out what is not on the screen yet, with room for keys in between; its end tells how long it is."""
-        if self._rest is not rest:
-            return
-        self._take(_STEP)
-        if self._rest is not None:
-            self.call_later(self._go_on, rest)
-        else:
-            self._set_size(Size(self.virtual_size.width, len(self._lines)))
-            self.tell_position()
-
-    def lay_out_rest(self) -> None:
-        """Lay out all of it, for whoever goes to its end or looks for something in it."""
-        while self._rest is not None:
-            self._take(_STEP)
-        self._set_size(Size(self.virtual_size.width, len(self._lines)))
 
     def _set_size(self, size: Size) -> None:
         """Say how long it is. Only a scrollbar that comes or goes lays out the screen; that paints all of it."""

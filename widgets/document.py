@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
-from itertools import count, islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -255,8 +254,6 @@ class Form(Enum):
     DIFF = "diff"
 
 
-_LONG = 10_000
-"""Characters from which on the lines of a text are remembered."""
 _EXACT = frozenset({Form.CODE, Form.DIFF})
 """Readings that show a text as it was written anyway."""
 
@@ -380,7 +377,7 @@ class LaidLine(NamedTuple):
 def laid_out(
     document: Document, width: int, *, raw: bool = False, full: bool = False, parts: bool = False
 ) -> Iterator[LaidLine]:
-    """The same line by line: of a long text only what is asked for is made; with `parts`, its headings stand first."""
+    """The lines of a document; with `parts`, its headings stand first."""
     head, labels = _head(document, width), _label_width(document, full)
     headings = [block.text for block in document.blocks if isinstance(block, Heading)] if parts else []
     if len(headings) > 1:
@@ -444,51 +441,17 @@ def _groups(block: Block, width: int, labels: int, raw: bool) -> Iterable[Group]
             hanging = ((" " * indent, ""),)
             return ((fit(line, width),) if is_table else wrap(line, width, rest=hanging) for line in lines)
         case Text(text, form):
-            return _text(text, Form.SOURCE if raw and form not in _EXACT else form, width)
-
-
-def _text(text: str, form: Form, width: int) -> Iterable[Group]:
-    return _long_text(text, form, width) if len(text) > _LONG else _lines_of(text, form, width)
-
-
-def _lines_of(text: str, form: Form, width: int) -> Iterator[Group]:
-    most = _SHOWN_OF_DIFF if form is Form.DIFF else SHOWN_CHARACTERS
-    yield from _READERS[form](text[:most].rstrip("\n"), width)
-    if len(text) > most:
-        yield (), (("✂ ", "warn"), (f"{len(text) - most:,} more characters are not shown here", "warn"))
+            return _lines_of(text, Form.SOURCE if raw and form not in _EXACT else form, width)
 
 
 @lru_cache(maxsize=8)
-def _long_text(text: str, form: Form, width: int) -> Iterable[Group]:
-    """Lines of a long text, remembered: a fact beside it that changes each minute must not lay it out anew."""
-    return _Remembered(_lines_of(text, form, width))
-
-
-class _Remembered:
-    """Lines that are made when they are first asked for, and kept. Use it from one thread at a time."""
-
-    def __init__(self, lines: Iterator[Group]) -> None:
-        self._rest = lines
-        self._made: list[Group] = []
-        self._failure: Exception | None = None
-
-    def __iter__(self) -> Iterator[Group]:
-        for number in count():
-            if number == len(self._made) and not self._made_more():
-                return
-            yield self._made[number]
-
-    def _made_more(self) -> bool:
-        # A generator that failed ends like one that is through: the text would stand there cut, and nobody would know.
-        if self._failure is not None:
-            raise self._failure
-        before = len(self._made)
-        try:
-            self._made += islice(self._rest, 1)
-        except Exception as error:
-            self._failure = error
-            raise
-        return len(self._made) > before
+def _lines_of(text: str, form: Form, width: int) -> Sequence[Group]:
+    """The lines of a text, remembered: a fact beside it that changes each minute must not lay it out anew."""
+    most = _SHOWN_OF_DIFF if form is Form.DIFF else SHOWN_CHARACTERS
+    lines = list(_READERS[form](text[:most].rstrip("\n"), width))
+    if len(text) > most:
+        lines.append(((), (("✂ ", "warn"), (f"{len(text) - most:,} more characters are not shown here", "warn"))))
+    return lines
 
 
 _READERS: Mapping[Form, Callable[[str, int], Iterable[Group]]] = {

@@ -68,8 +68,6 @@ def reject(screen: MainScreen, subject: Subject) -> None:
 
 def _verdict(screen: MainScreen, subject: Subject, *, approving: bool) -> None:
 
-    if screen.pane.is_complete:
-        screen.pane.detail.lay_out_rest()  # of how many lines some were painted, is kept with the verdict
     if subject.selection.marked:
         _decide_many(screen, subject, approving=approving)
         return

@@ -15,7 +15,6 @@ import pytest
 import textual.app
 import textual.pilot
 from team_console.console.app import ConsoleApp
-from team_console.console.main import MainScreen
 from team_console.console.modes.pane import Pane
 from team_console.store.contract.team import Team
 from team_console.store.model.message import Message
@@ -173,15 +172,6 @@ class Desk:
             await self.pilot._wait_for_screen()
             if self.app._screen_stack:
                 self.app.screen._on_timer_update()
-        deadline = time.monotonic() + _END
-        while self._lays_out() and time.monotonic() < deadline:
-            await self.pilot.pause(0.02)
-
-    def _lays_out(self) -> bool:
-        """Whether the end of a long text is laid out behind its beginning just now."""
-        screen = self.app.screen if self.app._screen_stack else None
-        pane = screen.pane if isinstance(screen, MainScreen) else None
-        return isinstance(pane, Pane) and pane.detail._rest is not None
 
     async def shows(self, *texts: str) -> None:
         """Wait until each of these texts stands on the screen."""

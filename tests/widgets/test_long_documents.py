@@ -1,4 +1,4 @@
-"""A long document: what is on the screen is laid out at once, the rest right after, and nothing of it is left out."""
+"""A long document: its end is there for whoever goes there, and nothing of it is left out."""
 
 from __future__ import annotations
 
@@ -36,20 +36,6 @@ async def shown(wanted: Document) -> AsyncIterator[tuple[Detail, Pilot[None]]]:
 def screen_of(pilot: Pilot[None]) -> str:
     """What stands on the screen."""
     return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
-
-
-async def test_only_what_is_near_the_screen_is_laid_out_before_it_is_painted() -> None:
-    async with shown(_LONG) as (detail, pilot):
-        assert 10 < len(detail._lines) < 1_000
-        assert "line 3" in screen_of(pilot)
-
-
-async def test_the_rest_follows_by_itself_and_the_scrollbar_knows_of_it() -> None:
-    async with shown(_LONG) as (detail, pilot):
-        while detail.virtual_size.height < _LINES:
-            await pilot.pause()
-        assert (len(detail._lines), detail.virtual_size.height) == (_LINES, _LINES)
-        assert detail.vertical_scrollbar.window_virtual_size == _LINES
 
 
 async def test_the_end_is_there_for_whoever_goes_there_at_once() -> None:
@@ -93,8 +79,6 @@ async def test_a_text_whose_layout_breaks_off_says_so_each_time_instead_of_looki
     text = Text("+a text of its own" * 2_000, Form.DIFF)
     for token in ("first", "again"):
         async with shown(Document(key=token, title="t", token=token, blocks=(text,))) as (detail, pilot):
-            while detail._rest is not None:
-                await pilot.pause()
             detail.action_scroll_end()
             while not detail.scroll_offset.y:
                 await pilot.pause()
