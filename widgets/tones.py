@@ -6,7 +6,7 @@ walk through the whole stylesheet for every widget that has it, and there are ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
@@ -52,25 +52,11 @@ TONES: Mapping[str, Tone] = {
     "italic": Tone(italic=True),
     "key": Tone("text-accent", bold=True),
     "mark": Tone("text-warning", bold=True),
-    "bar": Tone("accent"),
     "chip": Tone("text-accent", "accent-muted", bold=True),
     "hit": Tone(underline=True),
-    "moved": Tone(bold=True),
     "warn-chip": Tone("text-warning", "warning-muted", bold=True),
 }
 """Words a `Part` may carry as its tone; meaning never rests on them alone, a glyph or a word is always there too."""
-
-
-class _Inks(dict[str, Style]):
-    """Tone -> style."""
-
-    def __init__(self, make: Callable[[str], Style]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, tone: str) -> Style:
-        style = self[tone] = self._make(tone)
-        return style
 
 
 class Inked(_Widget):
@@ -78,17 +64,23 @@ class Inked(_Widget):
 
     CURSOR: ClassVar[str] = "-none-"
     """The component class of what is selected; where colours lack it is shown reversed in all of its width."""
-    _inks: dict[tuple[object, ...], _Inks] | None = None
+    _inks: dict[tuple[object, ...], Style] | None = None
 
-    def inks(self, *states: str) -> Mapping[str, Style]:
-        """The terminal style of each tone in a place with the component classes `states`, made when first asked for."""
+    def strip(self, line: Line, width: int, *states: str) -> Strip:
+        """The line as a strip of exactly `width` cells, in a place with the component classes `states`.
+
+        It must have that width already. The terminal style of each tone is made when it is first asked for.
+        """
         if self._inks is None:
             self._inks = {}
-        place = (self.has_focus, *states)
-        inks = self._inks.get(place)
-        if inks is None:
-            inks = self._inks[place] = _Inks(lambda tone: self._ink(tone, *states))
-        return inks
+        segments = []
+        for text, tone in line:
+            key = (tone, self.has_focus, *states)
+            if (ink := self._inks.get(key)) is None:
+                ink = self._inks[key] = self._ink(tone, *states)
+            if text:
+                segments.append(Segment(text, ink))
+        return Strip(segments, width)
 
     def _ink(self, tone: str, *states: str) -> Style:
         place = self.get_visual_style(*states)
@@ -96,11 +88,6 @@ class Inked(_Widget):
         if self.has_focus and self.CURSOR in states and has_few_colours(self.app):
             return Style(reverse=True, bold=style.bold)
         return style
-
-    def strip(self, line: Line, width: int, *states: str) -> Strip:
-        """The line as a strip of exactly `width` cells; it must have that width already."""
-        inks = self.inks(*states)
-        return Strip([Segment(text, inks[tone]) for text, tone in line if text], width)
 
     def notify_style_update(self) -> None:
         """Forget styles that a new theme or state made wrong."""

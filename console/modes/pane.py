@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -67,9 +66,7 @@ if TYPE_CHECKING:
 RowT = TypeVar("RowT")
 
 _REST = 0.04
-"""Seconds a cursor that is moved by a held key must rest before the thing under it is drawn."""
-_APART = 0.1
-"""Seconds between two moves from which on no key is held down: what is ready is drawn at once."""
+"""Seconds for which a thing waits for its evidence before it is drawn without."""
 _AROUND = 0.15
 """Seconds after which what stands beside the rows around the cursor is looked for, since one of them is next."""
 _WIDE, _HIGH = (12, 13), (9, 10)
@@ -238,7 +235,6 @@ class Pane(Container, Generic[RowT]):
         self._last_query = Query()
         self._resting: Timer | None = None
         self._around: Timer | None = None
-        self._moved_at, self._is_held = -inf, False
 
     def on_mount(self) -> None:
         """Columns and lines of rows as the user wants them."""
@@ -445,11 +441,10 @@ class Pane(Container, Generic[RowT]):
         if self._sought and self.rows.select(self._sought):
             self._sought = ""
         self._show_titles()
-        if self._resting is not None:
-            self._prepare()
-            self._draw_if_ready()
-        else:
+        if self._resting is None:
             self._show_detail()
+        else:
+            self._draw_once()
 
     def _filtered(self) -> tuple[RowT, ...]:
         if not self.wanted.terms:
@@ -523,36 +518,21 @@ class Pane(Container, Generic[RowT]):
         document = self.detail.document
         return self._drawn is self.rows.cursor_row and (document is None or self.detail.drawn == document.token)
 
-    # A cursor that is moved by a held key draws rows only; where it rests, the thing is drawn once, with its evidence.
-
-    def _moved_by_user(self) -> None:
-        moment = monotonic()
-        self._is_held, self._moved_at = moment - self._moved_at < _APART, moment
-        if self._resting is None:
-            self._prepare()
+    def _draw_once(self) -> None:
+        """Draw the thing under the cursor, a moment later where its evidence is still looked for: once with it."""
         self._stop_resting()
-        self._resting = self.set_timer(_REST, self.draw_now)
-        self.call_after_refresh(self._draw_if_ready)
+        row = self.rows.cursor_row
+        request = self.request_of(row) if row is not None else None
+        if request is None or self.is_ready(request):
+            self._show_detail()
+        else:
+            self.beside(request)
+            self._resting = self.set_timer(_REST, self.draw_now)
 
     def _stop_resting(self) -> None:
         if self._resting is not None:
             self._resting.stop()
             self._resting = None
-
-    def _draw_if_ready(self) -> None:
-        """Draw without waiting for a rest what would be drawn once and for all."""
-        row = self.rows.cursor_row
-        if self._resting is None or self._is_held or row is None:
-            return
-        request = self.request_of(row)
-        if request is None or self.is_ready(request):
-            self.draw_now()
-
-    def _prepare(self) -> None:
-        """Have what stands beside the row under the cursor looked for, before the row is drawn."""
-        row = self.rows.cursor_row
-        if row is not None and (request := self.request_of(row)) is not None:
-            self.beside(request)
 
     def _prepare_around(self) -> None:
         place, _ = self.rows.position
@@ -843,7 +823,7 @@ class Pane(Container, Generic[RowT]):
         if event.by_user:
             if self._gone is not None and self.rows.cursor_key != self.key_of(self._gone):
                 self.leave_gone()
-            self._moved_by_user()
+            self._draw_once()
         else:
             self._show_detail()
         self.post_message(self.Looked(self))
