@@ -37,7 +37,7 @@ from team_console.store.model.safe import safe_line, safe_text
 from team_console.store.service.caller import Caller
 from team_console.store.views.digest import Digest, digest_of_team
 from team_console.store.views.rows import RequestRow
-from team_console.widgets.bars import Banner, Card, GraceBar, KeyBar, KeyHint, Standing, StatusLine, TabBar, TipBar
+from team_console.widgets.bars import Banner, Card, GraceBar, KeyBar, KeyHint, StatusLine, TabBar, TipBar
 from team_console.widgets.detail import Detail
 from team_console.widgets.form import Behind
 from team_console.widgets.team import TeamColumn, TeamStrip
@@ -354,15 +354,14 @@ class MainScreen(Screen[None]):
         """Show all around the list but the keys."""
         situation, now, part = self.situation, self.now, self.query_one
         snapshot = situation.snapshot
-        standing = Standing(
-            team=safe_line(snapshot.config.name if snapshot else "team-console", 40),
-            me=safe_line(self.caller.actor, 40),
-            place=self._place_read or safe_line(self.caller.team.location, 300),
-            pulse=pulse_of(situation, now),
+        part(StatusLine).show(
+            safe_line(snapshot.config.name if snapshot else "team-console", 40),
+            safe_line(self.caller.actor, 40),
+            self._place_read or safe_line(self.caller.team.location, 300),
+            pulse_of(situation, now),
             read_only=self.cannot_write,
             busy=self.busy,
         )
-        part(StatusLine).show(standing)
         part(TabBar).show(tabs_of(situation.view if situation.is_read else None, self.mode), str(self.mode.place))
         part("#banner", Banner).show(notice_of(situation, now))
         cells = cells_of(situation.view)

@@ -28,7 +28,7 @@ from team_console.store.views.needs import to_do
 from team_console.store.views.rows import ActionItem, DeliveryRow, RequestRow, RequestState, StoryState, View
 from team_console.store.views.status import Looks, Reason, State, StoreStatus, assess, holder_words
 from team_console.widgets import bars as pulses
-from team_console.widgets.bars import Notice, NoticeKind, Pulse, Tab
+from team_console.widgets.bars import Notice, Pulse, Tab
 from team_console.widgets.document import CANNOT_BE_SHOWN, Document, Lines
 from team_console.widgets.form import Stopped
 from team_console.widgets.signs import REQUESTS
@@ -213,7 +213,7 @@ def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
     truth = truth_of(situation, now)
     reason = truth.reasons[0] if truth.reasons else None
     if situation.obstacle and (reason is None or reason.state is State.POLLING):
-        return Notice(NoticeKind.READ_ONLY, situation.obstacle, "Read-only: you cannot answer here. ^l checks again.")
+        return Notice(pulses.READ_ONLY, situation.obstacle, "Read-only: you cannot answer here. ^l checks again.")
     if reason is None:
         return None
     if not situation.is_read:
@@ -221,7 +221,7 @@ def notice_of(situation: ScreenState, now: datetime) -> Notice | None:
     text = safe_line(situation.short(reason.text), 300)
     if reason.state is State.LOCKED and truth.holder is not None:
         text = safe_line(holder_words(truth.holder, clock_time(from_text(truth.holder.since), now)), 300)
-    return Notice(NoticeKind(reason.state), text, _hint(situation, reason, now))
+    return Notice(_PULSES.get(reason.state, pulses.FOREIGN), text, _hint(situation, reason, now))
 
 
 def _hint(situation: ScreenState, reason: Reason, now: datetime) -> str:
@@ -347,12 +347,12 @@ def _words(glyph: str, title: str, text: str, *, tone: str = "muted") -> tuple[L
 
 def _reading(situation: ScreenState) -> Notice | None:
     if situation.failure:
-        return Notice(NoticeKind.STALE, situation.failure, "It is tried again by itself.")
+        return Notice(pulses.STALE, situation.failure, "It is tried again by itself.")
     if situation.progress is None:
         return None
     done, total = situation.progress
     part = done / total if total else None
-    return Notice(NoticeKind.READING, f"{done:,} of {total:,}" if total else f"{done:,}", "", done=part)
+    return Notice(pulses.READING, f"{done:,} of {total:,}" if total else f"{done:,}", "", done=part)
 
 
 def _meanwhile(situation: ScreenState, now: datetime, first: str) -> str:

@@ -14,13 +14,12 @@ from team_console.store.protocol.client_requests import Option, Question
 from team_console.store.protocol.judgement import judge
 from team_console.store.settings.team_config import TeamConfig
 from team_console.widgets.bars import (
-    LIVE,
+    POLLING,
+    UNREADABLE,
     Banner,
     KeyBar,
     KeyHint,
     Notice,
-    NoticeKind,
-    Standing,
     StatusLine,
     Tab,
     TabBar,
@@ -70,7 +69,7 @@ def _rows() -> Widget:
 
 def _status() -> Widget:
     made = StatusLine()
-    made.call_after_refresh(made.show, Standing("sprint-42", "ceo", "~/projects/reports", LIVE, read_only=True))
+    made.call_after_refresh(made.show, "sprint-42", "ceo", "~/projects/reports", POLLING)
     return made
 
 
@@ -89,9 +88,7 @@ def _keys() -> Widget:
 
 def _banner() -> Widget:
     made = Banner()
-    notice = Notice(
-        NoticeKind.UNREADABLE, "message-queue.yaml:47: a conflict marker", "Shown is what was read 10:30:12."
-    )
+    notice = Notice(UNREADABLE, "message-queue.yaml:47: a conflict marker", "Shown is what was read 10:30:12.")
     made.call_after_refresh(made.show, notice)
     return made
 

@@ -15,7 +15,6 @@ from team_console.store.protocol.kinds import RequestKind
 from team_console.store.service.deliveries import Remedy
 from team_console.store.views.rows import AgentState, DeliveryState, Flag, Need, RequestState, StoryState
 from team_console.widgets import signs
-from team_console.widgets.bars import NoticeKind
 
 from tests.conftest import ROOT
 
@@ -84,7 +83,7 @@ def test_every_table_of_states_has_every_state() -> None:
     lacking = {place: sorted(set(kind.__members__) - entries) for place, kind, entries in looked_at}
     assert {place: names for place, names in lacking.items() if names} == {}
     kinds = {kind for _, kind, _ in looked_at}
-    assert {AgentState, DeliveryState, Need, RequestState, StoryState, Remedy, NoticeKind, Mode} <= kinds
+    assert {AgentState, DeliveryState, Need, RequestState, StoryState, Remedy, Mode} <= kinds
 
 
 SIGNS = {name: table for name, table in vars(signs).items() if name.isupper() and isinstance(table, Mapping)}

@@ -8,15 +8,13 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 from team_console.store.model.safe import safe_line, safe_text
-from team_console.widgets.bars import OneLine
+from team_console.widgets.bars import FewLines, OneLine
 from team_console.widgets.later import Told
-from team_console.widgets.text import Line, fit, wrap
-from team_console.widgets.tones import Inked
+from team_console.widgets.text import Line, wrap
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click, Key, Paste, Resize
-from textual.geometry import Region, Size
-from textual.strip import Strip
+from textual.geometry import Region
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -226,7 +224,7 @@ class OptionLine(Struct, frozen=True):
     description: str = ""
 
 
-class Options(Inked, Widget, can_focus=True):
+class Options(FewLines, can_focus=True):
     """Options below each other. Of one choice the arrows choose; of several they move, and space chooses.
 
     Attributes:
@@ -316,15 +314,9 @@ class Options(Inked, Widget, can_focus=True):
         above = sum(len(self._lines_of(place, width)) for place in range(self._cursor))
         return Region(0, above, width, len(self._lines_of(self._cursor, width)))
 
-    def render_line(self, y: int) -> Strip:
-        """One line of the list."""
-        width = self.size.width
-        lines = self._lay_out(width)
-        return self.strip(fit(lines[y] if y < len(lines) else (), width), width)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as the options take at this width."""
-        return len(self._lay_out(width))
+    def lines_at(self, width: int) -> Sequence[Line]:
+        """The lines of all options."""
+        return [line for place in range(len(self._options)) for line in self._lines_of(place, width)]
 
     def on_click(self, event: Click) -> None:
         """Choose what is clicked on."""
@@ -355,9 +347,6 @@ class Options(Inked, Widget, can_focus=True):
         self.refresh()
         if changed:
             self.post_message(self.Changed(self))
-
-    def _lay_out(self, width: int) -> list[Line]:
-        return [line for place in range(len(self._options)) for line in self._lines_of(place, width)]
 
     def _lines_of(self, place: int, width: int) -> list[Line]:
         """One option: its mark, its name and what it means."""

@@ -67,6 +67,7 @@ class Excerpt(Detail):
     DEFAULT_CSS = """
     Excerpt { height: 1; margin-top: 1; padding: 0; background: $panel; }
     Excerpt:focus { background: $primary-muted 45%; }
+    Excerpt:ansi:focus { text-style: bold; }
     """
     HELP = "What you decide on. Scroll with the arrows or j and k."
 
@@ -269,7 +270,9 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
             yield changed.add_class("form--below")
             yield Static("", classes="form--below form--error", markup=False)
             with Container(classes="form--buttons"):
-                yield Hints(self.keys(), classes="form--keys")
+                hints = Hints(classes="form--keys")
+                hints.show(self.keys())
+                yield hints
                 yield Button(Content(self.verb()), id="hand-in", compact=True)
 
     def show_verb(self, more: str = "") -> None:

@@ -8,14 +8,11 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from msgspec import Struct
-from team_console.widgets.bars import OneLine, ends_of
+from team_console.widgets.bars import FewLines, OneLine
 from team_console.widgets.signs import Sign
-from team_console.widgets.text import Line, age, cell_len, fit, pad, spread, width_of
-from team_console.widgets.tones import Inked
-from textual.events import Click, Resize
+from team_console.widgets.text import Line, age, cell_len, pad, spread, width_of
+from textual.events import Click
 from textual.message import Message
-from textual.strip import Strip
-from textual.widget import Widget
 
 _OF_MANY = {"waits for you": "wait for you", "planning": "plan"}
 """The words for a state that are others when it is that of several agents."""
@@ -86,20 +83,18 @@ class TeamStrip(OneLine):
         """Show these agents."""
         if cells != self._cells:
             self._cells = cells
-            self.on_resize()
+            self.fill()
 
-    def on_resize(self) -> None:
-        """Choose what fits."""
-        parts = strip_parts(self._cells, self.size.width)
-        self.set_line(tuple(piece for _, line in parts for piece in line), ends=ends_of(parts))
+    def fill(self) -> None:
+        """Names, or numbers where they do not fit."""
+        self.set_pieces(strip_parts(self._cells, self.size.width))
 
-    def on_click(self, event: Click) -> None:
-        """Choose the agent under the mouse."""
-        if agent := self.under(event):
-            self.post_message(self.Chosen(agent))
+    def clicked(self, name: str) -> None:
+        """Choose an agent."""
+        self.post_message(self.Chosen(name))
 
 
-class TeamColumn(Inked, Widget):
+class TeamColumn(FewLines):
     """A line for each agent with what it does, those to look at first."""
 
     DEFAULT_CSS = """
@@ -109,25 +104,19 @@ class TeamColumn(Inked, Widget):
     """
     HELP: ClassVar[str] = "The team: what each agent does and what waits for it."
 
+    BORDER_TITLE = "Team"
+    _cells: Sequence[AgentCell] = ()
+    _now = datetime.now(UTC)
+
     @dataclass
     class Chosen(Message):
         """An agent was clicked."""
 
         agent: str
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, markup=False)
-        self.border_title = "Team"
-        self._cells: list[AgentCell] = []
-        self._now = datetime.now(UTC)
-
     def show(self, cells: tuple[AgentCell, ...], now: datetime) -> None:
         """Show these agents."""
         self._cells, self._now = sorted(cells, key=lambda cell: not cell.urgent), now
-        self.refresh()
-
-    def on_resize(self, event: Resize) -> None:
-        """Lay the lines out again."""
         self.refresh()
 
     def on_click(self, event: Click) -> None:
@@ -136,18 +125,18 @@ class TeamColumn(Inked, Widget):
         if 0 <= number < len(self._cells[: self.size.height]):
             self.post_message(self.Chosen(self._cells[number].key))
 
-    def render_line(self, y: int) -> Strip:
-        """One agent; the last line says how many have no room."""
-        width, height, number = self.size.width, self.size.height, len(self._cells)
-        if number > height and y == height - 1:
-            return self.strip(fit(((f"and {number - y} more", "muted"),), width), width)
-        return self.strip(self._line(self._cells[y], width) if y < number else fit((), width), width)
-
-    def _line(self, cell: AgentCell, width: int) -> Line:
-        """Names, states, numbers and ages stand below each other."""
-        digits = max(len(f"{other.unread:,}") for other in self._cells)
+    def lines_at(self, width: int) -> Sequence[Line]:
+        """Names, states, numbers and ages below each other; the last line says how many have no room."""
+        height, cells = self.size.height, self._cells
+        digits = max((len(f"{cell.unread:,}") for cell in cells), default=0)
         room = max(_LEAST_NAME, width - _SIGN - _STATE - digits - _AGE - 2)
-        name = pad(cell.name, min(room, max(cell_len(other.name) for other in self._cells)))
-        end = f" {cell.unread:>{digits},} {age(cell.oldest, self._now):>{_AGE}}" if cell.unread else ""
-        state = (f" {cell.note or cell.sign.word}", cell.sign.tone if cell.urgent else "muted")
-        return spread(((f"{cell.sign.glyph} ", cell.sign.tone), (name, ""), state), ((end, "muted"),), width)
+        names = min(room, max((cell_len(cell.name) for cell in cells), default=0))
+        lines: list[Line] = []
+        for cell in cells[:height]:
+            sign, urgent = cell.sign, cell.sign.tone if cell.urgent else "muted"
+            state = (f" {cell.note or sign.word}", urgent)
+            end = f" {cell.unread:>{digits},} {age(cell.oldest, self._now):>{_AGE}}" if cell.unread else ""
+            lines.append(spread((sign.mark, (pad(cell.name, names), ""), state), ((end, "muted"),), width))
+        if len(cells) > height > 0:
+            lines[-1] = ((f"and {len(cells) - height + 1} more", "muted"),)
+        return lines

@@ -88,13 +88,13 @@ def test_banners_say_where_who_and_since_when() -> None:
     assert "it is dead" in locked.text
     doubted = notice_of(SITUATIONS["doubted"], NOW)
     assert doubted is not None
-    assert (doubted.kind, "without the lock" in doubted.text) == ("doubt", True)
+    assert (doubted.pulse.word, "without the lock" in doubted.text) == ("IN DOUBT", True)
     rolled_back = notice_of(SITUATIONS["rolled back"], NOW)
     assert rolled_back is not None
-    assert (rolled_back.kind, rolled_back.text) == ("doubt", "somebody took 3 messages out")
+    assert (rolled_back.pulse.word, rolled_back.text) == ("IN DOUBT", "somebody took 3 messages out")
     settings = notice_of(SITUATIONS["settings"], NOW)
     assert settings is not None
-    assert (settings.kind, settings.text) == ("settings", "messenger-config.yaml line 6: no YAML")
+    assert (settings.pulse.word, settings.text) == ("SETTINGS", "messenger-config.yaml line 6: no YAML")
     assert settings.hint == "Correct it."
     polling = notice_of(SITUATIONS["polling"], NOW)
     assert polling is not None

@@ -13,7 +13,7 @@ from team_console.console.modes.sprint import sprint_lines
 from team_console.store.backends.open import open_team
 from team_console.store.views.projection import Projection
 from team_console.store.views.rows import View
-from team_console.widgets.bars import Banner, Notice, NoticeKind, Tab, TabBar
+from team_console.widgets.bars import DOUBT, Banner, Notice, Tab, TabBar
 from team_console.widgets.row_list import Drawing
 from team_console.widgets.rows import kind_word
 from team_console.widgets.signs import AGENTS
@@ -87,7 +87,7 @@ async def test_what_a_banner_cannot_hold_ends_in_an_ellipsis() -> None:
     app = Alone()
     async with app.run_test(size=(60, 12)) as pilot:
         banner = app.query_one(Banner)
-        banner.show(Notice(NoticeKind.DOUBT, "the queue is older than what was written", "Restore it, or look. " * 20))
+        banner.show(Notice(DOUBT, "the queue is older than what was written", "Restore it, or look. " * 20))
         await pilot.pause()
         shown = [banner.render_line(y).text.rstrip() for y in range(banner.size.height)]
         assert len(shown) == 4
