@@ -1,4 +1,4 @@
-"""A line that fits is wrapped without being taken apart, and looks as if it had been."""
+"""A plain line is wrapped the short way, and looks as if it had gone the long way."""
 
 from __future__ import annotations
 
@@ -37,9 +37,17 @@ def lines() -> list[Line]:
 
 @pytest.mark.parametrize("rest", [(), (("    ", ""),)])
 def test_the_short_way_ends_where_the_long_way_does(monkeypatch: pytest.MonkeyPatch, rest: Line) -> None:
-    shortly = [wrap(line, width, rest=rest) for line in lines() for width in (1, 8, 20, 200)]
-    monkeypatch.setattr(cells, "_fits_plainly", lambda line, width: False)
-    assert shortly == [wrap(line, width, rest=rest) for line in lines() for width in (1, 8, 20, 200)]
+    some = [((text_of(line), "muted"),) for line in lines()]
+    shortly = [wrap(line, width, rest=rest) for line in some for width in (1, 8, 20, 200)]
+    monkeypatch.setattr(cells, "_wrapped_plainly", lambda line, width, rest: None)
+    assert shortly == [wrap(line, width, rest=rest) for line in some for width in (1, 8, 20, 200)]
+
+
+def test_a_line_of_several_tones_loses_no_word() -> None:
+    for line in lines():
+        for width in (8, 20):
+            shown = "".join(text_of(part) for part in wrap(line, width))
+            assert "".join(shown.split()) == "".join(text_of(line).split())
 
 
 @pytest.mark.parametrize("text", ["one\ntwo\t.\n", "a\r\nb", "a\rb", "\x1b[0m\n", "\x7f", "\n", "", "a\x0bb", "日\n本"])
