@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from team_console.console.commands import deciding, looking, reading, writing
+from team_console.console.commands import deciding, looking, writing
 from team_console.console.commands.own import run_own as run_own
 from team_console.console.main import MainScreen
 from team_console.console.selection import PLACES, Mode, Subject
@@ -46,14 +46,14 @@ HANDLERS: Mapping[str, Callable[[MainScreen, Subject], object]] = {
     "sort": looking.sort,
     "copy_id": looking.copy_id,
     "copy_text": looking.copy_text,
-    "read": reading.read,
-    "next_hit": partial(reading.next_hit, 1),
-    "previous_hit": partial(reading.next_hit, -1),
-    "previous_thing": reading.previous_thing,
-    "next_heading": partial(reading.next_heading, 1),
-    "previous_heading": partial(reading.next_heading, -1),
-    "editor": reading.editor,
-    "pipe": reading.pipe,
+    "read": looking.read,
+    "next_hit": partial(looking.next_hit, 1),
+    "previous_hit": partial(looking.next_hit, -1),
+    "previous_thing": looking.previous_thing,
+    "next_heading": partial(looking.next_heading, 1),
+    "previous_heading": partial(looking.next_heading, -1),
+    "editor": looking.editor,
+    "pipe": looking.pipe,
     "export": looking.export,
     "conversation": looking.conversation,
     "stops": looking.stops,
