@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 from team_console.console.drafts import Drafts
-from team_console.console.evidence import Wish, gather
+from team_console.console.evidence import EvidenceRequest, gather
 from team_console.console.modes.pane import AttachmentCache, Gathered, gathered
 from team_console.console.preferences import Preferences
 from team_console.console.words import error_text
@@ -168,13 +168,13 @@ class Background:
 
     # Evidence beside requests and reports.
 
-    def gather(self, wish: Wish) -> None:
+    def gather(self, wish: EvidenceRequest) -> None:
         """Look for the evidence beside a request or report, one look at a time for each."""
         if wish.key not in self._gathering:
             self._gathering.add(wish.key)
             self._host.app.run_worker(self._gather(wish), group="evidence", exit_on_error=False)
 
-    async def _gather(self, wish: Wish) -> None:
+    async def _gather(self, wish: EvidenceRequest) -> None:
         evidence, team = self._host.shelf.evidence, self._host.shelf.team
 
         def look() -> Gathered:

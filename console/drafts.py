@@ -172,7 +172,7 @@ _LONGEST = 200
 """Characters of a filter that are kept, and shares of a divider that no console writes."""
 
 
-class Place(Struct, frozen=True):
+class ScreenPlace(Struct, frozen=True):
     """Where a human is.
 
     Attributes:
@@ -194,18 +194,18 @@ class LastPlace:
     def __init__(self, location: str, me: str, *, enabled: bool = True) -> None:
         self._path, self._enabled = _file_of("places", location, me), enabled
 
-    def read(self) -> Place:
+    def read(self) -> ScreenPlace:
         """The place of last time; the first one when there was none or it cannot be read."""
         try:
-            place = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=Place)
+            place = msgspec.json.decode(self._path.read_bytes() if self._enabled else b"{}", type=ScreenPlace)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return Place()
+            return ScreenPlace()
         is_odd = len(place.filter) > _LONGEST or not place.filter.isprintable() or abs(place.divider) >= _LONGEST
-        return Place(place.mode) if is_odd else place
+        return ScreenPlace(place.mode) if is_odd else place
 
-    def keep(self, place: Place) -> None:
+    def keep(self, place: ScreenPlace) -> None:
         """Come back to `place` next time; a state folder that cannot be written only forgets it."""
         if self._enabled:
-            kept = Place(place.mode, place.filter[:_LONGEST], place.divider, place.left_at)
+            kept = ScreenPlace(place.mode, place.filter[:_LONGEST], place.divider, place.left_at)
             with suppress(OSError):
                 replace_file(self._path, msgspec.json.encode(kept))

@@ -169,7 +169,7 @@ def _read(path: str) -> Iterable[Run]:
 # Wishes: what evidence is wanted for, and what it is looked for with.
 
 
-class Wish(Struct, frozen=True):
+class EvidenceRequest(Struct, frozen=True):
     """What evidence is wanted for.
 
     Attributes:
@@ -189,7 +189,7 @@ class Wish(Struct, frozen=True):
     former_text: str = ""
     batches: tuple[Batch, ...] = ()
 
-    def is_for_the_same(self, other: Wish) -> bool:
+    def is_for_the_same(self, other: EvidenceRequest) -> bool:
         """Whether the same evidence would be looked for; a clock that goes on is no other wish."""
         return (
             self.message is other.message
@@ -199,7 +199,7 @@ class Wish(Struct, frozen=True):
         )
 
 
-def _verdict(wish: Wish) -> Message | None:
+def _verdict(wish: EvidenceRequest) -> Message | None:
     return wish.former.verdict if wish.former is not None else None
 
 
@@ -209,7 +209,7 @@ _OFFICE = "_bmad-output"
 """The folder of a project that holds its team."""
 
 
-def gather(team: Team, wish: Wish) -> Evidence:
+def gather(team: Team, wish: EvidenceRequest) -> Evidence:
     """The evidence there is now; what this machine refuses to tell is not known."""
     try:
         return _gather(team, wish)
@@ -217,7 +217,7 @@ def gather(team: Team, wish: Wish) -> Evidence:
         return NOT_FOUND_OUT
 
 
-def _gather(team: Team, wish: Wish) -> Evidence:
+def _gather(team: Team, wish: EvidenceRequest) -> Evidence:
     row = wish.row
     if row is None:
         return report_evidence(wish.text, Looked(runs=runs_of(team, wish.message.sender)))
@@ -249,7 +249,7 @@ def project_folder(team: Team, question: Message) -> tuple[str, str]:
     return str(Path(folder)), "where the team is"
 
 
-def _names(wish: Wish, row: RequestRow) -> tuple[str, ...]:
+def _names(wish: EvidenceRequest, row: RequestRow) -> tuple[str, ...]:
     if row.kind is not RequestKind.PERMISSION:
         return named_files(wish.text)
     given = permission_of(wish.message.payload).input

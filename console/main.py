@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.console.actions import ACTIONS, BY_ID, PINNED, READING, Action, Group, actions_in, shown_key
 from team_console.console.background import Background
 from team_console.console.decisions import Agreed, Unwritten
-from team_console.console.drafts import Drafts, Place
+from team_console.console.drafts import Drafts, ScreenPlace
 from team_console.console.editor import edit_text
 from team_console.console.modes.pane import AttachmentCache, EvidenceWanted, Pane
 from team_console.console.preferences import Preferences
@@ -144,10 +144,10 @@ class MainScreen(Screen[None]):
         *,
         read_only: bool,
         preferences: Preferences | None = None,
-        place: Place | None = None,
+        place: ScreenPlace | None = None,
     ) -> None:
         super().__init__()
-        self.preferences, self._place = preferences or Preferences(), place or Place()
+        self.preferences, self._place = preferences or Preferences(), place or ScreenPlace()
         self.caller, self.drafts, self.read_only = replace(caller, tell=self._tell_wait), drafts, read_only
         self.look: Callable[[], None] = seat.look
         self.redraw: Callable[[], None] = seat.redraw
@@ -243,9 +243,9 @@ class MainScreen(Screen[None]):
         self._seat.take_preferences(preferences)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ScreenPlace:
         """Where the human is, to come back to."""
-        return Place(self.mode, self.pane.query_text, self.shelf.divider, self.caller.team.clock())
+        return ScreenPlace(self.mode, self.pane.query_text, self.shelf.divider, self.caller.team.clock())
 
     # The lists, one of them in front.
 

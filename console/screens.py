@@ -286,7 +286,7 @@ _MEANINGS = {
 """What the notices do."""
 
 
-class SettingRow(Struct, frozen=True):
+class SettingChoice(Struct, frozen=True):
     """A setting, the values it may have, and what it does; `table` is empty for one that stands above all tables."""
 
     table: str
@@ -299,19 +299,19 @@ class SettingRow(Struct, frozen=True):
         return getattr(preferences.notices if self.table else preferences, self.name)
 
 
-def settings_rows() -> tuple[SettingRow, ...]:
+def settings_rows() -> tuple[SettingChoice, ...]:
     """What can be changed while the console runs."""
     grace = "seconds in which a decision can be taken back; 0 writes at once"
     return (
-        SettingRow("", "theme", tuple(choices()), "colours"),
-        SettingRow("", "density", DENSITIES, "rows of two lines where there is room, or of one"),
-        SettingRow("", "remember", _FLAG, "go back to the place and the filter of last time"),
-        SettingRow("", "grace_seconds", (0, 3, 5, 10, 30, 60), grace),
-        *(SettingRow("notices", name, _FLAG, meaning) for name, meaning in _MEANINGS.items()),
+        SettingChoice("", "theme", tuple(choices()), "colours"),
+        SettingChoice("", "density", DENSITIES, "rows of two lines where there is room, or of one"),
+        SettingChoice("", "remember", _FLAG, "go back to the place and the filter of last time"),
+        SettingChoice("", "grace_seconds", (0, 3, 5, 10, 30, 60), grace),
+        *(SettingChoice("notices", name, _FLAG, meaning) for name, meaning in _MEANINGS.items()),
     )
 
 
-class ConfigScreen(ListScreen[SettingRow]):
+class ConfigScreen(ListScreen[SettingChoice]):
     """A line for each setting; enter goes on to its next value."""
 
     DEFAULT_CSS = """
@@ -352,7 +352,7 @@ class ConfigScreen(ListScreen[SettingRow]):
         """Go on to the next value."""
         self.action_change(1)
 
-    def _lines(self, row: SettingRow, drawing: Drawing) -> tuple[Line, ...]:
+    def _lines(self, row: SettingChoice, drawing: Drawing) -> tuple[Line, ...]:
         value = row.value_in(self._preferences)
         said = {True: "yes", False: "no", None: "as usual", "": "of last time"}.get(value, str(value))
         said = f"{value:g}" if isinstance(value, float) else said

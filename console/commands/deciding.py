@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from team_console.console.commands.writing import message
 from team_console.console.decisions import Act, Agreed
 from team_console.console.editor import edit_text
-from team_console.console.evidence import Wish, gather
+from team_console.console.evidence import EvidenceRequest, gather
 from team_console.console.main import MainScreen
 from team_console.console.modes.pane import wish_of
 from team_console.console.selection import DONE, Subject
@@ -430,7 +430,7 @@ class SeenRequest:
         evidence = gather(self._screen.caller.team, wish) if wish is not None and is_known else None
         return self._ask_again(question, wish, evidence)
 
-    def _ask_again(self, question: Message, wish: Wish | None, evidence: Evidence | None) -> AskAgain:
+    def _ask_again(self, question: Message, wish: EvidenceRequest | None, evidence: Evidence | None) -> AskAgain:
         """What is new, and from here on seen: the form shows it before it takes another key."""
         diff = self._diff(question, evidence)
         self._question, self._wish, self._evidence = question, wish, evidence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 from team_console.console.drafts import Drafts
-from team_console.console.evidence import Wish
+from team_console.console.evidence import EvidenceRequest
 from team_console.console.preferences import Preferences
 from team_console.console.selection import NOTHING, Mode, Selection
 from team_console.console.words import (
@@ -865,14 +865,14 @@ class Pane(Container, Generic[RowT]):
         is_report = message.sender != USER and parse_message(message).opens is None
         if not is_report or not text or not claimed_checks(text):
             return ()
-        known = self._known(Wish(f"report:{message.message_id}", message, None, text))
+        known = self._known(EvidenceRequest(f"report:{message.message_id}", message, None, text))
         return known.below if known is not None else _LOOKING
 
-    def _found(self, wish: Wish) -> Gathered | None:
+    def _found(self, wish: EvidenceRequest) -> Gathered | None:
         known = self.shelf.evidence.get(wish.key)
         return known if known is not None and known.is_for(wish) else None
 
-    def _known(self, wish: Wish) -> Gathered | None:
+    def _known(self, wish: EvidenceRequest) -> Gathered | None:
         known = self._found(wish)
         if known is None or monotonic() - known.at > FRESH:
             self.post_message(EvidenceWanted(wish))
@@ -899,11 +899,11 @@ class Gathered(Struct, frozen=True):
     seen: Seen
     above: tuple[Block, ...] = ()
     below: tuple[Block, ...] = ()
-    wish: Wish | None = None
+    wish: EvidenceRequest | None = None
     evidence: Evidence | None = None
     at: float = 0.0
 
-    def is_for(self, wish: Wish) -> bool:
+    def is_for(self, wish: EvidenceRequest) -> bool:
         """Whether it was looked for with such a wish."""
         return self.wish is not None and self.wish.is_for_the_same(wish)
 
@@ -912,10 +912,10 @@ class Gathered(Struct, frozen=True):
 class EvidenceWanted(TextualMessage):
     """The evidence for `wish` is not known, or it was looked for some time ago."""
 
-    wish: Wish
+    wish: EvidenceRequest
 
 
-def gathered(wish: Wish, evidence: Evidence, known: Gathered | None = None) -> Gathered:
+def gathered(wish: EvidenceRequest, evidence: Evidence, known: Gathered | None = None) -> Gathered:
     """Evidence made ready to be shown; where it is `known` already, only the moment is another."""
     if known is not None and known.is_for(wish) and known.evidence == evidence:
         return replace(known, at=monotonic())
@@ -925,7 +925,7 @@ def gathered(wish: Wish, evidence: Evidence, known: Gathered | None = None) -> G
     return Gathered(seen, _compared(evidence), _pieces(evidence), wish, evidence, monotonic())
 
 
-def wish_of(pane: Pane[Any], row: RequestRow) -> Wish | None:
+def wish_of(pane: Pane[Any], row: RequestRow) -> EvidenceRequest | None:
     """What evidence of a request is looked for with; None where there is none, or its text is still read."""
     view = pane.situation.view
     if row.kind not in KINDS or not row.is_open or view is None:
@@ -940,7 +940,7 @@ def wish_of(pane: Pane[Any], row: RequestRow) -> Wish | None:
         former = None
     before = "" if former is None else former.question.content if former_text is None else former_text
     text = row.question.content if whole is None else whole
-    return Wish(row.key, row.question, row, text, former, before, view.batches)
+    return EvidenceRequest(row.key, row.question, row, text, former, before, view.batches)
 
 
 MARKS: Mapping[Mark, Sign] = {
