@@ -23,7 +23,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from team_console.store.backends.locations import cover, passwords_in, redact
 from team_console.store.backends.sql.connection import Column, Connection, for_psycopg
-from team_console.store.backends.sql.schema import AUDIT, MESSAGES, CommitRecord, Dialect
+from team_console.store.backends.sql.schema import AUDIT, CHANGED, MESSAGES, CommitRecord, Dialect
 from team_console.store.contract.team import (
     OUTCOME_UNKNOWN,
     SERVER_READ_ONLY,
@@ -148,8 +148,7 @@ _REFUSALS = {
     "55P03": (Code.STORE_LOCKED, "Try again."),
     _READ_ONLY: (Code.READ_ONLY, "Reading works. Write once the server takes writes again."),
     "42501": (Code.READ_ONLY, "Ask for the rights to write; reading works without."),
-    "42P01": (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened."),
-    "42703": (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened."),
+    **dict.fromkeys(CHANGED, (Code.STORE_UNREADABLE, "The tables are not what they were when they were opened.")),
     "53100": (Code.STORE_FAILED, "Free some space on the server and try again; nothing was changed."),
     "40P01": (Code.STORE_FAILED, "Another program waited for this one; try again."),
 }

@@ -88,6 +88,8 @@ _WAITING = {
     "team_console_kinds": ("message_type", "(message_type)"),
 }
 """Name of an index of `agent_message` -> a column that it needs, and what it is of."""
+CHANGED = ("42P01", "42703")
+"""SQLSTATE of a table or a column that is not there any more."""
 NO_RIGHT = "42501"
 """SQLSTATE of a refusal for want of a right."""
 HIDDEN = "this role may not read tables of team-console: settings, archives and the audit trail cannot be seen"

@@ -21,6 +21,7 @@ from team_console.store.backends.sql.row_reader import Progress, RowReader, in_o
 from team_console.store.backends.sql.rows import dump
 from team_console.store.backends.sql.schema import (
     ARCHIVE,
+    CHANGED,
     CREATE_MESSAGES,
     GRANT,
     HIDDEN,
@@ -106,7 +107,12 @@ class SqlTeam(Team):
         try:
             seen = self._look(progress)
         except TeamError as error:
-            return self._unreadable(error)
+            if getattr(error.__cause__, "sqlstate", None) not in CHANGED:
+                return self._unreadable(error)
+            try:  # a table was renamed or changed while it was read: this look finds what there is now
+                seen = self._look(progress)
+            except TeamError as still:
+                return self._unreadable(still)
         return replace(seen, taken_at=self.clock(), holder=self._now_holding())
 
     def _look(self, progress: Progress | None) -> Snapshot:
