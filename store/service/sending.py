@@ -111,7 +111,10 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
         signed = [
             item for item in messages if tx.config.must_be_signed(item.sender) and may_be_verdict(tx.config, item)
         ]
-        if any(is_verdict(tx.config, item) or _is_words_about_request(tx, item) for item in signed):
+        quoted = [parse_message(item).request_id or "" for item in signed]
+        reads = ((key, parse_message(item)) for key in quoted for item in tx.thread(key))
+        is_about_request = any(read.opens is not None and read.request_id == key for key, read in reads)
+        if is_about_request or any(is_verdict(tx.config, item) for item in signed):
             text = "this is a verdict, and verdicts of this team are signed"
             raise TeamError(
                 Code.NOT_PERMITTED, text, "Give it with approve, reject, answer or shutdown, which sign it."
@@ -128,13 +131,6 @@ def submit(caller: Caller, draft: Draft, *, action: str) -> Receipt:
             tx.record(action, ids=[message.message_id for message in messages], to=recipients, type=draft.type)
         confirm_ends(tx)
     return Receipt(action, tuple(messages), tuple(warnings), repeated=repeated, notices=tuple(tx.notices))
-
-
-def _is_words_about_request(tx: Transaction, message: Message) -> bool:
-    quoted = parse_message(message).request_id or ""
-    return any(
-        parse_message(item).opens is not None and parse_message(item).request_id == quoted for item in tx.thread(quoted)
-    )
 
 
 def _broadcast_advice(tx: Transaction, messages: Sequence[Message], members: Sequence[str]) -> Iterator[str]:

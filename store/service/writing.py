@@ -223,8 +223,11 @@ def write(tx: Transaction, draft: Draft, recipients: Sequence[str] = (), **envel
                 raise duplicate_id(earlier)
             written.append(earlier)
             continue
-        if wanted_id:
-            _refuse_id_of_request(tx, wanted_id)
+        for item in tx.naming(wanted_id) if wanted_id else ():
+            # A message under the id of a request would be taken for it, and what it asks could not be answered.
+            if parse_message(item).opens is not None and parse_message(item).request_id == wanted_id:
+                text = f"{wanted_id} is the id of the {parse_message(item).opens} request of {item.sender}"
+                raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")
         message = record_of(tx, draft, name, payload, message_id=wanted_id, broadcast_id=group, **envelope)
         is_answer = partial(_is_answer, tx, message)
         kind = parse_message(message).name
@@ -244,18 +247,6 @@ def _is_answer(tx: Transaction, message: Message) -> bool:
         and item.is_addressed_to(message.sender)
         for item in asked
     )
-
-
-def _refuse_id_of_request(tx: Transaction, message_id: str) -> None:
-    """A message under the id of a request would be taken for it, and what it asks could not be answered.
-
-    Raises:
-        TeamError: `DUPLICATE_ID`.
-    """
-    for item in tx.naming(message_id):
-        if parse_message(item).opens is not None and parse_message(item).request_id == message_id:
-            text = f"{message_id} is the id of the {parse_message(item).opens} request of {item.sender}"
-            raise TeamError(Code.DUPLICATE_ID, text, "Use another id, or leave it out to have one made.")
 
 
 def duplicate_id(earlier: Message) -> TeamError:
