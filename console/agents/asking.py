@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents import claude_code
 from team_console.console.agents.ask_rules import CODEX_QUESTION
-from team_console.console.agents.events import Event, EventName, Reply, Wish, specific_reply
+from team_console.console.agents.events import Event, EventName, Reply, Wish, ask_instead, specific_reply
 from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
 from team_console.console.agents.session_files import ALLOWED, ASKED, Data, asked_by, asked_in, digest, shows_decided
 from team_console.console.agents.transcript import why_of
@@ -419,13 +419,28 @@ def _finish(session: ClientSession, receipt: Receipt, request_id: str, seconds: 
     if isinstance(decided, str):
         end_if_open(session.caller(), request_id, asker=session.name, reason=decided)
     elif decided.verdict is not None:
-        reply = session.client.permission_reply(event, decided.verdict.payload)
+        reply = _reply(session, decided.verdict.payload)
         session.say(reply)
         # guard: words-with-a-yes-come-as-mail
         if _carries_words(reply, decided.verdict):
             _mark_as_read(session, decided.verdict)
     elif decided.reason == TIMED_OUT:
         end_if_open(session.caller(), request_id, asker=session.name, reason=TIMED_OUT)
+
+
+def _reply(session: ClientSession, verdict: Mapping[str, Any]) -> Reply | None:
+    """What the client is told of a verdict.
+
+    Where a rule in its settings names an edited call, too, Claude Code would ask again in its terminal alone, without
+    an event (seen with 2.1.331): so the agent is told to call that itself.
+    """
+    call, edited, rules = session.call, verdict.get("updated_input"), session.config.asked_for(session.me)
+    if verdict.get("approve") is True and isinstance(edited, Mapping) and session.client is claude_code:
+        is_named = not call.has_own_name and call.rule_for(rules, edited, is_native=False)
+        if is_named and not call.rule_for(rules, edited, is_native=True):
+            return ask_instead(session.event, edited)
+    reply: Reply | None = session.client.permission_reply(session.event, verdict)
+    return reply
 
 
 def _carries_words(reply: Reply | None, verdict: Message) -> bool:

@@ -5,12 +5,19 @@ Of a decision only the behaviour and a message may be said: anything else makes 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from team_console.console.agents.ask_rules import CODEX_QUESTION
-from team_console.console.agents.events import Event, EventName, Reply, Wish, decision_reply, specific_reply
+from team_console.console.agents.events import (
+    Event,
+    EventName,
+    Reply,
+    Wish,
+    ask_instead,
+    decision_reply,
+    specific_reply,
+)
 from team_console.store.protocol.client_requests import answers_text
 from team_console.store.protocol.parsing import flag, mapping, mappings, text_in
 
@@ -63,9 +70,7 @@ def permission_reply(event: Event, verdict: Mapping[str, Any]) -> Reply | None:
     if event.name == EventName.BEFORE_TOOL and approve is True:
         return decision_reply(event, {"behavior": "allow", "updatedInput": updated}) if updated else None
     if approve is True and isinstance(updated, Mapping) and dict(updated) != dict(event.input):
-        # The original must not run in place of what was approved.
-        words = f"Approved in another form; ask for this instead: {json.dumps(updated, ensure_ascii=False)}"
-        return decision_reply(event, {"behavior": "deny", "message": words})
+        return ask_instead(event, updated)
     if approve is True:
         return decision_reply(event, {"behavior": "allow"})
     # guard: codex-needs-a-yes-or-no

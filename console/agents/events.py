@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -102,6 +103,12 @@ def decision_reply(event: Event, decision: Mapping[str, Any]) -> Reply:
         return specific_reply(event.name, decision=dict(decision))
     names = {"behavior": "permissionDecision", "message": "permissionDecisionReason", "updatedInput": "updatedInput"}
     return specific_reply(event.name, **{names[key]: value for key, value in decision.items() if key in names})
+
+
+def ask_instead(event: Event, approved: Mapping[str, Any]) -> Reply:
+    """A no to what must not run in place of what was approved, with the words that the model asks for that."""
+    words = f"Approved in another form; ask for this instead: {json.dumps(approved, ensure_ascii=False)}"
+    return decision_reply(event, {"behavior": "deny", "message": words})
 
 
 def context_reply(event: Event, words: str) -> Reply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from team_console.console.agents.ask_rules import CODEX_QUESTION, EVERY_WORD, rule_for
 from team_console.console.agents.session_files import (
@@ -296,7 +296,10 @@ class Invocation:
         """Whether the client says that somebody is at its terminal; where it says nothing, nobody may be."""
         return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "1"
 
-    def rule_for(self, rules: Collection[str]) -> str:
-        """The rule by which this use of a tool is to be asked for; empty for none."""
+    def rule_for(
+        self, rules: Collection[str], given: Mapping[str, object] | None = None, *, is_native: bool | None = None
+    ) -> str:
+        """The rule by which this use of a tool, or one with another input, is to be asked for; empty for none."""
         project = os.environ.get("CLAUDE_PROJECT_DIR") or str(self.data.get("cwd") or os.curdir)
-        return rule_for(self.data, rules, project=project, is_native=self.has_rules)
+        data = self.data if given is None else {**self.data, "tool_input": dict(given)}
+        return rule_for(data, rules, project=project, is_native=self.has_rules if is_native is None else is_native)

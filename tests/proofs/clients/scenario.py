@@ -21,8 +21,6 @@ EDITED = " as-edited"
 """What the editor of the human at the console adds."""
 _AGAIN = "press it again"
 """What the console says of a key that came right after the list had changed, or while a form was closing."""
-_KEYS = ("enter ", "^e ")
-"""How a key at the foot of a form begins."""
 LEAD, AGENT, OTHER = "ceo", "file-manager", "schedule-manager"
 
 
@@ -179,7 +177,12 @@ class Console:
 
     def edit(self, what: str, verb: str) -> None:
         """Edit the first thing on the list in the editor, and approve it as it is then."""
-        self._decide("a", what, "^e edit first", "\x05", verb)
+        self._decide("a", what, f"enter {verb.removesuffix(' as edited').lower()}", "\x05", verb)
+
+    def leave_behind(self, what: str) -> None:
+        """Go on from what ended while it was read: it stays until then, and then leaves the list."""
+        self.wait_for("withdrawn", "n next")
+        self._scenario.press_until(self.terminal, "n", lambda: what not in self.terminal.text)
 
     def _decide(self, key: str, what: str, form: str, keys: str, ready: str) -> None:
         """Ready says that the form has the keys; the form is gone with its own keys: what was typed may come again."""
@@ -187,7 +190,7 @@ class Console:
         self._open_form(key, form)
         self.terminal.send(keys)
         self.wait_for(ready)
-        hints = [text for text in (form, ready) if text.startswith(_KEYS)]
+        hints = [text for text in (form, ready) if text.startswith("enter ")]
         self.terminal.send("\r")
         self._scenario.wait(lambda: not any(text in self.terminal.text for text in hints), "answer written")
 

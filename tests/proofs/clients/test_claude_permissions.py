@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
-from tests.proofs.clients.joining import join_claude
+from tests.proofs.clients.joining import PIPES, join_claude
 from tests.proofs.clients.scenario import AGENT, EDITED, Scenario, prompt
 from tests.proofs.clients.sessions import MANUAL, READY, Claude
 from tests.proofs.clients.turns import Call, Say
@@ -19,10 +19,10 @@ def bash(command: str) -> Call:
     return Call("Bash", {"command": command, "description": "what the test wants"})
 
 
-def started(scenario: Scenario, *, mode: str = "auto") -> Terminal:
+def started(scenario: Scenario, *, mode: str = "auto", ask_for: str = PIPES) -> Terminal:
     """A session of the agent, ready for a prompt."""
     claude = Claude(scenario.place)
-    join_claude(scenario)
+    join_claude(scenario, ask_for=ask_for)
     client = scenario.watch(claude.start(mode=mode))
     scenario.wait_for(client, MANUAL if mode == "default" else READY)
     return client
@@ -55,9 +55,8 @@ def test_a_command_that_is_refused_does_not_run_and_the_model_reads_why(set_up: 
 def test_what_is_always_allowed_is_not_asked_again(set_up: SetUp) -> None:
     scenario = set_up({"": [(bash("mkfifo made"),), (bash("mkfifo made again"),), (Say("Both are made."),)]})
     console = scenario.open_console()
-    client = started(scenario, mode="default")
+    client = started(scenario, mode="default", ask_for="none")  # a rule to ask leaves no "always" to offer
     prompt(scenario, client, "Make them")
-    scenario.wait(lambda: bool(scenario.model.heard), "prompt")
     console.allow("mkfifo made", choose="2", verb="allow always")
     scenario.wait_for(client, "Both are made.")
     assert (scenario.place.project / "again").is_fifo()
@@ -67,9 +66,21 @@ def test_what_is_always_allowed_is_not_asked_again(set_up: SetUp) -> None:
 def test_a_command_that_was_edited_first_runs_as_it_was_approved(set_up: SetUp) -> None:
     scenario = set_up({"": [(bash("mkfifo made"),), (Say("It is made."),)]})
     console = scenario.open_console()
+    client = started(scenario, mode="default", ask_for="none")
+    prompt(scenario, client, "Make it")
+    console.edit("mkfifo made", "Allow once as edited")
+    scenario.wait_for(client, "It is made.")
+    assert {path.name for path in scenario.place.project.iterdir() if path.is_fifo()} == {"made", EDITED.strip()}
+
+
+def test_an_edited_command_that_a_rule_names_is_asked_for_anew_and_never_in_the_terminal_alone(set_up: SetUp) -> None:
+    scenario = set_up({"": [(bash("mkfifo made"),), (bash(f"mkfifo made{EDITED}"),), (Say("It is made."),)]})
+    console = scenario.open_console()
     client = started(scenario)
     prompt(scenario, client, "Make it")
     console.edit("mkfifo made", "Allow once as edited")
+    scenario.wait_for_result(f"mkfifo made{EDITED}")
+    console.allow(f"mkfifo made{EDITED}")
     scenario.wait_for(client, "It is made.")
     assert {path.name for path in scenario.place.project.iterdir() if path.is_fifo()} == {"made", EDITED.strip()}
 
@@ -83,7 +94,7 @@ def test_what_is_answered_in_the_terminal_leaves_the_list_and_was_not_approved_h
     console.wait_for("mkfifo made")
     client.send("\r")
     scenario.wait_for(client, "It is made.")
-    scenario.wait(lambda: "mkfifo made" not in console.terminal.text, "list without the request")
+    console.leave_behind("mkfifo made")
     (request,) = scenario.requests()
     assert (request["state"], request["reason"]) == ("withdrawn", "answered in the session")
 
@@ -112,7 +123,7 @@ def test_a_session_that_is_killed_leaves_nothing_open(set_up: SetUp) -> None:
     prompt(scenario, client, "Make it")
     console.wait_for("mkfifo made")
     client.end()
-    scenario.wait(lambda: "mkfifo made" not in console.terminal.text, "list without the request")
+    console.leave_behind("mkfifo made")
     (request,) = scenario.requests()
     assert (request["state"], request["reason"]) == ("withdrawn", "session ended")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
@@ -45,7 +47,7 @@ def test_a_plan_refused_over_mcp_is_revised_and_approved(set_up: SetUp) -> None:
 
 def test_a_verdict_that_comes_late_wakes_the_session(set_up: SetUp) -> None:
     def look_again(conversation: Conversation) -> Turn:
-        ticket = conversation.results[-1].split("server-side task ")[1].split(".")[0]
+        (ticket,) = re.findall(r'"request_id": ?"([^"]+)"', conversation.results[-1])
         return (Call(f"{_SERVER}verdict", {"request_id": ticket}),)
 
     turns: list[Step] = [
