@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,6 @@ from tests.store.contract import FakeClock
 
 PATIENCE = 60.0
 SUMMARY = "State of the export job please"
-
-
-def test_what_is_sent_is_received_once_and_answered(join: Join) -> None:
-    lead, agent = join("ceo"), join("task-manager")
-    receipt = lead.send("task-manager", "Is it done?", summary=SUMMARY, priority="high")
-    (message,) = agent.receive().messages
-    assert (message.message_id, message.content) == (receipt.messages[0].message_id, "Is it done?")
-    agent.send(message.sender, "It is.", summary="The export job has ended well", in_reply_to=message.message_id)
-    assert (agent.receive().messages, agent.receive().count, lead.peek().count) == ((), 0, 1)
-    assert [reply.payload["in_reply_to"] for reply in lead.receive().messages] == [message.message_id]
 
 
 def test_a_repeated_send_under_its_own_id_writes_nothing(join: Join) -> None:
@@ -75,12 +64,6 @@ def test_a_lease_that_ended_cannot_be_acknowledged_with_the_old_message(team: Co
         assert agent.acknowledge(second).messages[0].status == "read"
 
 
-def test_a_wait_ends_with_the_message_that_another_writes(join: Join, aside: ThreadPoolExecutor) -> None:
-    waiting = aside.submit(join("task-manager").receive, wait=PATIENCE)
-    join("ceo").send("task-manager", "?", summary=SUMMARY)
-    assert [message.content for message in waiting.result(PATIENCE).messages] == ["?"]
-
-
 def test_a_wait_without_a_message_ends_empty(join: Join) -> None:
     assert join("task-manager").receive(wait=0).messages == ()
 
@@ -127,13 +110,6 @@ def test_a_large_content_is_whole_and_an_altered_one_is_refused(team: CommandLin
         with pytest.raises(TeamError) as refused:
             agent.content_of(message)
     assert refused.value.code is Code.INVALID_FIELD
-
-
-def test_a_name_nearly_right_is_refused_with_the_right_one(team: CommandLine) -> None:
-    with join_team(team.folder, "ceo") as lead, pytest.raises(TeamError) as refused:
-        lead.send("task-manger", "?", summary=SUMMARY)
-    assert refused.value.code is Code.AGENT_NOT_FOUND
-    assert "task-manager" in refused.value.hint
 
 
 def test_joining_names_what_is_wrong(tmp_path: Path) -> None:

@@ -34,17 +34,6 @@ def test_a_plan_is_waited_for_until_the_lead_approves_it(join: Join, aside: Thre
     assert answering.result(PATIENCE).request_id == answer.request_id
 
 
-def test_an_answer_that_was_waited_for_is_not_received_once_more(join: Join) -> None:
-    agent = join("task-manager")
-    plan = agent.submit_plan(PLAN)
-    join("ceo").reject(plan.request_id, reason="No word on error handling", suggest="Add a step for it")
-    answer = plan.wait(timeout=PATIENCE)
-    assert answer is not None
-    assert (answer.state, answer.is_approved) == (RequestState.REJECTED, False)
-    assert "No word on error handling" in answer.reason
-    assert agent.receive().messages == ()
-
-
 def test_an_answer_that_was_looked_at_is_still_to_be_received(join: Join) -> None:
     agent = join("task-manager")
     plan = agent.submit_plan(PLAN)
@@ -55,13 +44,6 @@ def test_an_answer_that_was_looked_at_is_still_to_be_received(join: Join) -> Non
     assert seen is not None
     assert seen.is_approved
     assert [message.type for message in agent.receive().messages] == ["plan_approval_response"]
-
-
-def test_a_wait_that_is_over_leaves_the_request_open(join: Join) -> None:
-    plan = join("task-manager").submit_plan(PLAN)
-    assert plan.wait(timeout=0) is None
-    assert plan.look().is_open
-    assert [row.request_id for row in join("ceo").requests(only_open=True)] == [plan.request_id]
 
 
 def test_a_wait_ends_when_a_later_plan_takes_its_place(join: Join) -> None:

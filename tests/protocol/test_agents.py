@@ -271,14 +271,6 @@ def test_a_stop_asked_for_by_hand_in_between_confirms_the_end_too(sprint: Memory
     assert CONFIRMED[0] in names_to(since(sprint, request_id))
 
 
-def test_an_agent_that_has_stopped_already_is_not_asked_again(sprint: MemoryTeam) -> None:
-    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
-    agree_to_stop(sprint, requests.request_shutdown(Caller(sprint, MASTER), agent="story-creator-3-1"))
-    request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
-    requests.approve(Caller(sprint, MASTER), request_id=request_id)
-    assert names_to(since(sprint, request_id)) == CONFIRMED
-
-
 def test_a_finished_batch_asks_for_the_end_of_its_slave(sprint: MemoryTeam) -> None:
     body = {key: value for key, value in BODIES["SLAVE_BATCH_COMPLETE"].items() if key != "msg_type"}
     request_id = ask(sprint, "SLAVE_BATCH_COMPLETE", body)
@@ -314,16 +306,6 @@ def test_a_refusal_reaches_the_asker_with_its_reason_and_creates_nothing(sprint:
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
 
 
-def test_only_the_lead_creates_and_a_second_answer_is_refused(sprint: MemoryTeam) -> None:
-    request_id = ask_creation(sprint)
-    for actor in (SLAVE, "scrum-master"):
-        error = refused(sprint, lambda actor=actor: requests.approve(Caller(sprint, actor), request_id=request_id))
-        assert error.code is Code.NOT_PERMITTED
-    requests.approve(Caller(sprint, MASTER), request_id=request_id)
-    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
-    assert error.code is Code.ALREADY_ANSWERED
-
-
 def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it_fits(sprint: MemoryTeam) -> None:
     first, second = ask_creation(sprint), ask_creation(sprint)
     put(sprint, carried(BODIES["AGENT_CREATED"], message_id="theirs", sender=MASTER, to=SLAVE, created=LATER))
@@ -339,12 +321,6 @@ def test_an_agent_that_another_master_ended_is_not_ended_again_whoever_asks(spri
     put(sprint, carried(body, sender=MASTER, to="slave-batch-2", created=LATER))
     error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
     assert error.code is Code.ALREADY_ANSWERED
-
-
-def test_an_answer_in_the_name_of_the_master_by_somebody_else_answers_nothing(sprint: MemoryTeam) -> None:
-    request_id = ask_creation(sprint)
-    put(sprint, carried(BODIES["AGENT_CREATED"], message_id="forged", sender="debugger", to=SLAVE))
-    requests.approve(Caller(sprint, MASTER), request_id=request_id)
 
 
 def test_a_team_without_residents_is_told_that_nobody_got_the_roster(clock: FakeClock) -> None:

@@ -30,16 +30,6 @@ def test_every_format_of_the_sprint_source_is_read_without_a_departure_but_its_o
     assert codes(carried(body)) == (["STORY_COUNT_MISMATCH"] if read.name == "BATCH_PLAN_READY" else [])
 
 
-def test_a_prefix_and_a_msg_type_that_disagree_are_an_error_and_decide_nothing() -> None:
-    content = 'AGENT_CREATED: {"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1", "agent_type": "dev"}'
-    read = parse_message(message(content))
-    assert (read.kind, read.opens, read.answers, read.approve) == (None, None, None, None)
-    [problem] = problems_of(read)
-    assert (problem.code, problem.severity) == ("PREFIX_MISMATCH", "error")
-    assert "AGENT_DESTROYED" in problem.message
-    assert problem.hint
-
-
 def test_a_missing_msg_type_is_reported_and_the_prefix_believed() -> None:
     body = {key: value for key, value in BODIES["AGENT_CREATED"].items() if key != "msg_type"}
     read = parse_message(message(f"AGENT_CREATED: {json.dumps(body)}"))
@@ -74,11 +64,6 @@ def test_a_missing_and_a_wrong_field_are_reported_each_with_its_place() -> None:
     del body["report_to"]
     places = [problem.place for problem in problems_of(parse_message(carried(body)))]
     assert places == ["MSG-20260224-aaaaaaaa report_to", "MSG-20260224-aaaaaaaa resident_contacts.debugger"]
-
-
-@pytest.mark.parametrize("key", ["story_key", "batch_id", "session_id", "epic_file_path", "acceptance_criteria"])
-def test_business_context_in_a_creation_request_is_reported(key: str) -> None:
-    assert codes(carried({**BODIES["AGENT_CREATE_REQUEST"], key: "3-1"})) == ["BUSINESS_IN_CREATE_REQUEST"]
 
 
 def test_a_creation_request_in_the_name_of_another_is_reported() -> None:
@@ -158,14 +143,6 @@ def test_a_verdict_that_says_neither_yes_nor_no_is_an_error() -> None:
 def test_a_refusal_without_a_reason_is_reported() -> None:
     stored = message("", type="shutdown_response", payload={"request_id": "s-1", "approve": False})
     assert codes(stored) == ["BODY_INVALID"]
-
-
-def test_a_messenger_kind_without_its_fields_is_reported_field_by_field() -> None:
-    stored = message(type="handoff", payload={"artifact_path": "a.md", "next_actions": "none"})
-    assert [problem.message for problem in problems_of(parse_message(stored))] == [
-        "handoff: context_summary is missing",
-        'handoff: next_actions must be a list that is not empty, not "none"',
-    ]
 
 
 def test_a_sprint_kind_as_a_type_of_its_own_is_understood_and_reported() -> None:

@@ -6,10 +6,9 @@ from types import MappingProxyType
 
 import pytest
 from team_console.store.protocol.kinds import KINDS, STANDARD_ROUTES, Family, RequestKind, default_priority, routes_of
-from team_console.store.protocol.parsing import parse_message
 from team_console.store.settings.team_config import Agent, Route, TeamConfig
 
-from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of, carried
+from tests.protocol.conftest import OFFICE, SPRINT_BODIES, agents_of
 
 FORMS = ("message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response")
 WITHOUT_FORMAT = (
@@ -57,11 +56,6 @@ def test_every_request_kind_is_opened_and_answered_by_some_kind() -> None:
     answered = {kind.answers for kind in KINDS.values()} - {None}
     assert opened == set(RequestKind)
     assert set(RequestKind) - answered == {RequestKind.ESCALATION, RequestKind.CLARIFICATION}
-
-
-@pytest.mark.parametrize("body", SPRINT_BODIES, ids=lambda body: str(body["msg_type"]))
-def test_the_kind_of_a_sprint_message_is_seen_through_its_prefix(body: dict[str, object]) -> None:
-    assert parse_message(carried(body)).name == body["msg_type"]
 
 
 @pytest.mark.parametrize(

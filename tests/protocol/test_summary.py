@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from team_console.store.protocol.checks import count_words, summary_warnings
 
-from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS
-
 GOOD = ["创建新任务：财务报表生成", "查询任务 TASK-001 状态", "批准任务变更计划", "项目 PROJ-001 启动通知"]
 LONGER = ["请查询今天所有任务的状态", "重新提交财务报表生成计划"]
 """Of 7 and 6 words, in 12 characters each."""
@@ -23,11 +21,6 @@ def test_a_good_example_of_the_source_passes(summary: str, language: str) -> Non
 @pytest.mark.parametrize(("summary", "word"), BAD.items())
 def test_a_bad_example_of_the_source_warns(summary: str, word: str, language: str) -> None:
     assert any(word in warning for warning in summary_warnings(summary, language=language))
-
-
-def test_every_summary_the_source_uses_passes_but_its_own_template() -> None:
-    summaries = {row["document"].get("summary") for row in SENDMESSAGE_DOCUMENTS} - {None}
-    assert [summary for summary in summaries if summary_warnings(summary, language="zh")] == ["广播摘要"]
 
 
 @pytest.mark.parametrize(
@@ -69,11 +62,6 @@ def test_how_long_a_text_without_spaces_is_cannot_be_told_and_is_not() -> None:
 )
 def test_a_mere_greeting_is_told_so(summary: str) -> None:
     assert any("greets" in warning for warning in summary_warnings(summary, language="any"))
-
-
-@pytest.mark.parametrize("summary", ["Hello: the build is green again", "Please review the plan for tomorrow"])
-def test_a_greeting_with_a_subject_is_not_a_mere_greeting(summary: str) -> None:
-    assert not any("greets" in warning for warning in summary_warnings(summary, language="any"))
 
 
 @pytest.mark.parametrize(

@@ -44,37 +44,11 @@ def _set_agent(team: MemoryTeam, agent: Agent) -> None:
     team._config = replace(team.config(), agents=MappingProxyType(agents))
 
 
-def test_a_pending_message_is_pushed_to_the_inbox_and_marked_delivered(
-    team: MemoryTeam, caller: Caller, pushed: Pushed, clock: FakeClock
-) -> None:
-    put(team, make_message(1, to="architect"))
-    done = deliver(caller)
-    assert pushed("architect") == [make_message(1).message_id]
-    stored = _stored(team)
-    assert (stored.status, stored.envelope("delivered_at")) == ("delivered", to_text(clock.now))
-    assert done.summary_json() == [{"recipient": "architect", "delivered": 1, "failed": 0}]
-
-
-def test_what_was_delivered_is_not_pushed_again(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:
-    put(team, make_message(1, to="architect"))
-    deliver(caller)
-    again = deliver(caller)
-    assert len(pushed("architect")) == 1
-    assert not again.attempts
-
-
 def test_a_delivered_message_becomes_read_when_its_agent_acknowledges_it(team: MemoryTeam, caller: Caller) -> None:
     put(team, make_message(1, to="architect"))
     deliver(caller)
     inbox.acknowledge(Caller(team, "architect"), ids=[make_message(1).message_id])
     assert _states(team) == ["read"]
-
-
-def test_messages_go_out_oldest_first_whatever_their_priority(team: MemoryTeam, caller: Caller, pushed: Pushed) -> None:
-    put(team, make_message(3, to="architect", priority="critical"), make_message(1, to="architect", priority="low"))
-    put(team, make_message(2, to="architect", priority="high"))
-    deliver(caller)
-    assert pushed("architect") == [make_message(number).message_id for number in (1, 2, 3)]
 
 
 def test_the_human_and_the_lead_are_left_to_read_in_the_console(
@@ -128,17 +102,6 @@ def test_a_record_may_allow_fewer_retries(team: MemoryTeam, caller: Caller, fold
     put(team, make_message(1, to="runner").with_changes(max_retries=0))
     deliver(caller)
     assert _states(team) == ["failed"]
-
-
-def test_a_retry_that_succeeds_is_delivered(team: MemoryTeam, caller: Caller, folder: Path, clock: FakeClock) -> None:
-    (folder / "refuse").write_text("no")
-    put(team, make_message(1, to="runner"))
-    deliver(caller)
-    (folder / "refuse").unlink()
-    clock.advance(30)
-    deliver(caller)
-    stored = _stored(team)
-    assert (stored.status, stored.envelope("attempts"), stored.envelope("error_message")) == ("delivered", 2, None)
 
 
 def test_a_command_that_hangs_is_ended_with_everything_it_started(
@@ -300,12 +263,6 @@ def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back(
         stop.set()
         loop.join(10)
     assert told == ["connection refused"] * 2
-
-
-def test_only_the_chosen_recipients_are_served(team: MemoryTeam, caller: Caller) -> None:
-    put(team, make_message(1, to="architect"), make_message(2, to="code_developer"))
-    deliver(caller, only=["code_developer"])
-    assert _states(team) == ["pending", "delivered"]
 
 
 def test_an_address_that_is_no_name_or_on_no_roster_is_refused_not_pushed(

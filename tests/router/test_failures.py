@@ -115,13 +115,6 @@ def test_many_at_once_are_one_transaction_and_those_that_do_not_fit_are_named(te
     assert [line.action for line in team.audit()] == ["retry", "send"]
 
 
-def test_nothing_that_fits_is_an_error_and_leaves_no_trace(team: MemoryTeam, caller: Caller) -> None:
-    with pytest.raises(TeamError) as caught:
-        treat(caller, Remedy.RETRY, ["MSG-gone"])
-    assert caught.value.code is Code.INVALID_FIELD
-    assert team.audit() == []
-
-
 @pytest.mark.parametrize("actor", ["architect", "code_developer"])
 def test_only_the_sender_and_the_lead_handle_a_message(team: MemoryTeam, actor: str) -> None:
     put(team, _dead())

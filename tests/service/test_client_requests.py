@@ -93,32 +93,6 @@ def refusal(act: Any, *args: Any, **more: Any) -> TeamError:
     return caught.value
 
 
-def test_any_number_of_permissions_and_questions_stay_open_side_by_side(any_team: Team) -> None:
-    ids = [ask(any_team, "npm test"), question(any_team), ask(any_team, "npm test"), question(any_team)]
-    assert len(set(ids)) == 4
-    assert [(item.request_id, str(item.kind), str(item.state)) for item in view(any_team).requests] == [
-        (ids[0], "permission", "open"),
-        (ids[1], "question", "open"),
-        (ids[2], "permission", "open"),
-        (ids[3], "question", "open"),
-    ]
-    assert [str(item.need) for item in view(any_team).attention] == ["PERMIT", "PERMIT", "QUESTION", "QUESTION"]
-
-
-def test_a_permission_is_allowed_once(any_team: Team) -> None:
-    request_id = ask(any_team)
-    requests.approve(lead(any_team), request_id=request_id)
-    answer = verdict(any_team, request_id)
-    assert (answer.type, answer.recipients) == ("permission_response", ("task-manager",))
-    assert {key: answer.payload[key] for key in ("request_id", "approve", "scope")} == {
-        "request_id": request_id,
-        "approve": True,
-        "scope": "once",
-    }
-    assert verdict_of(any_team, request_id).state == "approved"
-    assert view(any_team).attention == ()
-
-
 def test_what_was_left_as_it_was_is_no_edited_version(team: Team) -> None:
     request_id = ask(team)
     requests.approve(lead(team), request_id=request_id, updated="npm test\n")
@@ -280,13 +254,6 @@ def test_a_request_that_expired_is_withdrawn_by_the_clock_alone(any_team: Team, 
     assert view(any_team).attention == ()
     error = refusal(requests.approve, lead(any_team), request_id=request_id)
     assert (error.code, error.facts["reason"]) == (Code.INVALID_REQUEST_ID, "timed out")
-
-
-def test_a_verdict_in_time_outlives_the_expiry(any_team: Team, clock: FakeClock) -> None:
-    request_id = ask(any_team, expires=START + timedelta(seconds=60))
-    requests.approve(lead(any_team), request_id=request_id)
-    clock.advance(3600)
-    assert verdict_of(any_team, request_id).state == "approved"
 
 
 def test_what_ended_leaves_the_queue_and_stays_what_it_was(any_team: Team, clock: FakeClock) -> None:

@@ -7,7 +7,6 @@ from team_console.store.service import inbox, sending
 
 from tests.memory_team import MemoryTeam
 from tests.service.conftest import SeatOf
-from tests.store.contract import FakeClock
 
 
 def _send(
@@ -18,24 +17,6 @@ def _send(
         .messages[0]
         .message_id
     )
-
-
-def test_the_most_urgent_comes_first_and_the_oldest_within_a_priority(caller: SeatOf, clock: FakeClock) -> None:
-    sent = []
-    for text, priority in (("low", "low"), ("old", "high"), ("new", "high"), ("now", "critical")):
-        sent.append(_send(caller, text, priority=priority))
-        clock.advance(1)
-    got = inbox.receive(caller("file-manager"), agent="file-manager")
-    assert [message.message_id for message in got.messages] == [sent[3], sent[1], sent[2], sent[0]]
-
-
-def test_acknowledging_reads_and_archives_and_twice_is_a_no_op(team: MemoryTeam, caller: SeatOf) -> None:
-    message_id = _send(caller, "work")
-    inbox.receive(caller("file-manager"), agent="file-manager", lease=60)
-    assert inbox.acknowledge(caller("file-manager"), ids=[message_id]).repeated is False
-    assert inbox.acknowledge(caller("file-manager"), ids=[message_id]).repeated is True
-    assert team.snapshot().messages[0].status == "read"
-    assert len(team.history(agent="file-manager").messages) == 1
 
 
 def test_the_queue_stays_small_and_history_keeps_everything(team: MemoryTeam, caller: SeatOf) -> None:

@@ -54,14 +54,6 @@ def test_a_content_above_the_limit_is_refused(team: MemoryTeam, caller: SeatOf) 
     assert caught.value.code is Code.CONTENT_TOO_LARGE
 
 
-def test_a_large_content_moves_beside_the_queue_and_is_whole_there(team: MemoryTeam, caller: SeatOf) -> None:
-    text = "прив" * 30_000
-    sending.send(caller("ceo"), to="file-manager", content=text, summary="s")
-    payload = team.snapshot().messages[0].payload
-    assert len(payload["content"]) < 3000
-    assert team.attachment(payload["attachment"]["path"]).decode() == text
-
-
 def test_a_large_sprint_message_stays_whole(team: MemoryTeam, caller: SeatOf) -> None:
     body = {"msg_type": "AGENT_COMPLETE", "status": "success", "results": {"log": "x" * 70_000}}
     content = f"AGENT_COMPLETE: {json.dumps(body)}"

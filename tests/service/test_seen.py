@@ -7,10 +7,6 @@ from team_console.store.contract.transaction import ChangedError
 from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import (
     EVIDENCE,
-    REQUEST_DIGEST,
-    SHOWN,
-    SHOWN_BY,
-    Face,
     Seen,
     digest_of,
     seen_of,
@@ -29,17 +25,6 @@ def plan(team: MemoryTeam, caller: SeatOf, text: str) -> tuple[str, Message]:
     question = live_question(team.snapshot(), request_id)
     assert question is not None
     return request_id, question
-
-
-def test_a_verdict_and_its_audit_line_keep_what_was_shown(team: MemoryTeam, caller: SeatOf) -> None:
-    request_id, question = plan(team, caller, "1. Split")
-    seen = seen_of(question, evidence=["files it names: there: a.py\nmore lines of it"])
-    receipt = requests.approve(caller("ceo"), request_id=request_id, seen=seen)
-    kept = {SHOWN: seen.sha256, EVIDENCE: ["files it names: there: a.py"], SHOWN_BY: str(Face.CONSOLE)}
-    assert {key: receipt.messages[0].payload[key] for key in kept} == kept
-    (line,) = [line for line in team.audit() if line.action == "approve"]
-    assert {key: line.facts[key] for key in kept} == kept
-    assert line.facts[REQUEST_DIGEST] == digest_of(question)
 
 
 @pytest.mark.parametrize("digits", [16, 63])

@@ -84,12 +84,6 @@ def test_a_field_is_changed_and_taken_away_again(text: str, fields: Mapping[str,
     assert {key: getattr(gone, key) for key in fields} == {key: getattr(Agent("a1"), key) for key in fields}
 
 
-@pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
-def test_a_member_is_removed_and_the_others_stay(text: str) -> None:
-    after = remove_member(text, "a1")
-    assert members(after) == {name: member for name, member in members(text).items() if name != "a1"}
-
-
 def test_comments_stay_where_they_are() -> None:
     text = STYLES["block"]
     assert add_member(text, Agent("new")) == text.replace("# end\n", "- name: new\n  role: member\n# end\n")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from team_console.store.backends.yaml.addressed import Addressees
 from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.lock import holder_text
 from team_console.store.model.clock import to_text, utc_now
@@ -17,7 +15,7 @@ from team_console.store.service import inbox
 from team_console.store.service.caller import Caller
 
 from tests.store.contract import make_message, put
-from tests.store.yaml_folder import QUEUE, open_yaml, queue_of
+from tests.store.yaml_folder import QUEUE, open_yaml
 
 ME, OTHER = "task-manager", "file-manager"
 ADDRESSES = (
@@ -51,16 +49,6 @@ def entry(number: int, address: str, *, sender: str = "ceo", content: str = "Loo
     return f"{head}  {address}\n  payload:\n    content: {content}\n"
 
 
-def counting(calls: list[int], genuine: Callable[..., Any]) -> Callable[..., Any]:
-    """`genuine`, with every call noted in `calls`."""
-
-    def counted(*arguments: Any, **options: Any) -> Any:
-        calls.append(1)
-        return genuine(*arguments, **options)
-
-    return counted
-
-
 def _ids(messages: Sequence[Message]) -> list[str]:
     return [message.message_id for message in messages]
 
@@ -88,17 +76,6 @@ def test_nothing_is_locked_where_nothing_waits(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(Disk, "lock", lambda *_: locked.append(1))
     got = inbox.receive(Caller(open_yaml(tmp_path), ME), agent=ME)
     assert (got.status_message, locked) == (f"No pending messages for {ME}", [])
-
-
-def test_a_queue_that_somebody_else_wrote_takes_a_transaction_to_tell(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1, to=OTHER))
-    look = Addressees(Disk(), team.layout)
-    inbox.receive(Caller(team, ME), agent=ME)
-    assert look.look(ME) is not None
-    (tmp_path / QUEUE).write_bytes(queue_of(make_message(1, to=OTHER), make_message(2, to=ME)))
-    assert look.look(ME) is None
-    assert len(inbox.receive(Caller(team, ME), agent=ME).messages) == 1
 
 
 def test_a_change_of_an_own_message_is_seen_although_the_ledger_names_only_its_id(tmp_path: Path) -> None:

@@ -267,21 +267,6 @@ def test_only_unmistakable_payload_scalars_are_typed(written: str, value: object
     assert changed(text, 0, status="read").data() == text.data().replace(b"pending", b"read")
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        *("|\n      one\n\n      two\n", "|-\n      one\n\n      two\n      \n", ">\n      folded\n      text\n"),
-        *("|2\n        indented\n", "one\n      two\n", "'one\n\n      two'\n", '"one\\n\\\n      two"\n'),
-        '"\\/ \\b \\f \\r \\t \\0 \\\\ \\" \\x41 \\u00e9 \\U0001F600 \\a \\e \\v \\N \\_ \\L \\P"\n',
-        *("[\"a b\", 'c', d-e, x/y, [f]]\n", "{a: [1, two], b: {}}\n"),
-        "\n    - a\n    - - b\n    - c: d\n      e: f\n",
-    ],
-)
-def test_multi_line_values_read_as_yaml_defines_them(written: str) -> None:
-    text = "- message_id: M\n" + REST + "  payload:\n    x: " + written
-    assert only("", text).payload["x"] == yaml.load(text, yaml.CSafeLoader)[0]["payload"]["x"]
-
-
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"ensure_ascii": False}, {"separators": (",", ":")}])
 def test_json_is_read_as_json_means_it(layout: dict[str, Any]) -> None:
     emoji = "🎉 \\ud83c\\udf89 \\\\ud83c é"

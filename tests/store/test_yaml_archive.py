@@ -12,10 +12,9 @@ from team_console.store.backends.yaml.disk import Disk
 from team_console.store.backends.yaml.team import YamlTeam
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, TeamError
-from team_console.store.model.message import Message
 
 from tests.store.contract import make_message, put
-from tests.store.yaml_folder import notices, open_yaml, queue_of, receive, remove, states
+from tests.store.yaml_folder import open_yaml, queue_of, receive, states
 
 NAME = "task-manager-archive.yaml"
 
@@ -33,13 +32,6 @@ def _ids(*numbers: int) -> list[str]:
 
 def _history(team: Team, **how: object) -> list[str]:
     return [message.message_id for message in team.history(**how).messages]  # type: ignore[arg-type]
-
-
-def test_an_archive_is_plain_yaml(tmp_path: Path) -> None:
-    _archive(open_yaml(tmp_path), 1, 2)
-    loaded = yaml.load((tmp_path / "archive" / NAME).read_bytes(), Loader=yaml.CSafeLoader)
-    assert [item["message_id"] for item in loaded["messages"]] == _ids(1, 2)
-    assert loaded["messages"][0]["payload"] == dict(make_message(1).payload)
 
 
 @pytest.mark.parametrize("cut", range(1, 300, 37))
@@ -182,20 +174,6 @@ def test_a_damaged_archive_copy_is_no_proof(tmp_path: Path) -> None:
         assert not tx.is_archived(tx.everything()[0])
 
 
-def test_a_thread_is_found_in_archives_of_any_agent(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    request = "plan_approval-1771929015123@task-manager@sprint-42"
-
-    def message(number: int, request_id: str) -> Message:
-        return make_message(number, payload={"request_id": request_id, "content": request})
-
-    put(team, message(1, request), message(2, request + "0"), message(3, request))
-    remove(team, 1)
-    remove(team, 2)
-    with open_yaml(tmp_path).transaction(actor="ceo", action="look", wait=1) as tx:
-        assert [message.message_id for message in tx.thread(request)] == _ids(1, 3)
-
-
 def test_history_reads_only_the_end_of_a_long_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     team = open_yaml(tmp_path)
     _archive(team, *range(1, 2001))
@@ -221,13 +199,6 @@ def test_a_bad_cursor_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(TeamError) as caught:
             open_yaml(tmp_path).history(cursor=bad)
         assert caught.value.code is Code.INVALID_FIELD
-
-
-def test_nothing_is_repaired_twice(tmp_path: Path) -> None:
-    team = open_yaml(tmp_path)
-    put(team, make_message(1))
-    receive(team)
-    assert notices(team) == notices(open_yaml(tmp_path)) == set()
 
 
 def _delete(team: YamlTeam, before: str) -> int:

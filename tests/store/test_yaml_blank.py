@@ -7,46 +7,15 @@ from pathlib import Path
 
 import pytest
 from team_console.store.backends.yaml.queue_text import QueueText
-from team_console.store.contract.team import Condition
-from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.errors import TeamError
 
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import QUEUE, notices, open_yaml, states
 
-BLANK = [b"", b"\n\n", b"# the queue of our team\n", b"\xef\xbb\xbf# c", b"---\n", b" \t\n# no line end"]
 APPENDED = (
     "- message_id: X1\n  type: message\n  from: a1\n  to: a2\n  created: '2026-02-24T10:30:15.123Z'\n"
     "  status: pending\n  payload: {content: c}\n"
 )
-
-
-@pytest.mark.parametrize("data", BLANK)
-def test_a_blank_file_is_an_empty_queue_and_can_be_written(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / QUEUE).write_bytes(data)
-    team = open_yaml(tmp_path)
-    snapshot = team.snapshot()
-    assert (snapshot.condition, snapshot.problems) == (Condition.EMPTY, ())
-    put(team, make_message(1))
-    put(open_yaml(tmp_path), make_message(2))
-    assert states(open_yaml(tmp_path)) == {"01": "pending", "02": "pending"}
-    assert (tmp_path / QUEUE).read_bytes().startswith(data.rstrip(b" \t"))
-    assert b"\nmessages:\n" in b"\n" + (tmp_path / QUEUE).read_bytes()
-
-
-@pytest.mark.parametrize("data", BLANK)
-@pytest.mark.parametrize("witness", ["audit.jsonl", QUEUE + ".prev"])
-def test_a_file_that_became_blank_is_doubt(tmp_path: Path, data: bytes, witness: str) -> None:
-    put(open_yaml(tmp_path), make_message(1))
-    put(open_yaml(tmp_path), make_message(2))
-    for name in {"audit.jsonl", QUEUE + ".prev"} - {witness}:
-        (tmp_path / name).unlink()
-    (tmp_path / QUEUE).write_bytes(data)
-    team = open_yaml(tmp_path)
-    assert team.snapshot().condition is Condition.UNREADABLE
-    with pytest.raises(TeamError) as caught:
-        put(team, make_message(3))
-    assert caught.value.code is Code.STORE_UNREADABLE
-    assert (".prev" in caught.value.hint) is (witness != "audit.jsonl")
 
 
 def test_without_a_copy_the_way_back_is_the_ledger_and_it_works(tmp_path: Path) -> None:

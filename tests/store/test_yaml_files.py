@@ -264,13 +264,6 @@ def test_a_vanished_queue_without_a_ledger_is_not_replaced_by_an_empty_one(tmp_p
     assert not (tmp_path / QUEUE).exists()
 
 
-def test_a_mistyped_folder_is_an_error_and_no_new_team(tmp_path: Path) -> None:
-    with pytest.raises(TeamError) as caught:
-        put(open_yaml(tmp_path / "mistyped"), make_message(1))
-    assert caught.value.code is Code.TEAM_NOT_FOUND
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_moved_away_is_told_and_nothing_is_made_in_its_place(tmp_path: Path) -> None:
     root = tmp_path / "project"
     (root / "out").mkdir(parents=True)

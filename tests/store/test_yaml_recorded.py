@@ -56,19 +56,6 @@ class Trail:
         return [item for item in ids if item in facts]
 
 
-def test_only_what_is_new_is_read_and_the_object_stays(tmp_path: Path) -> None:
-    trail = Trail(tmp_path)
-    trail.write(plan(1))
-    first = trail.reader.facts()
-    trail.write(verdict(1, approve=False))
-    assert trail.reader.facts() is first
-    assert first.log == ["Q1", "V1"]
-    message = first.message("V1")
-    assert message is not None
-    assert message.payload["approve"] is False
-    assert first.answers_to("r1") == ["V1"]
-
-
 def test_a_line_that_was_taken_back_and_replaced_is_forgotten(tmp_path: Path) -> None:
     trail = Trail(tmp_path)
     trail.write(plan(1))

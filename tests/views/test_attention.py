@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from team_console.store.model.errors import Problem
 from team_console.store.views.needs import ItemPart, part_of
 from team_console.store.views.rows import ActionItem, Need
@@ -16,47 +15,12 @@ def _items(story: Chronicle, *, me: str = LEAD, after: float = 0.0) -> dict[Need
     return {item.need: item for item in story.view(me=me, after=after).attention}
 
 
-def test_nothing_waits_in_an_empty_team() -> None:
-    assert Chronicle().view().attention == ()
-
-
-def test_an_open_plan_waits_for_the_lead_and_for_nobody_else() -> None:
-    story = Chronicle()
-    story.plan(summary="Refactor")
-    item = _items(story)[Need.PLAN]
-    assert (item.who, item.title, item.answerable, item.key) == ("task-manager", "Refactor", True, "plan:plan-1")
-    assert item.request is not None
-    assert item.why == "blocks task-manager · works only after its plan is approved"
-    assert _items(story, me="file-manager") == {}
-    story.verdict(approve=True)
-    assert _items(story) == {}
-
-
-def test_the_question_is_listed_once_although_its_message_is_unread() -> None:
-    story = Chronicle()
-    story.plan()
-    assert len(story.view().attention) == 1
-
-
 def test_what_goes_to_the_user_waits_for_the_lead_alike() -> None:
     story = Chronicle()
     story.say("file-manager", "user", "escalate", issue="Broken", priority="critical")
     story.say("file-manager", "user")
     for me in (LEAD, "user"):
         assert set(_items(story, me=me)) == {Need.ESCALATE, Need.MESSAGE}
-
-
-@pytest.mark.parametrize(
-    ("name", "body", "need"),
-    [
-        ("AGENT_CREATE_REQUEST", {"agent_type": "dev"}, Need.CREATE),
-        ("AGENT_DESTROY_REQUEST", {"agent_name": "dev-1"}, Need.DESTROY),
-    ],
-)
-def test_agent_requests_wait_for_the_lead(name: str, body: dict[str, str], need: Need) -> None:
-    story = Chronicle()
-    story.sprint("slave-batch-1", LEAD, name, **body)
-    assert _items(story)[need].answerable
 
 
 def test_a_clarification_waits_for_whom_it_asks() -> None:
@@ -118,15 +82,6 @@ def test_damage_waits_for_the_lead() -> None:
 
 def test_a_notice_about_the_store_waits_for_nobody() -> None:
     story = Chronicle(problems=(Problem("STALE_LOCK", "notice", "lock", "left behind"),))
-    assert _items(story) == {}
-
-
-def test_an_unread_message_waits_until_it_is_read() -> None:
-    story = Chronicle()
-    message = story.say("file-manager", LEAD, priority="high")
-    item = _items(story)[Need.MESSAGE]
-    assert (item.message, item.why, item.since) == (message, "unread · high priority", message.created_at)
-    story.change(message, status="read")
     assert _items(story) == {}
 
 

@@ -35,26 +35,6 @@ def question(story: Chronicle, request_id: str = "q1", **more: Any) -> Message:
     return story.say(ASKER, LEAD, "question_request", **{**asked, **more})
 
 
-def test_the_title_says_what_is_asked_for() -> None:
-    story = Chronicle()
-    permission(story, "p1", input={"command": "npm test\nrm -rf /"})
-    write = {"content": "x", "file_path": "/src/a.py"}
-    permission(story, "p2", tool="Write", input=write)
-    permission(story, "p2-near", tool="Write", input=write, directory="/src/")
-    permission(story, "p2-far", tool="Write", input={**write, "file_path": "/src/../etc/a.py"}, directory="/src")
-    permission(story, "p3", tool="mcp__db__drop", input={"table": "users"})
-    question(story)
-    view = story.view()
-    assert [row(view, key).title for key in ("p1", "p2", "p2-near", "p2-far", "p3", "q1")] == [
-        "Bash: npm test …",
-        "Write: /src/a.py",
-        "Write: a.py",
-        "Write: /src/../etc/a.py",
-        "mcp__db__drop",
-        "Which?",
-    ]
-
-
 @pytest.mark.parametrize("foreign", [{"tool": 3, "input": "x"}, {"tool": None}, {"input": []}], ids=str)
 def test_a_malformed_permission_is_shown_and_told(foreign: dict[str, Any]) -> None:
     story = Chronicle()
@@ -97,18 +77,6 @@ def test_a_question_that_was_answered_is_not_called_approved() -> None:
     story.say(LEAD, ASKER, "question_response", request_id="q1", approve=True, answers={"Which?": ["A", "B"]})
     found = row(story.view(), "q1")
     assert (found.state, found.reason, found.is_approved) == ("answered", "A, B", False)
-
-
-def test_it_times_out_while_a_board_follows_it_and_comes_back_when_the_clock_was_wrong() -> None:
-    story = Chronicle()
-    permission(story, seconds=60)
-    board = Projection(LEAD)
-    states = []
-    for seconds in (0, 59, 61, 2, 3600):
-        view = board.update(story.snapshot(), story.now + timedelta(seconds=seconds))
-        states.append((str(view.requests[0].state), len(view.attention)))
-    assert states == [("open", 1), ("withdrawn", 0), ("withdrawn", 0), ("open", 1), ("withdrawn", 0)]
-    assert (view.requests[0].reason, view.requests[0].withdrawn_at) == ("timed out", view.requests[0].expires_at)
 
 
 def test_overdue_comes_before_the_end() -> None:

@@ -51,19 +51,6 @@ def approved(story: Chronicle, **facts: object) -> AuditLine:
     return AuditLine(2, story.messages[-1].created, LEAD, "approve", told)
 
 
-def test_it_says_who_decided_what_after_how_long_with_which_words() -> None:
-    story = Chronicle()
-    decision = only(ledger_of(story, approved(story)))
-    assert (decision.by, decision.verdict, decision.asked_by, decision.kind) == (
-        LEAD,
-        "approved",
-        "task-manager",
-        "plan",
-    )
-    assert (decision.after_seconds, decision.words, decision.audit_line) == (61.0, "go on", 2)
-    assert decision.request_sha256 == digest_of(story.messages[0])
-
-
 def test_what_the_trail_has_from_a_desk_is_recorded_and_what_it_lacks_is_unverified() -> None:
     story = Chronicle()
     assert only(ledger_of(story, approved(story))).proof is Proof.RECORDED

@@ -2,34 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-from team_console.store.protocol.kinds import RequestKind
 from team_console.store.views.rows import Flag, RequestState
 
-from tests.views.chronicle import LEAD, Chronicle, agent, row
-
-
-def test_a_plan_waits_with_its_asker_addressee_and_age() -> None:
-    story = Chronicle()
-    story.plan(summary="Refactor the report generator")
-    view = story.view(after=240)
-    plan = row(view, "plan-1")
-    assert (plan.kind, plan.asker, plan.addressee, plan.state) == (RequestKind.PLAN, "task-manager", LEAD, "open")
-    assert (plan.title, plan.waiting_seconds(view.now)) == ("Refactor the report generator", 240.0)
-    assert plan.key == "plan:plan-1"
-
-
-def test_a_verdict_closes_it_and_names_who_when_why_and_how_fast() -> None:
-    story = Chronicle()
-    story.plan()
-    story.wait(59)
-    verdict = story.verdict(approve=False, content="No tests")
-    plan = row(story.view(), "plan-1")
-    assert (plan.state, plan.verdict, plan.answered_by) == (RequestState.REJECTED, verdict, LEAD)
-    assert (plan.answered_at, plan.reason) == (verdict.created_at, "No tests")
-    assert plan.flags == ()
+from tests.views.chronicle import LEAD, Chronicle, row
 
 
 def test_a_request_is_overdue_from_the_moment_its_kind_allows() -> None:
@@ -40,13 +15,6 @@ def test_a_request_is_overdue_from_the_moment_its_kind_allows() -> None:
     assert (late.state, late.flags, late.is_open) == (RequestState.OVERDUE, (Flag.OVERDUE,), True)
 
 
-def test_an_answered_request_is_never_overdue() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped()
-    assert row(story.view(after=9999), "stop-1").flags == ()
-
-
 def test_a_verdict_of_anyone_but_the_lead_decides_nothing() -> None:
     story = Chronicle()
     story.plan()
@@ -54,16 +22,6 @@ def test_a_verdict_of_anyone_but_the_lead_decides_nothing() -> None:
     plan = row(story.view(), "plan-1")
     assert (plan.state, plan.verdict, plan.flags) == (RequestState.OPEN, None, (Flag.UNAUTHORISED,))
     assert plan.answers == (forged,)
-
-
-def test_the_lead_decides_after_a_forged_verdict_and_its_word_stands() -> None:
-    story = Chronicle()
-    story.plan()
-    story.verdict(approve=True, sender="file-manager")
-    real = story.verdict(approve=False, content="No")
-    plan = row(story.view(), "plan-1")
-    assert (plan.state, plan.verdict) == (RequestState.REJECTED, real)
-    assert Flag.CONTRADICTORY not in plan.flags
 
 
 def test_the_first_of_two_contradictory_verdicts_stands() -> None:
@@ -93,15 +51,6 @@ def test_verdicts_of_the_same_millisecond_keep_the_order_of_the_file() -> None:
     assert row(story.view(), "plan-1").verdict is first
 
 
-def test_one_answer_in_queue_and_archive_counts_once() -> None:
-    story = Chronicle()
-    story.plan()
-    verdict = story.verdict(approve=True)
-    story.archived.append(verdict.with_changes(status="read"))
-    plan = row(story.view(), "plan-1")
-    assert (plan.verdict, plan.answers, plan.flags) == (verdict, (verdict,), ())
-
-
 def test_two_copies_of_one_answer_in_the_queue_are_one_answer() -> None:
     story = Chronicle()
     story.plan()
@@ -109,25 +58,6 @@ def test_two_copies_of_one_answer_in_the_queue_are_one_answer() -> None:
     story.messages.append(verdict.with_changes(status="read"))
     plan = row(story.view(), "plan-1")
     assert (plan.answers, plan.flags) == ((verdict,), ())
-
-
-def test_a_verdict_that_has_left_the_queue_still_counts() -> None:
-    story = Chronicle()
-    story.plan()
-    story.archive(story.verdict(approve=True))
-    assert row(story.view(), "plan-1").state is RequestState.APPROVED
-
-
-def test_a_revised_plan_supersedes_the_open_one_of_the_same_author() -> None:
-    story = Chronicle()
-    story.plan()
-    story.plan("file-manager", request_id="other")
-    story.plan(request_id="plan-2")
-    view = story.view()
-    older, newer = row(view, "plan-1"), row(view, "plan-2")
-    assert (older.state, older.superseded_by, older.flags) == (RequestState.SUPERSEDED, "plan-2", (Flag.SUPERSEDED,))
-    assert (newer.state, newer.supersedes) == (RequestState.OPEN, "plan-1")
-    assert row(view, "other").state is RequestState.OPEN
 
 
 def test_a_rejected_plan_stays_rejected_and_knows_its_revision() -> None:
@@ -177,13 +107,6 @@ def test_seen_is_told_apart_from_asked() -> None:
     assert seen.isoformat() == "2026-02-24T10:05:00+00:00"
 
 
-def test_a_stop_is_ended_when_the_agent_fell_silent() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped()
-    assert row(story.view(), "stop-1").ended
-
-
 def test_an_agent_that_writes_after_agreeing_is_approved_but_still_alive() -> None:
     story = Chronicle()
     story.stop()
@@ -214,30 +137,11 @@ def test_an_agent_created_again_is_not_still_alive() -> None:
     assert row(story.view(), "stop-1").flags == ()
 
 
-def test_a_refusal_keeps_its_reason() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped(approve=False, content="3 tasks are open")
-    stop = row(story.view(), "stop-1")
-    assert (stop.state, stop.reason, stop.ended) == (RequestState.REJECTED, "3 tasks are open", False)
-
-
 def test_only_the_agent_itself_answers_its_stop() -> None:
     story = Chronicle()
     story.stop()
     story.stopped("task-manager")
     assert row(story.view(), "stop-1").flags == (Flag.UNAUTHORISED,)
-
-
-@pytest.mark.parametrize("sender", [LEAD, "debugger"])
-def test_an_escalation_to_the_human_is_answered_by_the_lead_and_by_nobody_else(sender: str) -> None:
-    story = Chronicle()
-    ask = story.say("file-manager", "user", "escalate", issue="Broken", severity="blocker", recommendation="Stop")
-    story.say(sender, "file-manager", in_reply_to=ask.message_id, content="Use version 3")
-    request = row(story.view(), ask.message_id)
-    assert (request.kind, request.title) == (RequestKind.ESCALATION, "Broken")
-    assert request.state is (RequestState.ANSWERED if sender == LEAD else RequestState.OPEN)
-    assert request.flags == ()
 
 
 def test_saying_more_about_a_question_is_no_second_answer() -> None:
@@ -357,21 +261,3 @@ def test_open_requests_come_first_oldest_on_top_then_the_answered_ones_newest_on
     story.verdict("plan-1", approve=True)
     story.verdict("plan-3", approve=True)
     assert [request.request_id for request in story.view().requests] == ["plan-2", "plan-4", "plan-3", "plan-1"]
-
-
-def test_a_batch_report_asks_for_the_end_of_its_slave() -> None:
-    story = Chronicle()
-    body: dict[str, Any] = {
-        "batch_id": 1,
-        "session_id": "s1",
-        "stories_completed": [],
-        "stories_failed": [],
-        "batch_report": "",
-    }
-    report = story.sprint("slave-batch-1", LEAD, "SLAVE_BATCH_COMPLETE", **body).message_id
-    assert row(story.view(), report).kind is RequestKind.DESTROY
-    story.sprint(LEAD, "slave-batch-1", "AGENT_DESTROYED", agent_name="slave-batch-1")
-    view = story.view()
-    assert row(view, report).state is RequestState.APPROVED
-    assert agent(view, "slave-batch-1").state == "stopped"
-    assert view.lifecycles == ()

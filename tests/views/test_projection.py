@@ -69,13 +69,3 @@ def test_rows_stay_while_the_store_cannot_be_read_and_recover_by_themselves() ->
         assert (view.stale, view.snapshot.condition) == (True, condition)
         assert (view.requests, dict(view.inboxes), view.counts) == (good.requests, dict(good.inboxes), good.counts)
     assert board.update(story.snapshot(), story.now).requests == good.requests
-
-
-def test_an_empty_queue_is_not_stale() -> None:
-    story = Chronicle()
-    story.plan()
-    board = Projection(LEAD)
-    board.update(story.snapshot(), story.now)
-    view = board.update(snapshot_of((), condition=Condition.EMPTY), story.now)
-    assert (view.stale, dict(view.inboxes)) == (False, {})
-    assert [request.request_id for request in view.requests] == ["plan-1"]

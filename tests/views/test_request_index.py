@@ -27,15 +27,6 @@ def rejected() -> Chronicle:
     return story
 
 
-def test_a_forged_answer_with_an_earlier_date_comes_after_the_recorded_one() -> None:
-    story = rejected()
-    forged = story.verdict(approve=True, created=BACKDATED)
-    found = row(story.view(), "plan-1")
-    assert (found.state, found.answered_by, found.unverified) == ("rejected", LEAD, (forged.message_id,))
-    assert "unverified" in found.flags
-    assert "UNVERIFIED_VERDICT" in story.codes()
-
-
 def test_a_forged_answer_that_the_next_writer_took_over_stays_behind_and_marked() -> None:
     story = rejected()
     forged = story.verdict(approve=True, created=BACKDATED)
@@ -156,16 +147,6 @@ def test_a_claim_longer_than_any_claim_is_a_finding() -> None:
     assert "LEASE_TOO_LONG" in story.codes()
 
 
-def test_a_request_that_its_asker_takes_back_is_withdrawn_with_the_reason() -> None:
-    story = Chronicle()
-    story.plan()
-    gone = story.say("task-manager", LEAD, "request_withdrawn", request_id="plan-1", reason="answered in the session")
-    found = row(story.view(), "plan-1")
-    assert (found.state, found.reason, found.withdrawn_at) == ("withdrawn", "answered in the session", gone.created_at)
-    assert found.verdict is None
-    assert story.view().attention == () or all(item.request is None for item in story.view().attention)
-
-
 def test_an_answer_after_the_withdrawal_decides_nothing() -> None:
     story = Chronicle()
     story.plan()
@@ -180,14 +161,6 @@ def test_a_withdrawal_after_the_answer_changes_nothing() -> None:
     story.verdict(approve=True)
     story.say("task-manager", LEAD, "request_withdrawn", request_id="plan-1", reason="timed out")
     assert row(story.view(), "plan-1").state == "approved"
-
-
-def test_nobody_else_can_take_a_request_back() -> None:
-    story = Chronicle()
-    story.plan()
-    story.say("file-manager", LEAD, "request_withdrawn", request_id="plan-1", reason="not yours")
-    story.say(LEAD, "task-manager", "request_withdrawn", request_id="plan-1", reason="not mine either")
-    assert row(story.view(), "plan-1").state == "open"
 
 
 def test_a_withdrawn_plan_replaces_nothing() -> None:

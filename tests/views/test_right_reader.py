@@ -126,18 +126,6 @@ def test_an_agent_that_came_back_may_be_asked_again() -> None:
     assert agent(story.view(), "file-manager").reason == "asked to stop, has not answered"
 
 
-def test_a_second_request_to_stop_supersedes_the_open_one() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stop(request_id="stop-2")
-    first, second = row(story.view(), "stop-1"), row(story.view(), "stop-2")
-    assert (first.state, first.superseded_by) == (RequestState.SUPERSEDED, "stop-2")
-    assert (second.state, second.supersedes) == (RequestState.OPEN, "stop-1")
-    story.stopped(request_id="stop-2")
-    assert row(story.view(), "stop-1").state is RequestState.SUPERSEDED
-    assert agent(story.view(), "file-manager").reason == "agreed to stop"
-
-
 def test_stops_of_different_agents_supersede_nothing() -> None:
     story = Chronicle()
     story.stop()
@@ -151,12 +139,3 @@ def test_a_stop_that_was_answered_is_not_superseded_by_the_next() -> None:
     story.stopped(approve=False, content="Not yet")
     story.stop(request_id="stop-2")
     assert row(story.view(), "stop-1").state is RequestState.REJECTED
-
-
-@pytest.mark.parametrize("kind", ["UNKNOWN_KIND"])
-def test_one_is_not_many(kind: str) -> None:
-    story = Chronicle()
-    story.say("task-manager", LEAD, "story_moved")
-    assert finding(story, kind).message.startswith("1 message is of a kind")
-    story.say("task-manager", LEAD, "story_moved")
-    assert finding(story, kind).message.startswith("2 messages are of a kind")

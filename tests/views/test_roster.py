@@ -23,17 +23,6 @@ def test_an_agent_is_active_for_five_minutes_after_it_wrote_then_idle() -> None:
     assert _state(story, "file-manager", after=301)[0] is AgentState.IDLE
 
 
-def test_an_agent_that_never_wrote_is_unknown_not_idle() -> None:
-    assert _state(Chronicle(), "file-manager") == (AgentState.UNKNOWN, "has not written yet")
-
-
-def test_what_an_agent_wrote_still_counts_after_it_left_the_queue() -> None:
-    story = Chronicle()
-    story.archive(story.say("file-manager", LEAD))
-    found = agent(story.view(), "file-manager")
-    assert (found.state, found.last_seen) == (AgentState.ACTIVE, story.now)
-
-
 def test_an_agent_whose_plan_is_unanswered_is_planning() -> None:
     story = Chronicle()
     story.plan("file-manager")
@@ -77,29 +66,6 @@ def test_an_agent_asked_to_stop_is_stopping_then_stopped_and_alive_when_it_speak
     assert silent(story.config, story.messages) == frozenset()
 
 
-def test_an_agent_that_refused_to_stop_goes_on() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped(approve=False, content="3 tasks")
-    assert _state(story, "file-manager")[0] is AgentState.ACTIVE
-    assert silent(story.config, story.messages) == frozenset()
-
-
-def test_the_first_answer_to_a_stop_counts() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped(approve=False, content="3 tasks")
-    story.stopped(approve=True)
-    assert _state(story, "file-manager")[0] is AgentState.ACTIVE
-
-
-def test_a_stopped_agent_stays_a_member() -> None:
-    story = Chronicle()
-    story.stop()
-    story.stopped()
-    assert members(story.config, story.messages)["file-manager"] == "member"
-
-
 def test_unread_counts_what_nobody_read_and_says_since_when() -> None:
     story = Chronicle()
     first = story.say(LEAD, "file-manager", priority="low")
@@ -120,15 +86,6 @@ def test_a_group_record_that_was_pushed_stays_unread_until_each_acknowledged_it(
     assert [agent(story.view(), name).unread for name in ("file-manager", "debugger")] == [1, 1]
     story.change(story.messages[-1], read_by={"file-manager": "2026-02-24T10:00:09Z"})
     assert [agent(story.view(), name).unread for name in ("file-manager", "debugger")] == [0, 1]
-
-
-def test_a_group_record_is_unread_for_each_that_has_not_read_it() -> None:
-    story = Chronicle()
-    read = {"debugger": "2026-02-24T10:00:05Z"}
-    message = story.say(LEAD, "file-manager", to_agents=["file-manager", "debugger"], read_by=read)
-    story.change(message, to=None)
-    view = story.view()
-    assert [agent(view, name).unread for name in ("file-manager", "debugger")] == [1, 0]
 
 
 def test_a_record_to_all_is_in_the_inbox_of_every_member_but_its_sender() -> None:

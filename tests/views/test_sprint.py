@@ -100,13 +100,6 @@ def test_a_done_story_unblocks_what_depends_on_it() -> None:
     assert (waiting.depends_on, waiting.blocked_by) == (("3-1",), ())
 
 
-def test_batch_ids_may_be_numbers_or_texts() -> None:
-    story = Chronicle()
-    _plan(story, ["3-1"])
-    _finish(story, ["3-1"], [], batch_id="batch-1")
-    assert len(story.view().batches) == 1
-
-
 def test_a_later_plan_replaces_batches_that_are_not_complete() -> None:
     story = Chronicle()
     _plan(story, ["3-1"], ["4-1"])
@@ -147,15 +140,6 @@ def test_tasks_without_a_plan_make_the_batch_of_their_slave() -> None:
     _assign(story, "dev-1", "3-1")
     (batch,) = story.view().batches
     assert (batch.key, _states(batch)) == ("s1/1", {"3-1": "running"})
-
-
-def test_a_life_by_the_book_has_all_eleven_steps_and_no_departure() -> None:
-    story = Chronicle()
-    creation(story)
-    life = _life(story)
-    assert [step.number for step in life.steps if step.at is not None] == list(range(1, 12))
-    assert (life.agent, life.slave, life.ended) == ("dev-runner-3-1", SLAVE, True)
-    assert (life.missing, life.out_of_order, life.doubled) == ((), (), ())
 
 
 @pytest.mark.parametrize("upto", [3, 4, 5, 7, 8, 9, 10])
