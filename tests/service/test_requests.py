@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.protocol.verdicts import digest_of
 from team_console.store.service import inbox, requests, sending
 
 from tests.memory_team import MemoryTeam
@@ -82,3 +83,16 @@ def test_a_superseded_plan_cannot_be_approved_and_names_its_successor(caller: Se
         requests.approve(caller("ceo"), request_id=old)
     assert caught.value.facts["superseded_by"] == new
     assert requests.approve(caller("ceo"), request_id=new).request_id == new
+
+
+def test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused(team: MemoryTeam, caller: SeatOf) -> None:
+    request_id = _plan(caller)
+    question = team.snapshot().messages[0]
+    seen = digest_of(question)
+    with team.transaction(actor="x", action="edit", wait=1.0) as tx:
+        live = tx.everything()[0]
+        tx.replace(live, live.with_changes(payload={**live.payload, "content": "rm -rf /"}))
+        tx.record("edit")
+    with pytest.raises(TeamError) as caught:
+        requests.approve(caller("ceo"), request_id=request_id, seen=seen)
+    assert caught.value.code is Code.INVALID_REQUEST_ID

@@ -107,7 +107,7 @@ GUARDS: Mapping[str, Guard] = {
     ),
     "agent-acts-as-no-human": guard(never, "cli/test_acting_as.py::test_an_agent_does_not_rise_to_a_human"),
     "answered-what-show-printed": guard(
-        removed, "cli/test_seen_word.py::test_a_request_that_is_not_what_was_shown_is_not_answered"
+        removed, "service/test_requests.py::test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused"
     ),
     "decider-is-named": guard(never, "cli/test_acting_as.py::test_off_a_terminal_whoever_decides_is_named"),
     "json-escapes": guard(
@@ -322,7 +322,9 @@ GUARDS: Mapping[str, Guard] = {
         removed, "settings/test_lost_members.py::test_nobody_changes_members_while_the_settings_are_lost"
     ),
     "former-version-shown": guard(never, "service/test_seen.py::test_another_former_version_beside_it_is_refused"),
-    "seen-question": guard(never, "service/test_requests.py"),
+    "seen-question": guard(
+        never, "service/test_requests.py::test_an_answer_to_a_question_that_changed_since_it_was_seen_is_refused"
+    ),
     "withdrawn-request-refused": guard(
         removed, "service/test_client_requests.py::test_what_the_asker_withdraws_waits_nowhere_and_is_never_approved"
     ),
