@@ -174,7 +174,8 @@ def test_the_screen_tells_what_the_verbs_tell(place: str, state: State, stack: E
         situation = ScreenState(sight=sight, looked_at=now, good_at=now)
         assert assess(sight.snapshot, later).state is state
         assert pulse_of(situation, later).word == pulse
-        assert getattr(notice_of(situation, later), "kind", None) == banner
+        notice = notice_of(situation, later)
+        assert (notice.pulse.word if notice is not None else None) == (None if banner is None else pulse)
 
 
 @each_state(1)
