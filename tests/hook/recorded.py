@@ -6,7 +6,7 @@ the moment of the hook, without what the vendor's instructions and the machine p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,37 +37,49 @@ class Recording:
     is_subagent: bool = False
 
 
-def bash(command: str, **more: object) -> Call:
+def bash(command: str) -> Call:
     """A command of Claude Code."""
-    return Call("Bash", {"command": command, "description": "what the test wants", **more})
+    return Call("Bash", {"command": command, "description": "what the test wants"})
 
 
-def shell(command: str, **more: object) -> Call:
+def shell(command: str) -> Call:
     """A command of Codex."""
-    return Call("exec_command", {"cmd": command, **more})
+    return Call("exec_command", {"cmd": command})
 
 
 MAKE = "Make the loader ready"
 LONG = "seq 1 20000"
+
+
+def _of_both(client: str, run: Callable[[str], Call], ok: str) -> dict[str, Recording]:
+    """What is played with either client: how it runs a command, and how a command that went well is read."""
+    ask, tool, echoes = (run(ASKED),), run("").tool, [f"echo {n}" for n in range(8)]
+    failing, exiting, again = "cat no-such-file", "echo exit code 7; exit 3", f"ls {ASKED}"
+    lines = "Two lines:\nmake it\n\n  ready"
+    told = {
+        "at-once": Recording([MAKE], [ask], MAKE, ""),
+        "words": Recording([MAKE], [(Say("Now the pipe."), *ask)], MAKE, "Now the pipe."),
+        "failed": Recording(
+            [MAKE], [(Say("I look."), run(failing)), ask], MAKE, "I look.", [(tool, failing, "exit 1")]
+        ),
+        "status": Recording([MAKE], [(run(exiting),), ask], MAKE, "", [(tool, exiting, "exit 3")]),
+        "again": Recording([MAKE], [(run(again),), ask], MAKE, "", [(tool, again, "exit 2")]),
+        "last-five": Recording(
+            [MAKE], [*((run(echo),) for echo in echoes), ask], MAKE, "", [(tool, echo, ok) for echo in echoes[3:]]
+        ),
+        "second-prompt": Recording(
+            ["Look around", "Now make it"], [(Say("I looked."),), ask], "Now make it", "I looked."
+        ),
+        "lines": Recording([lines], [ask], lines, ""),
+        "long": Recording([MAKE], [(run(LONG),), ask], MAKE, "", [(tool, LONG, ok)]),
+    }
+    return {f"{client}-{name}": recording for name, recording in told.items()}
+
+
 CLAUDE: dict[str, Recording] = {
-    "claude-at-once": Recording([MAKE], [(bash(ASKED),)], MAKE, ""),
-    "claude-words": Recording([MAKE], [(Say("Now the pipe."), bash(ASKED))], MAKE, "Now the pipe."),
+    **_of_both("claude", bash, "ok"),
     "claude-two-texts": Recording(
         [MAKE], [(Say("One."), Say("Two:\n\n- 加载器\n- done"), bash(ASKED))], MAKE, "One.\n\nTwo:\n\n- 加载器\n- done"
-    ),
-    "claude-failed": Recording(
-        [MAKE],
-        [(Say("I look."), bash("cat no-such-file")), (bash(ASKED),)],
-        MAKE,
-        "I look.",
-        [("Bash", "cat no-such-file", "exit 1")],
-    ),
-    "claude-status": Recording(
-        [MAKE],
-        [(bash("echo exit code 7; exit 3"),), (bash(ASKED),)],
-        MAKE,
-        "",
-        [("Bash", "echo exit code 7; exit 3", "exit 3")],
     ),
     "claude-read": Recording(
         [MAKE],
@@ -78,22 +90,6 @@ CLAUDE: dict[str, Recording] = {
     ),
     "claude-beside": Recording(
         [MAKE], [(Say("All of it."), bash("ls"), bash(ASKED))], MAKE, "All of it.", [("Bash", "ls", "ok")]
-    ),
-    "claude-again": Recording(
-        [MAKE], [(bash(f"ls {ASKED}"),), (bash(ASKED),)], MAKE, "", [("Bash", f"ls {ASKED}", "exit 2")]
-    ),
-    "claude-last-five": Recording(
-        [MAKE],
-        [*((bash(f"echo {n}"),) for n in range(8)), (bash(ASKED),)],
-        MAKE,
-        "",
-        [("Bash", f"echo {n}", "ok") for n in range(3, 8)],
-    ),
-    "claude-second-prompt": Recording(
-        ["Look around", "Now make it"], [(Say("I looked."),), (bash(ASKED),)], "Now make it", "I looked."
-    ),
-    "claude-lines": Recording(
-        ["Two lines:\nmake it\n\n  ready"], [(bash(ASKED),)], "Two lines:\nmake it\n\n  ready", ""
     ),
     "claude-chinese": Recording(
         ["把加载器准备好"],
@@ -113,7 +109,6 @@ CLAUDE: dict[str, Recording] = {
         "",
         [("Write", "made.txt", "ok")],
     ),
-    "claude-long": Recording([MAKE], [(bash(LONG),), (bash(ASKED),)], MAKE, "", [("Bash", LONG, "ok")]),
     "claude-subagent": Recording(
         [MAKE],
         [
@@ -134,33 +129,8 @@ CLAUDE: dict[str, Recording] = {
 SUBAGENT: Sequence[Turn] = [(Say("I make it."), bash(ASKED)), (Say("It is made."),)]
 """What the model does in a conversation that begins with `SUB`."""
 CODEX: dict[str, Recording] = {
-    "codex-at-once": Recording([MAKE], [(shell(ASKED),)], MAKE, ""),
-    "codex-words": Recording([MAKE], [(Say("Now the pipe."), shell(ASKED))], MAKE, "Now the pipe."),
+    **_of_both("codex", shell, "exit 0"),
     "codex-chinese": Recording(["把加载器准备好"], [(Say("先看一下。"), shell(ASKED))], "把加载器准备好", "先看一下。"),
-    "codex-failed": Recording(
-        [MAKE],
-        [(Say("I look."), shell("cat no-such-file")), (shell(ASKED),)],
-        MAKE,
-        "I look.",
-        [("exec_command", "cat no-such-file", "exit 1")],
-    ),
-    "codex-status": Recording(
-        [MAKE],
-        [(shell("echo exit code 7; exit 3"),), (shell(ASKED),)],
-        MAKE,
-        "",
-        [("exec_command", "echo exit code 7; exit 3", "exit 3")],
-    ),
-    "codex-again": Recording(
-        [MAKE], [(shell(f"ls {ASKED}"),), (shell(ASKED),)], MAKE, "", [("exec_command", f"ls {ASKED}", "exit 2")]
-    ),
-    "codex-last-five": Recording(
-        [MAKE],
-        [*((shell(f"echo {n}"),) for n in range(8)), (shell(ASKED),)],
-        MAKE,
-        "",
-        [("exec_command", f"echo {n}", "exit 0") for n in range(3, 8)],
-    ),
     "codex-two-texts": Recording(
         [MAKE],
         [(Say("I look."), shell("ls")), (Say("Two:\n\n- done"), shell(ASKED))],
@@ -168,14 +138,7 @@ CODEX: dict[str, Recording] = {
         "Two:\n\n- done",
         [("exec_command", "ls", "exit 0")],
     ),
-    "codex-lines": Recording(
-        ["Two lines:\nmake it\n\n  ready"], [(shell(ASKED),)], "Two lines:\nmake it\n\n  ready", ""
-    ),
-    "codex-second-prompt": Recording(
-        ["Look around", "Now make it"], [(Say("I looked."),), (shell(ASKED),)], "Now make it", "I looked."
-    ),
     "codex-markup": Recording(["<div> is broken"], [(shell(ASKED),)], "<div> is broken", ""),
-    "codex-long": Recording([MAKE], [(shell(LONG),), (shell(ASKED),)], MAKE, "", [("exec_command", LONG, "exit 0")]),
     "codex-plan": Recording(
         [MAKE],
         [
