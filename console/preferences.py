@@ -102,7 +102,6 @@ class Preferences(Struct, frozen=True):
     Attributes:
         theme: The theme to begin with; empty for that of last time.
         density: `compact` rows of one line, or `roomy` ones of two where there is room.
-        motion: Whether an agent something happened to stands out for a moment.
         remember: Whether the place and the filter of last time are gone back to.
         grace_seconds: Seconds in which a decision can be taken back; None for the default.
         keys: Action id -> its keys, in the place of the usual ones.
@@ -114,7 +113,6 @@ class Preferences(Struct, frozen=True):
 
     theme: str = ""
     density: str = DENSITIES[1]
-    motion: bool = True
     remember: bool = True
     grace_seconds: float | None = None
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -240,6 +238,7 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
         return Checked(Preferences(), (Mistake(int(place[1]) if place else 0, said, "TOML wants key = value."),))
     except ValueError:  # a number of more digits than Python reads; tomllib lets it through
         return Checked(Preferences(), (Mistake(0, "holds a number of thousands of digits", "Write a smaller one."),))
+    given.pop("motion", None)  # in files of 0.5.0, where things moved
     lines, mistakes = text.splitlines(), list[Mistake]()
 
     def take(table: str, checks: Mapping[str, Check], values: Any) -> dict[str, Any]:
@@ -287,7 +286,6 @@ def check(text: str, actions: Mapping[str, tuple[str, ...]]) -> Checked:
     fields: Mapping[str, Check] = {
         "theme": _theme,
         "density": _one_of("density is", DENSITIES),
-        "motion": _flag("motion"),
         "remember": _flag("remember"),
         "grace_seconds": _of(
             Annotated[float, Meta(ge=0, le=_MOST_GRACE)],
@@ -467,7 +465,6 @@ def as_toml(preferences: Preferences, actions: Mapping[str, tuple[str, ...]]) ->
     return f"""\
 {theme}
 density = {text_of(preferences.density)}    # compact or roomy
-motion = {text_of(preferences.motion)}
 remember = {text_of(preferences.remember)}    # go back to the place and filter of last time
 {grace}
 

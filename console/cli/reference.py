@@ -118,7 +118,6 @@ CONFIG: tuple[SettingRow, ...] = (
         "theme", "a name, such as dark, light, contrast, terminal", "that of last time", "the theme to begin with"
     ),
     SettingRow("density", "compact, roomy", "roomy", "rows of one line, or of two where there is room"),
-    SettingRow("motion", _FLAG, "true", "whether an agent that something happened to stands out for a moment"),
     SettingRow("remember", _FLAG, "true", "whether the console goes back to the place and the filter of last time"),
     SettingRow("grace_seconds", "a number from 0 to 60", "5", "seconds in which a decision can be taken back"),
     SettingRow("notices.title", _FLAG, "true", "the number of new decisions stands in the terminal's title"),

@@ -369,10 +369,6 @@ class Team(ABC):
         """Ids of messages that say something else than the audit trail has of them; none where it has no texts."""
         return frozenset()
 
-    def read_ahead(self) -> None:
-        """Read what a transaction over the whole queue would else read while others wait for its end."""
-        return None
-
     @abstractmethod
     def transaction(self, *, actor: str, action: str, wait: float) -> AbstractContextManager[Transaction]:
         """Enter exclusive access, waiting at most `wait` seconds.

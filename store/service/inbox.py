@@ -296,8 +296,6 @@ def receive(
     if nothing is not None:
         return nothing
     if mark_read:
-        if look is None:
-            team.read_ahead()
         return _receive(caller, wanted, lease, limit, look)
     snapshot = readable(team.snapshot())
     check_known(snapshot, [agent], has_written=True)

@@ -180,7 +180,7 @@ def test_a_new_decision_is_told_once_in_every_way_the_user_chose(settings: str, 
     config = tmp_path / "config" / "team-console" / "config.toml"
     config.parent.mkdir(parents=True)
     notices = f'bell = true\ndesktop = true\ncommand = ["{program}"]\n{settings}\n'
-    config.write_text(f"motion = false\n[notices]\n{notices}", encoding="utf-8")
+    config.write_text(f"[notices]\n{notices}", encoding="utf-8")
     with on_team(tmp_path / "team", tmp_path) as terminal:
         terminal.wait_for("LIVE", "Escalation")
         assert b"\x1b]9;" not in terminal.output, "what stood there at the start is no news"

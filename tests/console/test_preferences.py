@@ -39,7 +39,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ob
         ("grace_seconds = nan", 1, "from 0 to 60", ""),
         (f"grace_seconds = 1{'0' * 400}", 1, "from 0 to 60", "0 writes at once"),
         (f"grace_seconds = {'9' * 5_000}", 0, "thousands of digits", "smaller"),
-        ('motion = "yes"', 1, "true or false", "without quotes"),
+        ('remember = "yes"', 1, "true or false", "without quotes"),
         ('density = "wide"', 1, "one of compact, roomy", ""),
         ('theme = "drak"', 1, "no theme drak", "Did you mean dark?"),
         ('theme = "qqqq"', 1, "no theme qqqq", "contrast"),
@@ -90,6 +90,11 @@ def test_what_is_right_holds_beside_what_is_wrong() -> None:
     assert len(checked.mistakes) == 2
 
 
+def test_a_file_of_0_5_0_holds_as_it_is() -> None:
+    checked = check('motion = false\ntheme = "light"', usual_keys())
+    assert (checked.mistakes, checked.preferences.theme) == ((), "light")
+
+
 def test_two_keys_can_change_places() -> None:
     checked = check('[keys]\napprove = "r"\nreject = "a"', usual_keys())
     assert checked.mistakes == ()
@@ -100,7 +105,6 @@ def test_what_is_shown_is_a_file_that_says_the_same() -> None:
     chosen = Preferences(
         theme="contrast",
         density="roomy",
-        motion=False,
         grace_seconds=2.5,
         keys={"approve": ("f5", "a")},
         columns={"needs": ("age",)},

@@ -162,11 +162,6 @@ class SnapshotReader:
         found, damaged = self._damage(generation.text)
         return generation.text.messages(), damaged, [*_shared(generation.text), *found]
 
-    def read_ahead(self) -> None:
-        """Understand all of the queue, as far as it can be read, so that nobody has to with the lock."""
-        with self._guard:
-            self._understood(self._read_queue()[0])
-
     def reworded(self) -> frozenset[str]:
         """See `Team.reworded`."""
         with self._guard:

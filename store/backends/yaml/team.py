@@ -116,10 +116,6 @@ class YamlTeam(Team):
             return self._reader.reworded()
         return frozenset()
 
-    def read_ahead(self) -> None:
-        """See `Team.read_ahead`."""
-        self._reader.read_ahead()
-
     def config(self) -> TeamConfig:
         """See `Team.config`."""
         return self._settings.config()
