@@ -62,7 +62,7 @@ class KeyQueue:
         return refuses is not None and not _leaves(event) and bool(refuses(event))
 
     def _is_held(self) -> bool:
-        """Whether what stands in front cannot take a key yet; then another look follows."""
+        """Whether the front screen cannot take a key yet; then it is checked again."""
         if getattr(self._app.screen, "takes_keys", True):
             self._held_since = None
             return False

@@ -117,7 +117,7 @@ class ReadingScreen(Overlay, ModalScreen[None]):
             self.follow(self._view)
 
     def action_stop(self) -> None:
-        """Stop what goes on, where there is something to stop."""
+        """Stop the running shutdown, if there is one."""
         if self._stop is not None:
             self._stop()
 
@@ -148,7 +148,7 @@ class ListScreen(Overlay, ModalScreen[str], Generic[RowT]):
         yield self.rows
 
     def on_mount(self) -> None:
-        """Let keys act on it."""
+        """Focus the text, so that keys scroll it."""
         self.rows.border_title = Content(self._title)
         self.rows.border_subtitle = Content(self._keys)
         self.rows.focus()
@@ -178,7 +178,7 @@ class ThemeList(ListScreen[str]):
         self._choices = choices()
 
     def on_mount(self) -> None:
-        """Begin at the theme there is."""
+        """Put the cursor on the theme in use."""
         self._before = self.app.theme
         self.rows.set_rows(tuple(self._choices), now=datetime.now(UTC))
         present = next((name for name, theme in self._choices.items() if theme == self._before), "")
@@ -229,7 +229,7 @@ class TeamsScreen(ListScreen[TeamRow]):
         self._caller = caller
 
     def on_mount(self) -> None:
-        """Look for them."""
+        """Look for the teams in a thread."""
         self.rows.set_rows((), now=datetime.now(UTC), empty=((("◔ looking for teams …", "muted"),),))
         self._look()
 
@@ -330,7 +330,7 @@ class ConfigScreen(ListScreen[SettingChoice]):
         self._preferences, self._take = preferences, take
 
     def on_mount(self) -> None:
-        """Show what holds."""
+        """Show the settings in force."""
         self.rows.set_rows(settings_rows(), now=datetime.now(UTC))
 
     def action_change(self, by: int) -> None:

@@ -280,7 +280,7 @@ class Hints(OneLine):
         self.fill()
 
     def fill(self) -> None:
-        """Those that fit whole."""
+        """Show the items that fit whole."""
         line: Line = ()
         for hint in self._hints:
             key, _, words = hint.partition(" ")

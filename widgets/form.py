@@ -216,7 +216,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     @abstractmethod
     def answer(self) -> Callable[[], ResultT]:
-        """What to do with what was typed; it runs in a thread.
+        """Build the action that submits what was typed; it runs in a thread.
 
         Raises:
             TeamError: Something is missing; the form says so and stays.
@@ -228,7 +228,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     @property
     def says_yes(self) -> bool:
-        """Whether the key that opened it may follow at once and say yes, as enter does."""
+        """Whether pressing the key that opened the form again submits it, as enter does."""
         return False
 
     def title_words(self) -> str:
@@ -253,7 +253,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self.action_hand_in()
 
     def fit_inside(self, lines: int) -> None:
-        """Let what may give way fit into so many lines; the rest scrolls."""
+        """Shrink the fields to so many lines; what does not fit scrolls."""
 
     # Where it stands.
 
@@ -320,7 +320,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
         self.call_after_refresh(self.leave_room)
 
     def leave_room(self) -> None:
-        """Take the lines it needs now; what it is about has the others."""
+        """Resize to the lines needed now; the thing it is about gets the rest."""
         self._fit()
         self.call_after_refresh(self._show_place)
         if self.behind is not None and self.is_attached and self.app.screen is self:
@@ -365,7 +365,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     @property
     def takes_keys(self) -> bool:
-        """Whether it stands there and is not at work: until then keys wait for it. Work may be given up by a key."""
+        """Whether the form is mounted and not busy; until then keys are queued. A key may also cancel its work."""
         return self._is_ready and (not self._busy or self._give_up is not None)
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -512,7 +512,7 @@ class Form(Overlay, ModalScreen[ResultT | None], Generic[ResultT]):
 
     @property
     def is_at_work(self) -> bool:
-        """Whether it was handed in and what that does is not done."""
+        """Whether it was submitted and its action is still running."""
         return self._busy
 
     def wait_for(self, words: str, give_up: Callable[[], None]) -> None:

@@ -137,7 +137,7 @@ def do_leave(call: Call) -> int:
 
 
 def _finish(call: Call, done: Joined) -> int:
-    """Print it."""
+    """Print what was joined or left; an exit status."""
     would, lines = "" if done.written else "would be ", []
     if done.member:
         word = "added to" if done.action == "join" else "taken out of"

@@ -431,7 +431,7 @@ class SeenRequest:
         return self._ask_again(question, wish, evidence)
 
     def _ask_again(self, question: Message, wish: EvidenceRequest | None, evidence: Evidence | None) -> AskAgain:
-        """What is new, and from here on seen: the form shows it before it takes another key."""
+        """Show what changed since the form opened, and count it as seen; the form takes no key before."""
         diff = self._diff(question, evidence)
         self._question, self._wish, self._evidence = question, wish, evidence
         before, lines = (evidence.before, evidence.lines) if evidence is not None else ((), iter(()))

@@ -855,7 +855,7 @@ class Pane(Container, Generic[RowT]):
         return self._known(wish) or Gathered(seen_of(row.question, evidence=(NOT_YET,)), below=_LOOKING)
 
     def is_ready(self, row: RequestRow) -> bool:
-        """Whether all that stands beside a request is known, so that showing it now shows it once."""
+        """Whether the evidence of a request is gathered, so that it need not be drawn twice."""
         wish = wish_of(self, row)
         return self._found(wish) is not None if wish is not None else not self.is_incomplete(row.question)
 
@@ -904,7 +904,7 @@ class Gathered(Struct, frozen=True):
     at: float = 0.0
 
     def is_for(self, wish: EvidenceRequest) -> bool:
-        """Whether it was looked for with such a wish."""
+        """Whether this evidence was gathered for an equal request."""
         return self.wish is not None and self.wish.is_for_the_same(wish)
 
 

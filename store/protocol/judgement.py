@@ -203,7 +203,7 @@ class RequestRow(Struct, frozen=True, eq=False):
 
     @property
     def asked_back(self) -> Message | None:
-        """What its asker is asked while it is open; None when that is nothing, or it has been said."""
+        """The newest question back to the asker of an open request; None without one, or once it was answered."""
         last = self.talk[-1] if self.talk and self.is_open else None
         return last if last is not None and last.sender != self.asker else None
 
