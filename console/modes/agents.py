@@ -250,7 +250,8 @@ class AgentsPane(Pane[Message]):
 
     def _turn_to(self, front: RowList[Any]) -> None:
         self._show_lists(front)
-        front.focus()
+        # At once: `focus` takes its turn in a queue, and a change of size before it would hide the list that is gone to.
+        self.screen.set_focus(front)
 
     def _show_lists(self, front: RowList[Any]) -> None:
         """Show both lists, or only the one in front where there is no room for two."""
