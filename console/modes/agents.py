@@ -250,7 +250,7 @@ class AgentsPane(Pane[Message]):
 
     def _turn_to(self, front: RowList[Any]) -> None:
         self._show_lists(front)
-        # At once: `focus` takes its turn in a queue, and a change of size before it would hide the list that is gone to.
+        # At once: `focus` takes its turn in a queue, and a change of size before it would hide that list.
         self.screen.set_focus(front)
 
     def _show_lists(self, front: RowList[Any]) -> None:

@@ -7,6 +7,8 @@ from team_console.store.model.clock import from_text
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 DATES = (
     "9999-12-31T23:59:59Z",
     "9999-12-31T23:59:59.999999-14:00",

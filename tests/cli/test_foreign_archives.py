@@ -12,6 +12,8 @@ import yaml
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 ARCHIVE = "archive/dev-archive.yaml"
 BAD = "urgent: call the bank"
 Form = Callable[[Sequence[dict[str, Any]]], str]

@@ -8,6 +8,8 @@ import pytest
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = "postgresql://ada@127.0.0.1:1/none"
 

@@ -11,6 +11,8 @@ from team_console.store.model.clock import to_text
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 SUMMARY = "State of the export job please"
 
 

@@ -9,6 +9,8 @@ from team_console.console.cli.main import run
 
 from tests.conftest import CommandLine
 
+pytestmark = pytest.mark.slow
+
 QUEUE = "message-queue.yaml"
 SETTINGS = "messenger-config.yaml"
 SEND = ("send", "--to", "file-manager", "--summary", "Look at the export once", "--content", "Now." * 99)

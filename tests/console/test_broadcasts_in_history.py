@@ -15,7 +15,7 @@ from team_console.widgets.fields import Field
 from tests.console.conftest import AUTHOR, LEAD, Desk, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 WORDS = "The freeze begins at noon"
 
 

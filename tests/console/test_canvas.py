@@ -15,6 +15,8 @@ from team_console.console import notices as ways
 from team_console.console.canvas import Canvas
 from wcwidth import wcwidth
 
+pytestmark = pytest.mark.slow
+
 COLUMNS, LINES = 24, 6
 _STYLES = st.builds(
     lambda *parts: ";".join(filter(None, parts)),

@@ -11,6 +11,8 @@ from team_console.store.model.errors import TeamError
 from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
+pytestmark = pytest.mark.slow
+
 OWN = """# mine
 theme = "dark"    # at night
 

@@ -13,7 +13,7 @@ from tests.console.conftest import LEAD, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 from tests.trust.keys_of_humans import key_file, public_line
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

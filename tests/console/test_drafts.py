@@ -17,6 +17,8 @@ from team_console.widgets import form
 from tests.console.conftest import LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

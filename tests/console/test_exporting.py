@@ -18,6 +18,8 @@ from team_console.widgets.fields import Field
 from tests.console.conftest import AUTHOR, opened
 from tests.memory_team import MemoryTeam
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def messages(team: MemoryTeam) -> tuple[Message, ...]:

@@ -15,7 +15,7 @@ from textual.events import Key
 from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def read_again(team: MemoryTeam) -> None:

@@ -23,7 +23,7 @@ from textual.events import Key
 from tests.console.conftest import AUTHOR, LEAD, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 SECRET = "the token is hunter2"
 

@@ -18,7 +18,7 @@ from tests.console.conftest import AUTHOR, Clock, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 from tests.proofs.benchmarks.data import letters, write_team
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_the_store_its_lock_its_watch_and_its_audit_are_shown(team: MemoryTeam) -> None:

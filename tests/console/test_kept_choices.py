@@ -13,7 +13,7 @@ from team_console.widgets.fields import Options
 from tests.console.conftest import AUTHOR, Desk, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def rule(command: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tests.console.conftest import Clock, Desk, opened
 from tests.console.test_writing import write
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 BOSS, FINANCE = "老板", "财务经理"
 
 

@@ -8,7 +8,7 @@ from team_console.console.selection import Mode
 from tests.console.conftest import hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = [pytest.mark.anyio]
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.NEEDS])

@@ -15,11 +15,12 @@ from tests.console.conftest import AUTHOR, opened, verdicts
 from tests.memory_team import MemoryTeam
 from tests.pty import console
 
+pytestmark = pytest.mark.slow
+
 LINES = 192
 PLAN = "\n".join(f"{number}. step {number}" for number in range(1, LINES + 1))
 
 
-@pytest.mark.slow
 def test_on_a_small_terminal_it_says_what_is_left_and_the_record_says_what_was_painted(tmp_path: Path) -> None:
     (tmp_path / "messenger-config.yaml").write_text("name: s\nlead: ceo\nagents: [dev]\n", encoding="utf-8")
     team = open_team(str(tmp_path))

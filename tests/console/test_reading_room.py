@@ -18,7 +18,7 @@ from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, in_t
 from tests.memory_team import MemoryTeam
 from tests.pty import console
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 LINES = 192
 
 
@@ -145,7 +145,6 @@ async def test_a_search_goes_through_what_is_read_and_headings_are_gone_to(team:
         assert desk.app.main.mode == "needs"
 
 
-@pytest.mark.slow
 def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) -> None:
     (tmp_path / "messenger-config.yaml").write_text("name: s\nlead: ceo\nagents: [dev]\n", encoding="utf-8")
     team = open_team(str(tmp_path))
@@ -194,7 +193,6 @@ async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(
             await desk.until(lambda: not desk.app.main.is_reading, "the list")
 
 
-@pytest.mark.slow
 async def test_twelve_plans_are_read_and_decided_in_75_keys_two_of_them_rejected(clock: Clock) -> None:
     names = [f"agent-{number}" for number in range(12)]
     agents = MappingProxyType({name: Agent(name) for name in (LEAD, *names)})

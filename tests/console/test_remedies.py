@@ -11,7 +11,7 @@ from team_console.widgets.fields import Field
 from tests.console.conftest import AUTHOR, LEAD, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def given_up(team: MemoryTeam, summary: str) -> str:

@@ -17,7 +17,7 @@ from tests.conftest import CommandLine
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = [pytest.mark.anyio]
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_the_detail_begins_with_its_title_and_shows_ids_on_demand(team: MemoryTeam) -> None:
@@ -133,7 +133,6 @@ def _offers(desk: Desk, name: str) -> bool:
     return f"No message waits for {name}" in shown and f"--to {name} --summary" in shown
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("human", ["", LEAD])
 @pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.HEALTH])
 def test_the_command_of_an_empty_list_works(mode: Mode, human: str, elsewhere: CommandLine) -> None:

@@ -13,6 +13,8 @@ from team_console.widgets.text import text_of
 from tests.console.conftest import AUTHOR, LEAD, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime(2026, 2, 24, 12, tzinfo=UTC)
 
 

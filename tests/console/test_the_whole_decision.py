@@ -12,7 +12,7 @@ from tests.console.conftest import AUTHOR, Desk, hand_in_plan, opened, verdicts
 from tests.console.test_client_requests import COMMAND, DATABASE, RULE
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

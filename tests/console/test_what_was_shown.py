@@ -11,7 +11,7 @@ from team_console.widgets.forms import Many
 from tests.console.conftest import hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_an_approval_in_inboxes_shows_and_keeps_the_evidence(team: MemoryTeam) -> None:

@@ -14,7 +14,7 @@ from team_console.store.settings.team_config import Agent, TeamConfig
 from tests.console.conftest import AUTHOR, LEAD, Clock, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 LAST = "and then the backups are deleted"
 LONG = "A plan of many words.\n" * 5_000 + LAST
 

@@ -16,7 +16,7 @@ from team_console.widgets.form import Form
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
 from tests.memory_team import MemoryTeam
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def write(desk: Desk, summary: str, content: str) -> None:

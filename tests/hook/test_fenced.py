@@ -13,6 +13,8 @@ import pytest
 from tests.conftest import CommandLine
 from tests.hook.conftest import Client
 
+pytestmark = pytest.mark.slow
+
 HEAD = "--- plan_approval_response from ceo, high, MSG-20260224-aaaaaaaa"
 ALLOWED = "It is allowed once: try exactly the same call again."
 HOSTILE = {

@@ -16,6 +16,8 @@ from tests.conftest import COMMAND, CommandLine
 from tests.hook.conftest import CAPTURED
 from tests.hook.test_joining import OTHERS, Desk, meaning, put
 
+pytestmark = pytest.mark.slow
+
 START, STOP, END = "claude: SessionStart", "claude: Stop", "claude: SessionEnd"
 MINE, OTHER = "aaaaaaaa-1", "bbbbbbbb-2"
 

@@ -12,6 +12,8 @@ from team_console.store.api import join_team
 
 from tests.conftest import CommandLine, clean_environment
 
+pytestmark = pytest.mark.slow
+
 NAME, BOSS = "Бухгалтер-é", "老板"
 APART = normalize("NFD", NAME)
 TEXT = ("--summary", "one two three four five", "--content", "pay the rent")

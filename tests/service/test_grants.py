@@ -25,6 +25,8 @@ from tests.proofs.grants import outside
 from tests.store.contract import FACTORIES, FakeClock
 from tests.trust.keys_of_humans import sign_verdicts
 
+pytestmark = pytest.mark.slow
+
 TEST = {"command": "npm test", "description": "run it"}
 HOUR = timedelta(hours=1)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from team_console.store.contract.team import Team
 
 from tests.sql.conftest import Open
 from tests.sql.test_foreign import SEED, execute, insert
 from tests.store.contract import make_message, put
+
+pytestmark = pytest.mark.slow
 
 TYPES = ("spec_ready", "message", "shutdown_request", "")
 

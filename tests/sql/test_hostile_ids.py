@@ -14,6 +14,8 @@ from team_console.store.settings.team_config import CONFIG_NAME
 
 from tests.sql.conftest import SETTINGS
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = {
     "nul": "a\0b",
     "its picture": "a\N{SYMBOL FOR NULL}b",

@@ -20,6 +20,8 @@ from team_console.store.backends.sql.rows import (
 )
 from team_console.store.model.message import Message, from_record
 
+pytestmark = pytest.mark.slow
+
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _JSON = st.recursive(
     st.none()

@@ -10,6 +10,8 @@ from team_console.store.backends.sql.team import create_database
 from tests.sql.conftest import SETTINGS
 from tests.test_architecture import HEAVY, RUNS, is_within, loaded_by
 
+pytestmark = pytest.mark.slow
+
 LOADED = {
     "sqlite": {"sqlite3"},
     "postgresql": {"psycopg", "asyncio", "importlib.metadata"},

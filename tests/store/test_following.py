@@ -14,6 +14,8 @@ from team_console.store.backends.yaml.team import YamlTeam
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import QUEUE, open_yaml, queue_of, receive, replace_by_rename
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:

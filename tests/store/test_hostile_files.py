@@ -22,6 +22,8 @@ from tests.conftest import needs
 from tests.store.contract import make_message, put
 from tests.store.yaml_folder import open_yaml, write_into
 
+pytestmark = pytest.mark.slow
+
 
 def _writing(team: Team) -> AbstractContextManager[Transaction]:
     return team.transaction(actor="ceo", action="try", wait=1)

@@ -20,6 +20,8 @@ from tests.memory_team import MemoryTeam
 from tests.store.contract import FakeClock, config
 from tests.work import calls_of
 
+pytestmark = pytest.mark.slow
+
 ASKED: Mapping[str, Mapping[str, Any]] = {
     "clarification": {
         "message_id": "MSG-1",

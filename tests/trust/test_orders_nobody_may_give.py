@@ -15,6 +15,8 @@ from tests.conftest import CommandLine, Result
 from tests.sql.empty_postgresql import empty_postgresql
 from tests.sql.test_foreign import execute
 
+pytestmark = pytest.mark.slow
+
 
 def put(team: CommandLine, id: str, type: str, sender: str, to: str, **payload: object) -> None:
     """Append a record as another program would."""

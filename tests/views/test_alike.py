@@ -23,6 +23,8 @@ from tests.conftest import CommandLine
 from tests.proofs.alike import races
 from tests.store.contract import START, make_message
 
+pytestmark = pytest.mark.slow
+
 
 def asked(number: int, tool: str, given: dict[str, object], *, after: float = 0.0, agent: str = "a1") -> RequestRow:
     """A permission that was approved ten seconds after it was asked."""

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from team_console.store.views.proposals import NO_LINE_END, counts_of, difference
 
+pytestmark = pytest.mark.slow
+
 TEXT = st.lists(st.sampled_from(("a", "b", "c", "", "d\r")), max_size=30).map("\n".join)
 
 

@@ -11,6 +11,8 @@ from msgspec import UNSET
 from team_console.store.protocol.client_requests import FileExcerpt, Permission, permission_of
 from team_console.store.views.proposals import excerpt_of, proposal_of
 
+pytestmark = pytest.mark.slow
+
 TEXT = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c c\n", "d"]), max_size=40).map("".join)
 PART = st.sampled_from(["a", "b\n", "\n", "\n\n", "a\nb", "c", "d", "", "x", "c c\n\na"])
 EDIT = st.fixed_dictionaries({"old_string": PART, "new_string": PART}, optional={"replace_all": st.booleans()})

@@ -7,7 +7,7 @@ from team_console.widgets.fields import OptionLine
 from team_console.widgets.forms import Prompt, Way
 from textual.app import App
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 _WAYS = (
     Way(OptionLine("once", "this call alone"), "Allow once"),
     Way(OptionLine("always", "allow Bash(make test:*) in this project"), "Allow always"),

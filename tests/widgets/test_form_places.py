@@ -14,7 +14,7 @@ from team_console.widgets.forms import AnswerForm, Compose, Confirm, Prompt, Way
 from textual.app import App
 from textual.pilot import Pilot
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SIZES = [(80, 24), (120, 30), (60, 20)]
 LONG = tuple(
     Option(f"Choice {number}", "what it means in so many words that they take several lines of a form " * 2)

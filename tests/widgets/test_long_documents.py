@@ -13,7 +13,7 @@ from team_console.widgets.text import Line
 from textual.app import App
 from textual.pilot import Pilot
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 _LINES = 20_000
 _LONG = Document(
     key="k", title="t", token="t", blocks=(Text("\n".join(f"+line {number}" for number in range(_LINES)), Form.DIFF),)

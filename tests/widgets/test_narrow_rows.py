@@ -22,6 +22,8 @@ from textual.app import App, ComposeResult
 
 from tests.showcase import LEAD, NOW, build
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> View:

@@ -10,6 +10,8 @@ from team_console.store.backends.yaml.queue_text import QueueText
 from tests.proofs.fuzz import pace
 from tests.proofs.fuzz.pace import is_too_slow
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("slowness", "judged"), [(1.0, True), (2.0, False)])
 def test_what_takes_longer_on_a_slower_machine_is_not_too_slow(
