@@ -61,7 +61,7 @@ _TELL_PROGRESS = 0.1
 """Seconds between two words on how far a long reading is."""
 LOCK_WAIT = 2.0
 """Seconds a write in the console waits for the lock (decision D7)."""
-TICK = 5.0
+TICK = 10.0
 """Seconds between two looks at the clock, for ages, and at the store: nothing tells that somebody takes its lock."""
 _TURN = 0.001
 """Seconds after which a reading in its thread lets a key have its turn; Python's own five are felt with each key."""

@@ -141,8 +141,8 @@ class Feed:
 
 # The pace of readings under a stream of changes: the first is read at once, the next when the processor has rested.
 
-_REST = 4.0
-"""Seconds of rest for each second of processor time a reading took with its painting: a fifth of a core at most."""
+_REST = 2.0
+"""Seconds of rest for each second of processor time a reading took with its painting: a third of a core at most."""
 _LONGEST = 1.0
 """Seconds a change waits at most for that."""
 

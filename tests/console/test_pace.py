@@ -28,14 +28,14 @@ def test_the_first_change_is_read_at_once() -> None:
     assert paced()[1].rest == 0
 
 
-def test_a_stream_of_changes_takes_a_fifth_of_the_processor() -> None:
+def test_a_stream_of_changes_takes_a_third_of_the_processor() -> None:
     machine, pace = paced()
     for _ in range(50):
         machine.moment += pace.rest
         pace.begin()
         machine.work(0.02)
         pace.end()
-    assert machine.used / (machine.moment - 100.0) < 0.21
+    assert machine.used / (machine.moment - 100.0) < 0.34
 
 
 def test_a_change_after_a_rest_is_read_at_once() -> None:
@@ -44,7 +44,7 @@ def test_a_change_after_a_rest_is_read_at_once() -> None:
     machine.work(0.02)
     pace.end()
     assert pace.rest > 0
-    machine.moment += 0.081
+    machine.moment += 0.041
     assert pace.rest == 0
 
 
