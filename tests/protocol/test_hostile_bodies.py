@@ -44,7 +44,7 @@ def refusal(call: Callable[[], object]) -> TeamError | None:
 
 @pytest.mark.slow
 @given(kind=st.sampled_from(sorted(KINDS)), payload=BODIES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50)
 def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> None:
     stored = from_record({"message_id": "m", "type": kind, "from": "a", "to": "b", "payload": payload})
     read = parse_message(stored)
@@ -58,7 +58,7 @@ def test_any_payload_of_any_kind_is_read(kind: str, payload: dict[str, Any]) -> 
 
 @pytest.mark.slow
 @given(name=SPRINT_NAMES, body=BODIES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50)
 def test_any_json_after_a_sprint_name_is_read(name: str, body: dict[str, Any]) -> None:
     read = parse_message(message(f"{name}: {json.dumps({**body, 'msg_type': name})}"))
     assert read.name == name
@@ -67,7 +67,7 @@ def test_any_json_after_a_sprint_name_is_read(name: str, body: dict[str, Any]) -
 
 @pytest.mark.slow
 @given(document=st.dictionaries(NAMES | st.just("type") | st.just("to") | st.just("message"), VALUES, max_size=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50)
 def test_any_document_is_a_form_or_refused_with_a_hint(document: dict[str, Any]) -> None:
     error = refusal(lambda: read_form(document))
     assert error is None or (error.hint and "\n" not in error.message)
@@ -75,7 +75,7 @@ def test_any_document_is_a_form_or_refused_with_a_hint(document: dict[str, Any])
 
 @pytest.mark.slow
 @given(kind=st.sampled_from(sorted(KINDS)), payload=BODIES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50)
 def test_any_payload_is_sent_or_refused_with_a_hint(kind: str, payload: dict[str, Any]) -> None:
     error = refusal(lambda: check_outgoing(type=kind, to=("dev",), payload=payload, priority=None))
     assert error is None or error.hint

@@ -31,21 +31,6 @@ def test_every_kind_of_a_source_is_known_under_its_family(names: tuple[str, ...]
     assert {name: name in KINDS and KINDS[name].family for name in names} == dict.fromkeys(names, family)
 
 
-def test_the_clients_ask_for_permissions_put_questions_and_say_how_they_are() -> None:
-    clients = [kind for kind in KINDS.values() if kind.family is Family.CLIENTS]
-    assert [(kind.name, str(kind.opens or kind.answers), str(kind.priority)) for kind in clients] == [
-        ("permission_request", "permission", "high"),
-        ("permission_response", "permission", "high"),
-        ("question_request", "question", "high"),
-        ("question_response", "question", "high"),
-        ("request_askback", "None", "high"),
-        ("askback_response", "None", "high"),
-        ("grant", "None", "low"),
-        ("grant_recalled", "None", "low"),
-        ("session_state", "None", "low"),
-    ]
-
-
 def test_names_that_differ_in_case_only_are_different_kinds() -> None:
     assert KINDS["TASK_ASSIGNMENT"].family is Family.SPRINT
     assert KINDS["task_assignment"].family is Family.ROUTER

@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.conftest import CommandLine
 from tests.protocol.conftest import SENDMESSAGE_DOCUMENTS
@@ -117,15 +116,6 @@ def test_scenario_data_request(team: CommandLine, listen: Listen) -> None:
     assert 'INCOMING <- task-manager: "' in log
 
 
-def test_scenario_completion_notice(team: CommandLine) -> None:
-    say(team, "task-manager", document("5.2", 0))
-    for name in ("knowledge-manager", "file-manager"):
-        [notice] = inbox(team, name)
-        assert "完成时间：2026-02-24 11:30" in notice["payload"]["content"]
-    counts = team.ok("status", "--json").json["messages"]
-    assert sum(counts.values()) == 4
-
-
 def test_scenario_team_shutdown(team: CommandLine, listen: Listen) -> None:
     ids = []
     for number, name in ((0, "task-manager"), (2, "file-manager"), (4, "knowledge-manager")):
@@ -172,25 +162,6 @@ def test_scenario_plan_approval(team: CommandLine, listen: Listen) -> None:
     assert (rows[first["request_id"]]["state"], rows[second["request_id"]]["state"]) == ("rejected", "approved")
 
 
-def test_what_a_scenario_leaves_on_disk_is_read_by_any_yaml_reader(team: CommandLine) -> None:
-    say(team, "ceo", document("2.1", 1))
-    inbox(team, "task-manager")
-    for path in ("message-queue.yaml", "archive/task-manager-archive.yaml"):
-        [record] = yaml.safe_load((team.folder / path).read_text("utf-8"))["messages"]
-        assert record["payload"]["content"] == document("2.1", 1)["content"]
-        assert (record["from"], record["to"], record["status"]) == ("ceo", "task-manager", "read")
-
-
-def test_a_refused_document_is_the_error_object_with_code_and_hint(team: CommandLine) -> None:
-    before = (team.folder / "message-queue.yaml").read_bytes()
-    result = team("--as", "task-manager", "sendmessage", stdin='{"type": "shutdown_response", "request_id": "r"}')
-    assert result.status == 1
-    error = result.json
-    assert (error["success"], error["error"]) == (False, "APPROVE_MISSING")
-    assert "approve" in error["hint"]
-    assert (team.folder / "message-queue.yaml").read_bytes() == before
-
-
 def test_an_escalation_without_a_recipient_reaches_the_human_and_is_answered_by_the_lead(team: CommandLine) -> None:
     words = {"issue": "React 18 conflict", "severity": "blocker", "recommendation": "Pin the version"}
     escalation = team.ok("--as", "file-manager", "send", "--type", "escalate", "--payload", json.dumps(words), "--json")
@@ -201,13 +172,3 @@ def test_an_escalation_without_a_recipient_reaches_the_human_and_is_answered_by_
     assert requests(team)[request_id]["answered_by"] == "ceo"
     [answer] = inbox(team, "file-manager")
     assert answer["payload"]["content"] == "Pin it"
-
-
-def test_a_group_message_is_read_by_each_recipient_on_its_own(team: CommandLine) -> None:
-    words = json.dumps({"message": "The build is green again"})
-    names = "file-manager,knowledge-manager"
-    sent = team.ok("--as", "ceo", "send", "--to", names, "--type", "notify", "--payload", words, "--json").json
-    assert [row["recipient"] for row in sent["deliveries"]] == names.split(",")
-    assert len(inbox(team, "file-manager")) == 1
-    [waiting] = inbox(team, "knowledge-manager")
-    assert waiting["priority"] == "low"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from rich.pretty import pretty_repr
-from team_console.store.model.message import Message, from_record
+from team_console.store.model.message import STATE_KEYS, Message, from_record
 from team_console.store.protocol.verdicts import Seal, canonical, seal_of, sign
 from team_console.store.settings.team_config import TeamConfig
 
@@ -25,18 +25,8 @@ def test_a_signed_record_is_signed_and_a_plain_one_unsigned() -> None:
     assert seal_of(message(), KEY) is Seal.UNSIGNED
 
 
-@pytest.mark.parametrize(
-    "transit",
-    [
-        {"status": "read", "read_at": "2026-02-24T11:00:00Z"},
-        {"status": "retry", "attempts": 2, "next_attempt_at": "x", "error_message": "y"},
-        {"status": "delivered", "delivered_at": "x"},
-        {"read_by": {"a": "x"}},
-        {"claimed_by": "a", "lease_until": "x"},
-        {"status": "recalled", "recalled_at": "x"},
-    ],
-)
-def test_a_change_in_transit_leaves_the_seal_whole(transit: dict[str, Any]) -> None:
+def test_a_change_in_transit_leaves_the_seal_whole() -> None:
+    transit = dict.fromkeys(STATE_KEYS, "x")
     assert seal_of(signed().with_changes(**transit), KEY) is Seal.SIGNED
 
 

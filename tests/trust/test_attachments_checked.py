@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CommandLine
+from tests.samples import rotated
 
 pytestmark = pytest.mark.slow
 
@@ -55,8 +56,7 @@ def attached(team: CommandLine) -> Path:
     return path
 
 
-@pytest.mark.parametrize("harm", HARMS)
-@pytest.mark.parametrize("where", ["in the queue", "in the archive"])
+@pytest.mark.parametrize(("harm", "where"), rotated(HARMS, ("in the queue", "in the archive")))
 def test_what_is_not_what_was_attached_is_an_error(team: CommandLine, attached: Path, harm: str, where: str) -> None:
     if where == "in the archive":
         team.ok("receive", "--agent", "file-manager")

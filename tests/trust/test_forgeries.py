@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
+from team_console.store.model.errors import TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGNATURE, digest_of, statement
 from team_console.store.service import asking, inbox, requests, sending
@@ -29,7 +30,7 @@ from team_console.store.views.decisions import Proof, ledger_of_team
 from team_console.store.views.rows import Flag, RequestRow
 from team_console.store.views.verdicts import verdict_of
 
-from tests.conftest import COMMAND, CommandLine, clean_environment
+from tests.conftest import CommandLine
 from tests.samples import rotated
 from tests.trust.keys_of_humans import key_file
 from tests.trust.places_of_teams import PLACES, TEAM_ID, Place, Record
@@ -239,26 +240,27 @@ def _by_taking_the_signature_away(case: Case) -> None:
     case.place.replace((first, first[::-1]))
 
 
-def _as_the_human_from_an_agent(case: Case) -> None:
+def _by_verb(case: Case, **env: str) -> TeamError:
+    """What a process is told that answers as the human."""
     words = {
         "question": ("answer", case.request, "--option", "A"),
         "escalation": ("answer", case.request, "--text", "go"),
     }
     verb = words.get(case.kind, ("approve", case.request))
-    team = CommandLine(tmp_folder())
-    assert team("-t", case.place.location, "--as", "ceo", *verb, env={"TEAM_CONSOLE_AS": "bob"}).status == 1
+    done = CommandLine(tmp_folder())("-t", case.place.location, "--as", "ceo", *verb, "--json", env=env)
+    assert done.status == 1
+    return TeamError(done.json["error"], done.json["message"], done.json["hint"])
+
+
+def _as_the_human_from_an_agent(case: Case) -> None:
+    _by_verb(case, TEAM_CONSOLE_AS="bob")
 
 
 def _as_the_human_without_a_key(case: Case) -> None:
     """`--as ceo`, and an environment that says so, by a process that cannot reach the key."""
-    words = {
-        "question": ("answer", case.request, "--option", "A"),
-        "escalation": ("answer", case.request, "--text", "go"),
-    }
-    verb = words.get(case.kind, ("approve", case.request))
-    env = {"TEAM_CONSOLE_AS": "ceo", "HOME": str(tmp_folder()), "SSH_AUTH_SOCK": ""}
     with case.place.settings(str(key_file()), "/nonexistent/key"):
-        assert CommandLine(tmp_folder())("-t", case.place.location, *verb, env=env).status == 1
+        error = _by_verb(case, TEAM_CONSOLE_AS="ceo", HOME=str(tmp_folder()), SSH_AUTH_SOCK="")
+    assert (error.code, "ssh-add" in error.hint) == ("SIGNATURE_FAILED", True)
 
 
 def _in_the_archive(case: Case) -> None:
@@ -352,16 +354,3 @@ def test_no_forgery_decides_and_the_human_still_does(
     sending.send(case.bob, to="ceo", summary="one two three four five", content="c")
     case.decide()
     assert not case.row().is_open
-
-
-def test_a_process_of_an_agent_that_says_it_is_the_human_has_no_key(make_case: Callable[[str], Case]) -> None:
-    """The whole way once, as a process of its own: an error with its next step, and nothing is written."""
-    case = make_case("permission")
-    environment = clean_environment(TEAM_CONSOLE_AS="ceo", HOME=str(tmp_folder()), SSH_AUTH_SOCK="")
-    command = [*COMMAND, "-t", case.place.location, "approve", case.request, "--json"]
-    with case.place.settings(str(key_file()), "/nonexistent/key"):
-        done = subprocess.run(command, capture_output=True, env=environment, check=False)
-    error = json.loads(done.stdout)
-    assert error["error"] == "SIGNATURE_FAILED"
-    assert "ssh-add" in error["hint"]
-    assert case.row().is_open

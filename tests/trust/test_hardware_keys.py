@@ -11,18 +11,12 @@ import hashlib
 from collections.abc import Callable
 
 import pytest
-from team_console.store.backends.open import open_team
-from team_console.store.protocol import ssh_keygen, verdicts
+from team_console.store.protocol import verdicts
 from team_console.store.protocol.ssh import SshSignature, armoured, read_signature
 from team_console.store.protocol.ssh_keygen import verify
 from team_console.store.protocol.verdicts import NAMESPACE, signature_trouble
-from team_console.store.service import requests
-from team_console.store.service.caller import Caller
-from team_console.store.settings.team_config import Human, key_bytes
-from team_console.store.views.projection import view_of
-from team_console.store.views.rows import RequestState
 
-from tests.conftest import CommandLine, needs
+from tests.conftest import needs
 
 cryptography = pytest.importorskip("cryptography")
 
@@ -165,26 +159,3 @@ def test_a_signature_of_another_kind_over_the_same_key_is_none(token: Token) -> 
     for form in (b"ssh-ed25519", b"ecdsa-sha2-nistp256", b"sk-unknown@openssh.com"):
         changed = SshSignature(good.key, good.namespace, good.hash, form, good.value, good.rest)
         assert not is_signed(changed, TEXT.encode())
-
-
-def test_a_team_whose_human_has_such_a_key_decides_with_it(
-    token: Token, team: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From the line in the settings to the proof that anybody checks; only the device is played by the test."""
-    with (team.folder / "messenger-config.yaml").open("a") as settings:
-        settings.write(f"team_id: 0123456789abcdef\nhumans:\n  ceo:\n    keys:\n    - {token.line}\n")
-
-    def touch(text: str, human: Human, *, namespace: str, on_terminal: bool) -> str:
-        assert key_bytes(human.keys[0]) == token.key
-        return token.sign(text)
-
-    monkeypatch.setattr(ssh_keygen, "sign", touch)
-    opened = open_team(str(team.folder))
-    request = requests.submit_plan(Caller(opened, "task-manager"), content="1. Go").request_id or ""
-    requests.approve(Caller(opened, "ceo"), request_id=request)
-    (row,) = view_of(opened.snapshot(), me="ceo", now=opened.clock()).requests
-    assert (row.state, row.flags) == (RequestState.APPROVED, ())
-    opened.close()
-    proof = team.ok("evidence", request, "--json").json
-    assert proof["proven"] is True
-    assert token.kind in proof["evidence"][0]["allowed_signers"][0]

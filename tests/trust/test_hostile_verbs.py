@@ -36,16 +36,13 @@ LOOKS: tuple[tuple[str, ...], ...] = (
     ("check",),
 )
 REFUSALS: tuple[tuple[str, ...], ...] = (
-    ("inbox", STRANGER),
-    ("receive", "--agent", STRANGER),
+    ("inbox", STRANGER, "--json"),
     ("send", "--to", STRANGER, "--content", corpus.PAYLOADS["report"]),
-    ("approve", STRANGER),
     ("reject", PLAN + STRANGER, "--reason", STRANGER),
     ("shutdown", STRANGER),
-    ("retry", STRANGER),
     ("redirect", FAILED, "--to", STRANGER),
     ("history", "--grep", STRANGER + "["),
-    ("-t", STRANGER, "status"),
+    ("-t", STRANGER, "status", "--json"),
     ("--as", STRANGER, "status"),
     (STRANGER,),
     ("status", STRANGER),
@@ -89,11 +86,8 @@ def test_json_on_a_terminal_is_safe_and_loses_nothing(folder: Path, words: tuple
 
 
 @pytest.mark.parametrize("words", REFUSALS, ids=lambda words: words[0][:8].strip("\x1b"))
-@pytest.mark.parametrize("more", [(), ("--json",)], ids=["text", "json"])
-def test_a_refusal_that_quotes_hostile_words_is_only_text(
-    folder: Path, words: tuple[str, ...], more: tuple[str, ...]
-) -> None:
-    status, output = printed(folder, *words, *more)
+def test_a_refusal_that_quotes_hostile_words_is_only_text(folder: Path, words: tuple[str, ...]) -> None:
+    status, output = printed(folder, *words)
     found = strict.of_print(output)
     assert status in (1, 2), found.text[-2000:]
     assert found.faults == []

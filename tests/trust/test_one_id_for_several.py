@@ -117,14 +117,6 @@ def test_each_of_two_plans_with_one_id_is_shown_with_its_own_word(team: CommandL
     assert "FORGED" not in team("check").out
 
 
-def test_a_request_under_the_id_of_one_that_was_decided_is_not_decided(team: CommandLine) -> None:
-    write(team, "clarification")
-    team.ok("approve", "MSG-1")
-    write(team, "plan")
-    assert states(team) == {"MSG-1": "approved", "MSG-2": "open"}
-    assert team.ok("receive", "--agent", "dev", "--json").json["messages"][0].get("trust") is None
-
-
 @pytest.mark.parametrize("is_gone", [True, False])
 def test_what_took_the_place_of_a_plan_that_was_approved_is_not_approved(team: CommandLine, is_gone: bool) -> None:
     plan = team.ok("--as", "dev", "plan", "--content", "1. Read it", "--summary", "Read the report", "--json").json

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from team_console.store.backends.open import open_team
-from team_console.store.service import asking, requests
+from team_console.store.service import asking
 from team_console.store.service.caller import Caller
 
 from tests.conftest import CommandLine
@@ -106,12 +106,3 @@ def test_a_row_that_is_put_in_decides_nothing_and_is_told_everywhere(office: Off
     office.said("reject", request, "--reason", "never")
     assert office.row(request)["state"] == "rejected"
     assert "stands" in office.said("evidence", request)
-
-
-def test_a_human_who_signs_with_the_key_of_another_writes_nothing(office: Office) -> None:
-    request, _ = office.ask("make")
-    team = open_team(office.place.location)
-    with office.place.settings(str(key_file()), str(key_file(name="mallory"))), pytest.raises(Exception, match="none"):
-        requests.approve(Caller(team, "ceo"), request_id=request)
-    team.close()
-    assert office.row(request)["state"] == "open"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,6 @@ from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.message import Message
 from team_console.store.protocol import ssh_keygen, verdicts
-from team_console.store.protocol.ssh_keygen import verify
 from team_console.store.protocol.verdicts import digest_of, objection
 from team_console.store.service import asking, inbox, requests, sending
 from team_console.store.service.caller import Caller
@@ -24,7 +24,7 @@ from team_console.store.views.projection import view_of
 from team_console.store.views.rows import Flag, RequestRow, RequestState
 
 from tests.conftest import CommandLine
-from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team, sign_verdicts
+from tests.trust.keys_of_humans import key_file, public_line, sign_verdicts
 
 SUMMARY: dict[str, Any] = {"summary": "one two three four five", "content": "c"}
 
@@ -53,15 +53,6 @@ def desk(team: CommandLine) -> Iterator[Desk]:
     desk = Desk(str(team.folder))
     yield desk
     desk.team.close()
-
-
-def test_a_verdict_of_a_human_with_a_key_is_signed_and_stands(desk: Desk) -> None:
-    first, second = desk.plan(), desk.plan()
-    requests.reject(desk.ceo, request_id=second, reason="never", suggest="ask")
-    row = desk.row(second)
-    assert (row.state, row.flags, row.answered_by) == (RequestState.REJECTED, (), "ceo")
-    assert str((row.verdict or row.question).payload["signature"]).startswith("-----BEGIN SSH SIGNATURE-----")
-    assert first != second
 
 
 def every_verdict(desk: Desk) -> dict[str, Callable[[], str]]:
@@ -182,7 +173,9 @@ def test_without_any_means_to_verify_nothing_decides_and_the_next_step_is_told(
     assert desk.row(request).state is RequestState.APPROVED
 
 
-def test_a_key_in_the_agent_signs(team: CommandLine, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_in_the_agent_signs_and_leaves_no_file_behind(
+    team: CommandLine, desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     path = team.folder / "messenger-config.yaml"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if "sign_with" not in line))
     started = subprocess.run(["ssh-agent", "-s"], capture_output=True, text=True, check=True).stdout
@@ -200,14 +193,18 @@ def test_a_key_in_the_agent_signs(team: CommandLine, desk: Desk, monkeypatch: py
         other = public_line(name="other")
         path.write_text(path.read_text().replace("    - ssh-ed25519", f"    - {other}\n    - ssh-ed25519"))
         subprocess.run(["ssh-add", "-q", str(key_file())], check=True)
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+        (tmp_path / "temporary").mkdir()
         requests.approve(desk.ceo, request_id=request)
         assert desk.row(request).state is RequestState.APPROVED
+        assert list((tmp_path / "temporary").iterdir()) == []
     finally:
         os.kill(int(pid), 15)
 
 
+@pytest.mark.parametrize("by_itself", [True, False])
 def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, by_itself: bool
 ) -> None:
     waits = tmp_path / "bin" / "ssh-keygen"
     waits.parent.mkdir()
@@ -215,54 +212,26 @@ def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writin
     waits.chmod(0o755)
     request, told = desk.plan(), list[str]()
     monkeypatch.setenv("PATH", f"{waits.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr("team_console.store.protocol.ssh_keygen.PATIENCE", 0.2)
+    if by_itself:
+        monkeypatch.setattr("team_console.store.protocol.ssh_keygen.PATIENCE", 0.2)
 
     def tell(words: str, give_up: Callable[[], None]) -> None:
         told.append(words)
         sending.send(desk.agent, to="file-manager", **SUMMARY)  # the lock is free while the key is waited for
 
-    with pytest.raises(TeamError) as caught:
-        requests.approve(Caller(desk.team, "ceo", tell=tell), request_id=request)
-    assert caught.value.code is Code.SIGNATURE_FAILED
-    assert told == ["waiting for your key (ceo)"]
-    assert desk.row(request).state is RequestState.OPEN
-
-
-def test_a_human_may_give_up_a_key_that_does_not_answer(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    waits = tmp_path / "bin" / "ssh-keygen"
-    waits.parent.mkdir()
-    waits.write_text("#!/bin/sh\nexec sleep 60\n")
-    waits.chmod(0o755)
-    request = desk.plan()
-    monkeypatch.setenv("PATH", f"{waits.parent}:{os.environ['PATH']}")
-
-    def tell(words: str, give_up: Callable[[], None]) -> None:
         def wait() -> None:
             while not ssh_keygen._waiting:
                 pass
             give_up()
 
-        threading.Thread(target=wait).start()
+        if not by_itself:
+            threading.Thread(target=wait).start()
 
-    with pytest.raises(TeamError) as caught:
+    with pytest.raises(TeamError, match="within 0.2 s" if by_itself else "you gave it up") as caught:
         requests.approve(Caller(desk.team, "ceo", tell=tell), request_id=request)
-    assert "you gave it up" in caught.value.message
+    assert caught.value.code is Code.SIGNATURE_FAILED
+    assert told == ["waiting for your key (ceo)"]
     assert desk.row(request).state is RequestState.OPEN
-
-
-def test_what_changed_while_it_was_signed_is_not_answered(desk: Desk) -> None:
-    request = desk.plan()
-
-    def tell(words: str, give_up: Callable[[], None]) -> None:
-        asking.withdraw(desk.agent, request_id=request, reason="no")
-
-    late = Caller(desk.team, "ceo", tell=tell)
-    with pytest.raises(TeamError) as caught:
-        requests.approve(late, request_id=request)
-    assert caught.value.code is Code.INVALID_REQUEST_ID
-    assert desk.row(request).state is RequestState.WITHDRAWN
 
 
 def test_a_request_that_is_rewritten_while_its_verdict_is_signed_gets_none(desk: Desk, team: CommandLine) -> None:
@@ -317,32 +286,21 @@ def test_what_was_decided_before_the_team_signed_keeps_counting_when_that_is_sai
     assert Desk(str(team.folder)).row(request).state is RequestState.OPEN
     with (team.folder / "messenger-config.yaml").open("a") as settings:
         settings.write("signed_since: 2999-01-01\n")
-    assert Desk(str(team.folder)).row(request).state is RequestState.APPROVED
+    desk = Desk(str(team.folder))
+    assert desk.row(request).state is RequestState.APPROVED
+    later = desk.plan()
+    requests.reject(desk.ceo, request_id=later, reason="no")
+    proofs = {item["request_id"]: item["proof"] for item in team.ok("decisions", "--json").json["decisions"]}
+    assert proofs == {request: "recorded", later: "signed"}
 
 
-def test_a_signature_still_fits_in_the_database_the_team_moves_to(desk: Desk, team: CommandLine) -> None:
-    request = desk.plan()
-    requests.approve(desk.ceo, request_id=request, note="Jawohl, überall")
-    place = str(team.folder / "team.db")
-    team.ok("migrate", ".", place)
-    moved = Desk(place)
-    assert moved.team.config().verdicts == "signed"
-    assert (moved.row(request).state, moved.row(request).flags) == (RequestState.APPROVED, ())
-    again = moved.plan()
-    requests.reject(moved.ceo, request_id=again, reason="no")
-    assert moved.row(again).state is RequestState.REJECTED
-    moved.team.close()
-
-
-@pytest.mark.parametrize("database", [False, True], ids=["files", "database"])
-def test_the_printed_command_checks_a_verdict_without_us(team: CommandLine, database: bool) -> None:
-    sign_verdicts(team.folder)
-    if database:
-        team.ok("migrate", ".", "team.db")
-    desk = Desk(str(team.folder / "team.db" if database else team.folder))
+def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_team_moved_to(
+    desk: Desk, team: CommandLine
+) -> None:
     request = desk.plan()
     requests.approve(desk.ceo, request_id=request, note="It's fine: $(rm -rf /) ‮")
-    place = ("-t", desk.team.location)
+    team.ok("migrate", ".", "team.db")
+    place = ("-t", "team.db")
     told = team.ok(*place, "evidence", request, "--json").json
     assert (told["proven"], told["state"], told["verdicts"]) == (True, "approved", "signed")
     (proof,) = told["evidence"]
@@ -356,18 +314,6 @@ def test_the_printed_command_checks_a_verdict_without_us(team: CommandLine, data
     assert turned != proof["command"]
     assert subprocess.run(["sh", "-c", turned], capture_output=True, check=False).returncode != 0
     assert "to check it:\nd=$(mktemp -d)" in team.ok(*place, "evidence", request).out
-
-
-def test_the_ledger_of_decisions_says_what_is_signed(team: CommandLine) -> None:
-    before = team.ok("--as", "task-manager", "plan", "--summary", "a b c d e", "--content", "c").out.strip()
-    team.ok("approve", before)
-    with (team.folder / "messenger-config.yaml").open("a") as settings:
-        settings.write(f"{settings_of_signed_team()}signed_since: 2999-01-01\n")
-    desk = Desk(str(team.folder))
-    request = desk.plan()
-    requests.reject(desk.ceo, request_id=request, reason="no")
-    proofs = {item["request_id"]: item["proof"] for item in team.ok("decisions", "--json").json["decisions"]}
-    assert proofs == {before: "recorded", request: "signed"}
 
 
 def test_evidence_says_what_is_forged_and_where(team: CommandLine) -> None:
@@ -391,17 +337,3 @@ def test_evidence_says_what_is_forged_and_where(team: CommandLine) -> None:
     assert f"forged: approve by ceo at 2026-01-01T00:00:00Z: decides nothing (message-queue.yaml:{line})" in shown.out
     findings = {item["code"]: item for item in team("check", "--json").json["findings"]}
     assert f"message-queue.yaml:{line}" in findings["FORGED_VERDICT"]["message"]
-
-
-def test_stock_ssh_keygen_agrees_with_what_is_checked_here(desk: Desk) -> None:
-    from team_console.store.protocol.verdicts import NAMESPACE, statement
-    from team_console.store.settings.team_config import key_bytes
-
-    request = desk.plan()
-    requests.approve(desk.ceo, request_id=request)
-    verdict = desk.row(request).verdict
-    assert verdict is not None
-    text, signature = statement("0123456789abcdef", verdict), str(verdict.payload["signature"])
-    assert verify(text, signature, key_bytes(public_line()), NAMESPACE) is True
-    assert verify(text + " ", signature, key_bytes(public_line()), NAMESPACE) is False
-    assert settings_of_signed_team().startswith("team_id: 0123456789abcdef")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,26 +43,6 @@ def _program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None
     monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
 
 
-@contextmanager
-def _agent_with_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An agent that holds the human's key, which no settings name the file of."""
-    settings = folder / "messenger-config.yaml"
-    settings.write_text("".join(line for line in settings.read_text().splitlines(True) if "sign_with" not in line))
-    with (
-        tempfile.TemporaryDirectory() as place,
-        subprocess.Popen(["ssh-agent", "-D", "-a", f"{place}/agent"], stdout=subprocess.PIPE) as agent,
-    ):
-        assert agent.stdout is not None
-        agent.stdout.readline()  # it says where it listens once it does
-        monkeypatch.setenv("SSH_AUTH_SOCK", f"{place}/agent")
-        monkeypatch.setenv("HOME", str(folder))
-        try:
-            subprocess.run(["ssh-add", "-q", str(key_file())], check=True)
-            yield
-        finally:
-            agent.terminate()
-
-
 def test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict(signed: Team, team: CommandLine) -> None:
     path = team.folder / "messenger-config.yaml"
     path.write_text(path.read_text().replace(f"sign_with: {key_file()}", f"sign_with: {key_file(name='other')}"))
@@ -96,16 +73,3 @@ def test_a_statement_longer_than_a_pipe_holds_is_signed(signed: Team) -> None:
     edited = "".join(f"{number}. another step\n" for number in range(10_000))
     requests.approve(Caller(signed, "ceo"), request_id=request, updated=edited)
     assert verdict_of(signed, request).state == "approved"
-
-
-def test_a_key_in_an_agent_signs_and_leaves_no_file_behind(
-    signed: Team, team: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(team.folder / "temporary"))
-    (team.folder / "temporary").mkdir()
-    with _agent_with_key(team.folder, monkeypatch):
-        request = _plan(signed)
-        _approve(signed, request)
-        with pytest.raises(TeamError):
-            _approve(signed, request)
-    assert list((team.folder / "temporary").iterdir()) == []
