@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -58,56 +59,46 @@ class Acceptance(Struct, frozen=True):
     """Keys of a human that a line of the trail took on record.
 
     Attributes:
-        line: Number of the audit line.
         keys: Their fingerprints.
         by: Public key, a line, that the signature is of; empty for none.
         signature: Of a key that was known before; empty for none.
+        line: Number of the audit line.
     """
 
-    line: int
     human: str
-    keys: tuple[str, ...]
-    by: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    by: str = ""
     signature: str = ""
+    line: int = 0
 
 
 class Confirmation(Struct, frozen=True):
     """Settings that lost what was in force and were confirmed by a line of the trail.
 
     Attributes:
-        line: Number of the audit line.
         human: Who confirmed them; empty where the line does not say.
         team_id: The identity that the settings before gave the team.
         sha256: Digest of their text.
-        by, signature: As for `Acceptance`.
+        line, by, signature: As for `Acceptance`.
     """
 
-    line: int
     human: str = ""
     team_id: str = ""
     sha256: str = ""
     by: str = ""
     signature: str = ""
+    line: int = 0
 
 
-def _confirmation_in(line: int, facts: object) -> Confirmation:
-    given = facts if isinstance(facts, dict) else {}
-    keys = ("human", "team_id", "sha256", "by", "signature")
-    return Confirmation(line, *(value if isinstance(value := given.get(key), str) else "" for key in keys))
+_Taken = TypeVar("_Taken", Acceptance, Confirmation)
 
 
-def _acceptance_in(line: int, facts: object) -> Acceptance | None:
-    if not isinstance(facts, dict) or not isinstance(facts.get("human"), str):
+def _taken(line: int, facts: object, sort: type[_Taken]) -> _Taken | None:
+    """What the facts of a line take on record; None where they do not say it properly."""
+    try:
+        return msgspec.convert({**facts, "line": line}, sort) if isinstance(facts, dict) else None
+    except msgspec.ValidationError:
         return None
-    keys, by, signature = facts.get("keys"), facts.get("by"), facts.get("signature")
-    names = tuple(item for item in keys if isinstance(item, str)) if isinstance(keys, list) else ()
-    return Acceptance(
-        line,
-        facts["human"],
-        names,
-        (by,) if isinstance(by, str) else (),
-        signature if isinstance(signature, str) else "",
-    )
 
 
 class RecordedFacts:
@@ -224,11 +215,10 @@ class RecordedFacts:
         after a loss, found messages changed, or keeps what was found on the trail of another team.
         """
         self.reworded.update(reworded_in(facts))
-        acceptance = _acceptance_in(line, facts) if action == ACCEPT_KEYS else None
-        if acceptance is not None:
+        if action == ACCEPT_KEYS and (acceptance := _taken(line, facts, Acceptance)):
             self.acceptances.append(acceptance)
         if action == ACCEPT_SETTINGS and facts is not None:
-            self.confirmations.append(_confirmation_in(line, facts))
+            self.confirmations.append(_taken(line, facts, Confirmation) or Confirmation(line=line))
         if isinstance(facts, dict) and TRAIL_LOST in facts:
             self.losses.append(line)
         for found in facts.get(CARRIED) or () if action == MIGRATE and isinstance(facts, dict) else ():

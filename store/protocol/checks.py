@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from posixpath import normpath
@@ -283,43 +282,26 @@ def _departure(message: Message, name: str, what: str, severity: str) -> Problem
 # The JSON of the seventeen sprint kinds (seed 002), and fields of payloads, by the table of kinds.
 
 _LONGEST_WISH = 2000
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, Mapping)
-
-
-def _or_null(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: value is None or fits(value)
-
-
-def _is_loose(value: Any) -> bool:
-    return isinstance(value, (Mapping, list, tuple, str))
+_LISTS = (list, tuple)
 
 
 _FITS: Mapping[FieldForm, Callable[[Any], bool]] = {
-    FieldForm.TEXT: lambda value: _is_text(value) and bool(value.strip()),
-    FieldForm.ANY_TEXT: _is_text,
-    FieldForm.TEXT_OR_NULL: _or_null(_is_text),
-    FieldForm.WISH: lambda value: _is_text(value) and len(value) <= _LONGEST_WISH,
-    FieldForm.TEXTS: lambda value: _is_list(value) and all(map(_is_text, value)),
+    FieldForm.TEXT: lambda value: isinstance(value, str) and bool(value.strip()),
+    FieldForm.ANY_TEXT: lambda value: isinstance(value, str),
+    FieldForm.TEXT_OR_NULL: lambda value: isinstance(value, str | None),
+    FieldForm.WISH: lambda value: isinstance(value, str) and len(value) <= _LONGEST_WISH,
+    FieldForm.TEXTS: lambda value: isinstance(value, _LISTS) and all(isinstance(item, str) for item in value),
     FieldForm.NUMBER: lambda value: type(value) is int,
     FieldForm.KEY: lambda value: type(value) in (int, str) and value != "",
-    FieldForm.LIST: lambda value: _is_list(value) and bool(value),
-    FieldForm.OBJECT: _is_object,
-    FieldForm.OBJECT_OR_NULL: _or_null(_is_object),
-    FieldForm.LOOSE: _is_loose,
-    FieldForm.LOOSE_OR_NULL: _or_null(_is_loose),
-    FieldForm.QUESTIONS: lambda value: _is_list(value) and 0 < len(value) == len(questions_of({"questions": value})),
-    FieldForm.MOMENT: lambda value: _is_text(value) and from_text(value) is not None,
+    FieldForm.LIST: lambda value: isinstance(value, _LISTS) and bool(value),
+    FieldForm.OBJECT: lambda value: isinstance(value, Mapping),
+    FieldForm.OBJECT_OR_NULL: lambda value: isinstance(value, Mapping | None),
+    FieldForm.LOOSE: lambda value: isinstance(value, (Mapping, str, *_LISTS)),
+    FieldForm.LOOSE_OR_NULL: lambda value: value is None or isinstance(value, (Mapping, str, *_LISTS)),
+    FieldForm.QUESTIONS: lambda value: (
+        isinstance(value, _LISTS) and 0 < len(value) == len(questions_of({"questions": value}))
+    ),
+    FieldForm.MOMENT: lambda value: isinstance(value, str) and from_text(value) is not None,
 }
 
 
@@ -329,11 +311,12 @@ def departures(value: Any, form: Form, place: str = "") -> Iterator[tuple[str, s
         if not _FITS[form](value):
             yield place, f"must be {form}, not {named(value)}"
     elif isinstance(form, list):
-        if not _is_list(value):
+        if not isinstance(value, _LISTS):
             yield place, f"must be a list, not {named(value)}"
-        for number, item in enumerate(value if _is_list(value) else ()):
+            return
+        for number, item in enumerate(value):
             yield from departures(item, form[0], f"{place}.{number}")
-    elif not _is_object(value):
+    elif not isinstance(value, Mapping):
         yield place, f"must be an object, not {named(value)}"
     else:
         each = form.get(EACH)
@@ -544,19 +527,14 @@ _ALWAYS_SECRET = r"(?i)pass|pwd|密码|口令"
 
 def secret_warnings(text: str) -> list[str]:
     """One warning for each sort of secret the text seems to hold, with its line; the value is not in it."""
-    found: dict[str, int] = {}
+    found: dict[str, re.Match[str]] = {}
     for marker, what, pattern in _PATTERNS:
-        match = re.search(pattern, text) if marker in text else None
-        if match:
-            found.setdefault(what, _line(text, match.start()))
-    folded = text.casefold()
-    if any(name in folded for name in _NAMES):
-        secret = next(filter(_is_secret, re.finditer(_ASSIGNMENT, text)), None)
-        if secret:
-            found.setdefault("a password or key", _line(text, secret.start()))
-    return [
-        f"line {line} looks like it holds {what}; messages are stored in plain text" for what, line in found.items()
-    ]
+        if marker in text and (match := re.search(pattern, text)):
+            found.setdefault(what, match)
+    if _may_name_one(text) and (secret := next(filter(_is_secret, re.finditer(_ASSIGNMENT, text)), None)):
+        found["a password or key"] = secret
+    lines = {what: text.count("\n", 0, match.start()) + 1 for what, match in found.items()}
+    return [f"line {at} looks like it holds {what}; messages are stored in plain text" for what, at in lines.items()]
 
 
 def mask_secrets(text: str) -> str:
@@ -565,10 +543,15 @@ def mask_secrets(text: str) -> str:
         if marker in text:
             whole = rf"{pattern}(?s:.*?)(?:-----END [A-Z0-9 ]{{0,60}}-----|\Z)" if what == "a private key" else pattern
             text = re.sub(whole, f"[{what}]", text)
-    if any(name in text.casefold() for name in _NAMES):
+    if _may_name_one(text):
         # guard: transcript-secrets-masked
         text = re.sub(_ASSIGNMENT, _masked, text)
     return text
+
+
+def _may_name_one(text: str) -> bool:
+    folded = text.casefold()
+    return any(name in folded for name in _NAMES)
 
 
 def _masked(match: re.Match[str]) -> str:
@@ -586,10 +569,6 @@ def _is_secret(match: re.Match[str]) -> bool:
     return len(value) >= 12 and has_digit and has_letter
 
 
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
-
-
 # How long a summary is in words of any script, and what a reader would miss in it (requirements 86-88).
 
 FEWEST, MOST = 5, 10
@@ -602,7 +581,9 @@ long (001-f). Too short is only what has fewer than five characters: each can be
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _ASCII_WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|[-'./:@#][A-Za-z0-9])*")
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_HAN = f"[{_CJK}]"
+_WORD = rf"{_HAN}|[^\W_{_CJK}](?:[^\W_{_CJK}]|[-'’./:@#][^\W_{_CJK}])*"
+_UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
 """Thai, Lao, Burmese and Khmer are written without spaces: how many words a text has cannot be seen from it."""
 _JOINERS = "\u200c\u200d"
 """Persian and Hindi write them between the letters of one word."""
@@ -615,33 +596,18 @@ _GREETINGS = frozenset(
 _CJK_GREETING = "(?:你好|您好|大家好|早上好|下午好|晚上好|各位|谢谢|嗨|哈喽)[啊呀吗了]?"
 
 
-@cache
-def _any_word() -> re.Pattern[str]:
-    return re.compile(rf"[{_CJK}]|[^\W_{_CJK}](?:[^\W_{_CJK}]|[-'’./:@#][^\W_{_CJK}])*")
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]")
-
-
-@cache
-def _han() -> re.Pattern[str]:
-    return re.compile(f"[{_CJK}]")
-
-
 def words_of(text: str) -> list[str]:
     """Split `text` into runs of letters and digits (`TASK-001`), and single Han characters and kana.
 
     Marks upon letters, vowels of Hindi or accents that stand by themselves, belong to the word they are in.
     """
-    return _ASCII_WORD.findall(text) if text.isascii() else _any_word().findall(_without_marks(text))
+    return _ASCII_WORD.findall(text) if text.isascii() else re.findall(_WORD, _without_marks(text))
 
 
 def count_words(text: str) -> int:
     """Count the words of `text`; those in Han characters and kana are estimated."""
     parts = words_of(text)
-    han = 0 if text.isascii() else sum(_han().match(part) is not None for part in parts)
+    han = 0 if text.isascii() else sum(re.match(_HAN, part) is not None for part in parts)
     return len(parts) - han - (-han * _WORDS_OF_SEVEN_HAN // 7)
 
 
@@ -655,7 +621,7 @@ def summary_warnings(summary: str, *, language: str) -> list[str]:
     Args:
         language: The team's: `zh` wants Han characters, `en` wants none, `any` takes both.
     """
-    has_han = not summary.isascii() and _han().search(summary) is not None
+    has_han = not summary.isascii() and re.search(_HAN, summary) is not None
     words = words_of(summary)
     found = _length_warnings(summary, len(words))
     if words and _only_greets(summary, words):
@@ -666,7 +632,7 @@ def summary_warnings(summary: str, *, language: str) -> list[str]:
 
 
 def _length_warnings(summary: str, parts: int) -> list[str]:
-    if not summary.isascii() and _unspaced().search(summary) is not None:
+    if not summary.isascii() and re.search(_UNSPACED, summary) is not None:
         return []
     words = count_words(summary)
     if parts < FEWEST:

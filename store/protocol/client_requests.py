@@ -19,7 +19,7 @@ from msgspec import UNSET, Struct, UnsetType
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 from team_console.store.protocol.kinds import RequestKind
-from team_console.store.protocol.parsing import parse_message, text_in
+from team_console.store.protocol.parsing import mappings, parse_message, text_in
 
 TIMED_OUT = "timed out"
 """The reason of a request that nobody answered before it expired."""
@@ -131,9 +131,11 @@ def _restored(excerpt: str, hunks: Any, given: Mapping[str, Any]) -> str | Unset
 
 def questions_of(payload: Mapping[str, Any]) -> tuple[Question, ...]:
     """The questions of a `question_request`; what cannot be read as one is left out."""
-    value = payload.get("questions")
-    items = value if isinstance(value, (list, tuple)) else ()
-    return tuple(_question(item) for item in items if isinstance(item, Mapping) and text_in(item, "question"))
+    return tuple(
+        Question(text, text_in(item, "header"), tuple(_options(item.get("options"))), item.get("multiSelect") is True)
+        for item in mappings(payload, "questions")
+        if (text := text_in(item, "question"))
+    )
 
 
 def answers_of(payload: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
@@ -182,8 +184,7 @@ def expiry_of(kind: RequestKind | None, payload: Mapping[str, Any]) -> datetime 
 def headline_of(permission: Permission, directory: str = "") -> str:
     """What is asked for, in one line: the tool, and what it is to be used on; a file as seen from its folder."""
     given = permission.input
-    path = next((given[key] for key in PATH_KEYS if isinstance(given.get(key), str) and given[key]), "")
-    subject = _first_line(given.get("command")) or file_seen_from(path, directory)
+    subject = _first_line(given.get("command")) or file_seen_from(_path_in(given), directory)
     subject = subject or next((line for key in _SUBJECTS if (line := _first_line(given.get(key)))), "")
     return f"{permission.tool}: {subject}" if subject else permission.tool
 
@@ -194,25 +195,18 @@ _SUBJECTS = ("url", "query", "pattern", "description")
 """Further keys that say what a tool is used on."""
 
 
+def _path_in(given: Mapping[str, Any]) -> str:
+    return next(filter(None, (text_in(given, key) for key in PATH_KEYS)), "")
+
+
 def file_seen_from(path: str, directory: str) -> str:
     """The path of a file within the folder an agent works in, whole where it is elsewhere or not plain."""
     inside = path.startswith(directory.rstrip("/") + "/") if directory else False
     return path if not inside or ".." in path.split("/") else path[len(directory.rstrip("/")) + 1 :]
 
 
-def _question(item: Mapping[str, Any]) -> Question:
-    options = item.get("options")
-    choices = options if isinstance(options, (list, tuple)) else ()
-    return Question(
-        text_in(item, "question"),
-        text_in(item, "header"),
-        tuple(_options(choices)),
-        item.get("multiSelect") is True,
-    )
-
-
 def _options(items: Any) -> Iterator[Option]:
-    for item in items:
+    for item in items if isinstance(items, (list, tuple)) else ():
         if isinstance(item, Mapping) and text_in(item, "label"):
             yield Option(text_in(item, "label"), text_in(item, "description"))
         elif isinstance(item, str) and item.strip():
@@ -295,7 +289,5 @@ def edited_input(question: Message, part: EditablePart, text: str) -> Mapping[st
 
 
 def _suffix_of_file(given: Mapping[str, Any]) -> str:
-    names = (given.get("file_path"), given.get("notebook_path"), given.get("path"))
-    name = next((name for name in names if isinstance(name, str)), "")
-    suffix = PurePath(name.replace("\\", "/")).suffix
+    suffix = PurePath(_path_in(given).replace("\\", "/")).suffix
     return suffix if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= _LONGEST_SUFFIX else ".txt"

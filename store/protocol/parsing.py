@@ -315,9 +315,8 @@ def when_created(message: Message) -> datetime:
     return message.created_at or EARLIEST
 
 
-class PlacedMessage(Struct, eq=False, gc=False):
-    """One message at its place. What it says and where it stands among others is worked out when first asked for:
-    of a long queue most entries are only counted.
+class PlacedMessage(Struct, frozen=True, eq=False, gc=False):
+    """One message at its place.
 
     Attributes:
         place: Grows along the stored order.
@@ -327,29 +326,21 @@ class PlacedMessage(Struct, eq=False, gc=False):
     message: Message
     place: float
     when: datetime
-    _read: ParsedMessage | None = None
-    _order: Order | None = None
 
     @classmethod
     def of(cls, message: Message, place: float) -> PlacedMessage:
         """The entry of a message at a place."""
-        return cls(message, place, message.created_at or EARLIEST)
+        return cls(message, place, when_created(message))
 
     @property
     def order(self) -> Order:
-        """By time, then by place, so that equal times keep the stored order; always the same object."""
-        order = self._order
-        if order is None:
-            order = self._order = self.when, self.place
-        return order
+        """By time, then by place, so that equal times keep the stored order."""
+        return self.when, self.place
 
     @property
     def read(self) -> ParsedMessage:
         """What the message says, understood when first asked for."""
-        read = self._read
-        if read is None:
-            read = self._read = parse_message(self.message)
-        return read
+        return parse_message(self.message)
 
     @property
     def moment(self) -> datetime | None:

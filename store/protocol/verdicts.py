@@ -579,7 +579,7 @@ def _known_keys(
         if acceptance.human != human:
             continue
         # guard: unvouched-key-vouches-for-none
-        vouching = [key for key in acceptance.by if fingerprint(key) in known - unsigned.keys()]
+        vouching = [acceptance.by] if fingerprint(acceptance.by) in known - unsigned.keys() else []
         text = acceptance_text(team_id, human, acceptance.keys)
         is_signed = not signature_trouble(text, acceptance.signature, vouching, KEYS_NAMESPACE)
         for name in acceptance.keys:
