@@ -22,3 +22,9 @@ def rotated(subjects: Iterable[S], variants: Sequence[V], count: int = 1) -> lis
         return list(product(subjects, variants))
     turns = ((place, subject, step) for place, subject in enumerate(subjects) for step in range(count))
     return [(subject, variants[(place * count + step) % len(variants)]) for place, subject, step in turns]
+
+
+def sampled(values: Iterable[S], count: int) -> list[S]:
+    """`count` of the values, the first of them and others at even distances; the same in every run."""
+    every = list(values)
+    return every if EXHAUSTIVE else every[:: max(1, -(-len(every) // count))]

@@ -13,6 +13,7 @@ from team_console.console.cli.registry import VERBS
 
 from tests.conftest import ROOT, CommandLine, clean_environment, needs
 from tests.pty import Terminal
+from tests.samples import rotated
 
 pytestmark = pytest.mark.slow
 
@@ -79,29 +80,32 @@ def test_each_shell_accepts_its_script(name: str, program: Path, team: CommandLi
     shell(name, f"{name} -n script", program, team.folder)
 
 
-@pytest.mark.parametrize("name", ["bash", "fish"])
 @pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("", VISIBLE),
-        ("--js", ["--json"]),
-        ("help exi", ["exit-codes"]),
-        ("send --su", ["--summary"]),
-        ("send --priority h", ["high"]),
-        ("send --type hand", ["handoff"]),
-        ("send --to ceo,f", ["ceo,file-manager"]),
-        ("receive --agent f", ["file-manager"]),
-        ("shutdown s", ["schedule-manager"]),
-        ("ack --as file-manager ", ["A-2"]),
-        ("--as file-manager ack ", ["A-2"]),
-        ("ack ", []),
-        ("recall A", ["A-1", "A-2"]),
-        ("approve plan", ["REQUEST"]),
-    ],
+    ("case", "name"),
+    rotated(
+        [
+            ("", VISIBLE),
+            ("--js", ["--json"]),
+            ("help exi", ["exit-codes"]),
+            ("send --su", ["--summary"]),
+            ("send --priority h", ["high"]),
+            ("send --type hand", ["handoff"]),
+            ("send --to ceo,f", ["ceo,file-manager"]),
+            ("receive --agent f", ["file-manager"]),
+            ("shutdown s", ["schedule-manager"]),
+            ("ack --as file-manager ", ["A-2"]),
+            ("--as file-manager ack ", ["A-2"]),
+            ("ack ", []),
+            ("recall A", ["A-1", "A-2"]),
+            ("approve plan", ["REQUEST"]),
+        ],
+        ("bash", "fish"),
+    ),
 )
 def test_what_fits_is_offered(
-    name: str, line: str, offered: list[str], program: Path, team: CommandLine, request_id: str
+    case: tuple[str, list[str]], name: str, program: Path, team: CommandLine, request_id: str
 ) -> None:
+    line, offered = case
     shown = complete(name, line, program, team.folder)
     assert sorted(shown) == sorted(request_id if word == "REQUEST" else word for word in offered)
 

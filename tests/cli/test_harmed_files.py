@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from team_console.console.cli.main import run
 
+from tests.samples import rotated
 from tests.trust.damage import FILES, HARMS, healthy_team
 
 BESIDE = {**{name: path for name, path in FILES.items() if name != "queue"}, "lock": "message-queue.yaml.lock"}
@@ -36,8 +37,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return healthy_team(tmp_path_factory.mktemp("model") / "team")
 
 
-@pytest.mark.parametrize("harm", CHOSEN)
-@pytest.mark.parametrize("file", BESIDE)
+@pytest.mark.parametrize(("harm", "file"), rotated(CHOSEN, tuple(BESIDE)))
 def test_each_verb_works_or_names_the_file_and_the_next_step(
     model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], file: str, harm: str
 ) -> None:

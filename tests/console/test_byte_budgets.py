@@ -11,6 +11,7 @@ from team_console.store.service.caller import Caller
 
 from tests.conftest import COMMAND
 from tests.pty import Terminal
+from tests.samples import EXHAUSTIVE
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +55,7 @@ def keys(terminal: Terminal) -> list[int]:
     return sizes[1:]
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40)])
+@pytest.mark.parametrize(("columns", "lines"), [(120, 40), *([(80, 24)] if EXHAUSTIVE else [])])
 def test_keys_and_messages_keep_to_their_bytes_and_rest_costs_none(folder: Path, columns: int, lines: int) -> None:
     with Terminal([*COMMAND, "-t", str(folder)], cwd=folder, columns=columns, lines=lines) as terminal:
         terminal.wait_for("LIVE", "Note 3")

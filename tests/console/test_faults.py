@@ -51,8 +51,10 @@ async def go(desk: Desk, mode: Mode) -> None:
     await desk.press(mode.key, *(() if mode.place is mode else ("right",)))
 
 
-@pytest.mark.parametrize("part", ["draw", "document_of", "show"])
-@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize(
+    ("mode", "part"),
+    [*((mode, "draw") for mode in Mode), (Mode.NEEDS, "document_of"), (Mode.REQUESTS, "show"), (Mode.SPRINT, "show")],
+)
 async def test_what_cannot_be_drawn_says_so_and_the_rest_goes_on(
     team: MemoryTeam, monkeypatch: pytest.MonkeyPatch, mode: Mode, part: str
 ) -> None:

@@ -12,6 +12,7 @@ from team_console.widgets.overlay import Overlay
 
 from tests.console.conftest import WAIT, Desk, hand_in_plan, opened, verdicts
 from tests.memory_team import MemoryTeam
+from tests.samples import sampled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -45,7 +46,7 @@ async def test_what_is_asked_to_close_twice_takes_nothing_else_with_it(key: str,
         assert desk.app.screen is desk.app.main
 
 
-@pytest.mark.parametrize("key", OPENED_BY)
+@pytest.mark.parametrize("key", sampled(OPENED_BY, 2))
 async def test_what_is_below_another_screen_closes_nothing(key: str, team: MemoryTeam) -> None:
     hand_in_plan(team)
     async with opened(team) as desk:

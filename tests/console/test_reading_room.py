@@ -172,10 +172,8 @@ def test_its_text_is_read_in_an_editor_and_piped_to_a_command(tmp_path: Path) ->
         assert terminal.wait_exit() == 0
 
 
-@pytest.mark.parametrize("size", [(120, 40), (60, 20)])
-async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(
-    team: MemoryTeam, size: tuple[int, int]
-) -> None:
+async def test_whatever_place_one_reads_in_the_text_has_the_whole_screen(team: MemoryTeam) -> None:
+    size = (60, 20)
     hand_in_plan(team, content=plan_of(LINES))
     async with opened(team, size=size) as desk:
         for place in ("2", "3", "1", "right"):

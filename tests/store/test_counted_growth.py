@@ -21,6 +21,7 @@ from team_console.store.service.maintenance import heal
 from team_console.store.views.proposals import difference
 
 from tests.proofs.benchmarks.data import write_team
+from tests.samples import sampled
 from tests.store.growing_verbs import VERBS, Verb, aged
 from tests.store.yaml_folder import QUEUE, make_message, open_yaml, put
 
@@ -72,7 +73,7 @@ def _exponent(least: int, small: int, large: int) -> float:
     return math.log(max(large - least, many) / max(small - least, few)) / math.log(many / few)
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", sampled(VERBS, 5), ids=lambda verb: verb.name)
 def test_the_work_of_a_verb_grows_no_faster_than_the_queue(
     verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,7 +132,7 @@ def _nothing_in_common(folder: Path, count: int) -> Callable[[], object]:
     return lambda: difference(old, new)
 
 
-@pytest.mark.parametrize("make", [_unreadable, _of_one_id, _answers_to_archived, _nothing_in_common])
+@pytest.mark.parametrize("make", sampled([_of_one_id, _unreadable, _nothing_in_common, _answers_to_archived], 2))
 def test_the_work_of_what_once_was_slow_grows_no_faster_than_its_number(
     make: Callable[[Path, int], Callable[[], object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,5 @@ from tests.trust.any_field import trouble_of
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_random_keys_on_a_random_foreign_queue_end_in_order(seed: int, tmp_path: Path) -> None:
-    assert trouble_of(seed, tmp_path) == ""
+def test_random_keys_on_a_random_foreign_queue_end_in_order(tmp_path: Path) -> None:
+    assert trouble_of(1, tmp_path) == ""

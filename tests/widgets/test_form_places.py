@@ -14,8 +14,10 @@ from team_console.widgets.forms import AnswerForm, Compose, Confirm, Prompt, Way
 from textual.app import App
 from textual.pilot import Pilot
 
+from tests.samples import sampled
+
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-SIZES = [(80, 24), (120, 30), (60, 20)]
+SIZES = sampled([(60, 20), (80, 24), (120, 30)], 1)
 LONG = tuple(
     Option(f"Choice {number}", "what it means in so many words that they take several lines of a form " * 2)
     for number in range(1, 13)

@@ -19,7 +19,9 @@ def test_a_fault_at_any_system_call_leaves_the_state_before_or_after(story: str,
 
 
 def test_a_drop_file_that_the_system_refuses_is_neither_lost_nor_kept_in_silence() -> None:
+    # Each third of them, and the calls that take the file away.
     found = [point for point in points("drop folder") if point.name in ("openat", "unlink")]
+    found = [point for number, point in enumerate(found) if point.name == "unlink" or number % 3 == 0]
     assert {point.name for point in found} == {"openat", "unlink"}
     wrong = {point: what for point in found if (what := judge_point("drop folder", point, "EIO")) is not None}
     assert not wrong

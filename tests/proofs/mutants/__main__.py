@@ -52,7 +52,9 @@ def is_noticed(name: str, folder: Path) -> bool:
 
 
 def _tested_in(folder: Path, tests: tuple[str, ...]) -> int:
-    environment = {**os.environ, "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}", "PYTHONDONTWRITEBYTECODE": "1"}
+    path = f"{folder / 'src'}{os.pathsep}{folder}"
+    # Every combination: the one that notices need not be among those of each run.
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "EXHAUSTIVE": "1"}
     command = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False).returncode
 
