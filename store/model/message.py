@@ -296,13 +296,10 @@ def meant(priority: str, status: str) -> tuple[str, str, tuple[str, ...]]:
 
     `Critical` and `1` are critical, `4` is low, `unread` and `"Pending "` are pending. What nobody knows stays as is.
     """
-    urgency, state = PRIORITIES.get(priority), STATUSES.get(status)
-    odd = tuple([key for key, word in (("priority", urgency), ("status", state)) if word is None])
-    if urgency is None:
-        urgency = _OTHER_PRIORITIES.get(priority.strip().lower(), priority)
-    if state is None:
-        state = _OTHER_STATUSES.get(status.strip().lower(), status)
-    return urgency, state, odd
+    ours = (("priority", priority in PRIORITIES), ("status", status in STATUSES))
+    urgency = _OTHER_PRIORITIES.get(priority.strip().lower(), priority)
+    state = _OTHER_STATUSES.get(status.strip().lower(), status)
+    return urgency, state, tuple([key for key, is_ours in ours if not is_ours])
 
 
 def addressees(text: str) -> tuple[str, ...]:
@@ -356,13 +353,7 @@ def new_message_id(now: datetime) -> str:
 
 def _times(value: object) -> Mapping[str, str]:
     """A mapping of the envelope, empty where there is none; nearly always there is none."""
-    if value is None or not isinstance(value, Mapping):
-        return _EMPTY
-    return value if all(map(_is_ascii, value)) else {canonical(str(name)): at for name, at in value.items()}
-
-
-def _is_ascii(name: object) -> bool:
-    return not isinstance(name, str) or name.isascii()
+    return {canonical(str(name)): at for name, at in value.items()} if isinstance(value, Mapping) else _EMPTY
 
 
 def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:

@@ -232,12 +232,16 @@ def members(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str
     Configured members stay until they are destroyed, whether or not they agreed to stop (D17). A team that declares
     no members has those who write and are written to.
     """
+    return _live(config, messages).roles
+
+
+def _live(config: TeamConfig, messages: Iterable[Message]) -> Membership:
     found = membership_of(config, messages)
     if not config.declared:
         for name in _heard(messages):
             if name not in found.gone and name not in (ALL, USER) and is_name(name):
                 found.roles.setdefault(name, "member")
-    return found.roles
+    return found
 
 
 def left_out(config: TeamConfig, messages: Iterable[Message]) -> list[str]:
@@ -250,7 +254,8 @@ def left_out(config: TeamConfig, messages: Iterable[Message]) -> list[str]:
 
 def known(config: TeamConfig, messages: Iterable[Message]) -> Mapping[str, str]:
     """As `members`, with those that were destroyed or left the roster: a stopped agent stays known (D17)."""
-    return {**membership_of(config, messages).gone, **members(config, messages)}
+    found = _live(config, messages)
+    return {**found.gone, **found.roles}
 
 
 def _configured(config: TeamConfig) -> dict[str, str]:
@@ -285,12 +290,7 @@ def _is_membership(message: Message) -> bool:
 
 
 def _heard(messages: Iterable[Message]) -> Iterable[str]:
-    names: dict[str, None] = {}
-    for message in messages:
-        names[message.sender] = None
-        for name in message.recipients:
-            names[name] = None
-    return names
+    return dict.fromkeys(name for message in messages for name in (message.sender, *message.recipients))
 
 
 def _listed(found: Membership, entry: PlacedMessage, configured: Mapping[str, str]) -> None:

@@ -21,6 +21,7 @@ RESIDENTS = frozenset({SM, KR, DEBUGGER, E2E_LIVE})
 DIRECTED = frozenset({Family.SPRINT, Family.ROUTER})
 """Families whose kinds go from one sort of agent to another."""
 _ANYONE = frozenset({"Any", "Requester"})
+_CALLED = {"Residents": "a resident", "Slave": "a slave", "Temp": "a temporary agent"}
 
 _ROUTER_TYPES = frozenset({"orchestrator", "architect", "code_developer"})
 """Agent types of seed 003; an agent called `code-developer-2` is of the type `code_developer`."""
@@ -66,11 +67,9 @@ def departure(kind: MessageKind, *, sender: str, recipient: str, roles: Mapping[
     """What is wrong with the ends of a message of `kind`, as a sentence; None when nothing is, or nothing is known."""
     if kind.family not in DIRECTED:
         return None
-    writer, _, reader = kind.direction.partition(" -> ")
-    if not _fits(writer, sender, roles=roles, lead=lead):
-        return f"{kind.name} goes {kind.direction}; {sender} is not {_called(writer)}"
-    if not _fits(reader, recipient, roles=roles, lead=lead):
-        return f"{kind.name} goes {kind.direction}; {recipient} is not {_called(reader)}"
+    for wanted, name in zip(kind.direction.split(" -> "), (sender, recipient), strict=True):
+        if not _fits(wanted, name, roles=roles, lead=lead):
+            return f"{kind.name} goes {kind.direction}; {name} is not {_CALLED.get(wanted, f'the {wanted}')}"
     return None
 
 
@@ -94,21 +93,6 @@ def direction_problems(message: Message, *, roles: Mapping[str, str], lead: str)
     return tuple(problems)
 
 
-def check_direction(name: str, *, sender: str, recipient: str, roles: Mapping[str, str], lead: str) -> None:
-    """Refuse a sprint message of ours whose ends are known to be the wrong ones.
-
-    Raises:
-        TeamError: `INVALID_FIELD`.
-    """
-    kind = KINDS.get(name)
-    sprint = kind if kind is not None and kind.family is Family.SPRINT else None
-    text = sprint and departure(sprint, sender=sender, recipient=recipient, roles=roles, lead=lead)
-    if text:
-        raise TeamError(
-            Code.INVALID_FIELD, f"to: {text}", "Send it to the right one, or correct the roles in settings."
-        )
-
-
 def _fits(wanted: str, name: str, *, roles: Mapping[str, str], lead: str) -> bool:
     if wanted in _ANYONE:
         return True
@@ -118,10 +102,6 @@ def _fits(wanted: str, name: str, *, roles: Mapping[str, str], lead: str) -> boo
         return wanted in router_types_of(name, roles=roles, lead=lead)
     possible = classes_of(name, roles=roles, lead=lead)
     return bool(possible & RESIDENTS) if wanted == "Residents" else wanted in possible
-
-
-def _called(wanted: str) -> str:
-    return {"Residents": "a resident", "Slave": "a slave", "Temp": "a temporary agent"}.get(wanted, f"the {wanted}")
 
 
 def check_permission(
@@ -141,15 +121,16 @@ def check_permission(
         (kind is not None and kind.is_by_lead) or type == "broadcast" or (sender == config.lead and type.isupper())
     ):
         check_settings(config, f"send {type}")
-    broken = lead_rule(config, sender=sender, recipient=recipient, type=type)
-    if broken is not None:
+    if broken := _lead_rule(config, sender, recipient, type):
         _refuse(*broken)
-    narrowed = _own_rule(config, sender=sender, recipient=recipient, type=type)
-    if narrowed is not None and not is_answer():
+    if (narrowed := _own_rule(config, sender, recipient, type)) and not is_answer():
         _refuse(*narrowed)
-    if type.isupper():
+    if kind is not None and kind.family is Family.SPRINT:
         roles = {name: agent.role for name, agent in config.agents.items()}
-        check_direction(type, sender=sender, recipient=recipient, roles=roles, lead=config.lead)
+        text = departure(kind, sender=sender, recipient=recipient, roles=roles, lead=config.lead)
+        if text:
+            hint = "Send it to the right one, or correct the roles in settings."
+            raise TeamError(Code.INVALID_FIELD, f"to: {text}", hint)
 
 
 def check_settings(config: TeamConfig, act: str) -> None:
@@ -172,17 +153,17 @@ def breach(config: TeamConfig, message: Message, recorded: RecordedFacts | None 
         return None
     sender, kind = message.sender, parse_message(message).name
     for recipient in message.recipients:
-        broken = lead_rule(config, sender=sender, recipient=recipient, type=kind)
-        broken = broken or _own_rule(config, sender=sender, recipient=recipient, type=kind)
+        broken = _lead_rule(config, sender, recipient, kind) or _own_rule(config, sender, recipient, kind)
         if broken is not None:
             return broken
     return None
 
 
-def _own_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
-    """What a message breaks of the rights that its sender has in the settings."""
-    agent = config.agent(sender)
-    if agent.may_send is not None and type not in agent.may_send and not _takes_back(type):
+def _own_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
+    """What a message breaks of the rights that its sender has in the settings; whoever may ask may take back."""
+    agent, kind = config.agent(sender), KINDS.get(type)
+    takes_back = kind is not None and kind.withdraws
+    if agent.may_send is not None and type not in agent.may_send and not takes_back:
         allowed = ", ".join(sorted(agent.may_send)) or "nothing"
         return f"{sender} may not send {type}", f"Its may_send in the team settings allows: {allowed}."
     if agent.may_message is not None and recipient not in agent.may_message:
@@ -191,7 +172,7 @@ def _own_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> 
     return None
 
 
-def lead_rule(config: TeamConfig, *, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
+def _lead_rule(config: TeamConfig, sender: str, recipient: str, type: str) -> tuple[str, str] | None:
     """What a message breaks of the lead's rights, and the next step; None when it breaks nothing (decision D10)."""
     kind = KINDS.get(type)
     if kind is not None and kind.is_by_lead and sender != config.lead:
@@ -213,12 +194,6 @@ def may_answer(config: TeamConfig, *, actor: str, kind: RequestKind, addressee: 
     if kind in DECIDED_BY_LEAD:
         return actor == config.lead
     return actor == addressee or addressee == ALL or (addressee == USER and actor == config.lead)
-
-
-def _takes_back(type: str) -> bool:
-    """Whether this kind withdraws what its sender asked itself, which whoever may ask may do."""
-    kind = KINDS.get(type)
-    return kind is not None and kind.withdraws
 
 
 def _refuse(message: str, hint: str) -> NoReturn:

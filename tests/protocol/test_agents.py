@@ -43,6 +43,11 @@ def ask_creation(team: MemoryTeam) -> str:
     )
 
 
+def approve(team: MemoryTeam, request_id: str, **more: Any) -> Receipt:
+    """The Master says yes."""
+    return requests.approve(Caller(team, MASTER), request_id=request_id, **more)
+
+
 def since(team: MemoryTeam, message_id: str) -> list[Message]:
     """What was written after the message."""
     messages = team.snapshot().messages
@@ -63,7 +68,7 @@ def refused(team: MemoryTeam, call: Any) -> TeamError:
 
 def test_a_creation_is_told_to_the_asker_and_then_to_every_resident_and_to_nobody_else(sprint: MemoryTeam) -> None:
     request_id = ask_creation(sprint)
-    requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    approve(sprint, request_id)
     written = since(sprint, request_id)
     assert names_to(written) == [
         ("AGENT_CREATED", SLAVE),
@@ -78,7 +83,7 @@ def test_a_creation_is_told_to_the_asker_and_then_to_every_resident_and_to_nobod
 def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam) -> None:
     first, second = ask_creation(sprint), ask_creation(sprint)
     for request_id in (first, second):
-        requests.approve(Caller(sprint, MASTER), request_id=request_id)
+        approve(sprint, request_id)
     created = [
         parse_message(message)
         for message in sprint.snapshot().messages
@@ -92,10 +97,10 @@ def test_a_creation_names_a_free_agent_and_quotes_the_request(sprint: MemoryTeam
 
 
 def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint: MemoryTeam) -> None:
-    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
-    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-2")
+    approve(sprint, ask_creation(sprint), agent_name="story-creator-3-1")
+    approve(sprint, ask_creation(sprint), agent_name="story-creator-3-2")
     gone = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
-    agree_to_stop(sprint, requests.approve(Caller(sprint, MASTER), request_id=gone))
+    agree_to_stop(sprint, approve(sprint, gone))
     rosters = [
         parse_message(message).body["roster"]
         for message in sprint.snapshot().messages
@@ -112,7 +117,7 @@ def test_the_roster_is_complete_after_each_creation_and_each_destruction(sprint:
 def test_the_roster_names_the_session_that_the_sprint_speaks_of(sprint: MemoryTeam) -> None:
     put(sprint, carried(BODIES["BATCH_PLAN_READY"], message_id="plan", sender="scrum-master", to=MASTER))
     request_id = ask_creation(sprint)
-    requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    approve(sprint, request_id)
     assert parse_message(since(sprint, request_id)[-1]).body["session_id"] == "sprint-xxx"
 
 
@@ -125,7 +130,7 @@ def agree_to_stop(team: MemoryTeam, receipt: Receipt) -> Receipt:
 
 def doomed(team: MemoryTeam) -> str:
     """A request for the end of an agent that exists; its id."""
-    requests.approve(Caller(team, MASTER), request_id=ask_creation(team), agent_name="story-creator-3-1")
+    approve(team, ask_creation(team), agent_name="story-creator-3-1")
     return ask(team, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
 
 
@@ -134,7 +139,7 @@ CONFIRMED = [("AGENT_DESTROYED", SLAVE), *(("AGENT_ROSTER_BROADCAST", name) for 
 
 def test_an_end_is_confirmed_and_told_when_the_agent_has_agreed_and_not_before(sprint: MemoryTeam) -> None:
     request_id = doomed(sprint)
-    receipt = requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    receipt = approve(sprint, request_id)
     assert names_to(since(sprint, request_id)) == [("shutdown_request", "story-creator-3-1")]
     assert "AGENT_DESTROYED goes to slave-batch-1" in " ".join(receipt.notes)
     answer = agree_to_stop(sprint, receipt)
@@ -172,7 +177,7 @@ def test_an_end_is_confirmed_by_whoever_writes_once_the_time_is_over(
     sprint: MemoryTeam, clock: FakeClock, write: Callable[[MemoryTeam], object]
 ) -> None:
     request_id = doomed(sprint)
-    order = requests.approve(Caller(sprint, MASTER), request_id=request_id).messages[0]
+    order = approve(sprint, request_id).messages[0]
     write(sprint)
     assert ("AGENT_DESTROYED", SLAVE) not in names_to(since(sprint, order.message_id))
     clock.advance(16)
@@ -192,11 +197,11 @@ def test_a_slave_that_reported_its_batch_is_not_told_that_it_asked_for_its_own_e
     first, second = ask(sprint, "SLAVE_BATCH_COMPLETE", body), ask(sprint, "SLAVE_BATCH_COMPLETE", body)
     needs = [item.request for item in view_of(sprint.snapshot(), me=MASTER, now=sprint.clock()).attention]
     assert [row.request_id for row in needs if row is not None] == [second]
-    assert refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=first)).facts == {
+    assert refused(sprint, lambda: approve(sprint, first)).facts == {
         "request_id": first,
         "superseded_by": second,
     }
-    [order] = requests.approve(Caller(sprint, MASTER), request_id=second).messages
+    [order] = approve(sprint, second).messages
     assert order.content == "Your work is done, as you reported."
     rows = {row.request_id: row for row in view_of(sprint.snapshot(), me=MASTER, now=sprint.clock()).requests}
     assert rows[second].reason == ""
@@ -204,11 +209,11 @@ def test_a_slave_that_reported_its_batch_is_not_told_that_it_asked_for_its_own_e
 
 
 def test_what_is_previewed_is_what_is_done(sprint: MemoryTeam) -> None:
-    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="story-creator-3-1")
+    approve(sprint, ask_creation(sprint), agent_name="story-creator-3-1")
     agree_to_stop(sprint, requests.request_shutdown(Caller(sprint, MASTER), agent="story-creator-3-1"))
     request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "story-creator-3-1"})
     assert "has stopped already" in requests.foresee(sprint.snapshot(), request_id=request_id)[-1]
-    requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    approve(sprint, request_id)
     with pytest.raises(TeamError) as decided:
         requests.foresee(sprint.snapshot(), request_id=request_id)
     assert decided.value.code is Code.ALREADY_ANSWERED
@@ -218,12 +223,12 @@ def test_a_second_approval_is_refused_and_after_the_time_it_confirms_the_first(
     sprint: MemoryTeam, clock: FakeClock
 ) -> None:
     request_id = doomed(sprint)
-    order = requests.approve(Caller(sprint, MASTER), request_id=request_id).messages[0]
-    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
+    order = approve(sprint, request_id).messages[0]
+    error = refused(sprint, lambda: approve(sprint, request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
     clock.advance(16)
     with pytest.raises(TeamError) as late:
-        requests.approve(Caller(sprint, MASTER), request_id=request_id)
+        approve(sprint, request_id)
     assert (late.value.code, late.value.facts["answered_at"]) == (Code.ALREADY_ANSWERED, order.created)
     assert names_to(since(sprint, order.message_id)) == CONFIRMED
 
@@ -232,14 +237,14 @@ def test_an_agent_that_refuses_to_stop_is_not_confirmed_and_may_be_asked_again(
     sprint: MemoryTeam, clock: FakeClock
 ) -> None:
     request_id = doomed(sprint)
-    order = requests.approve(Caller(sprint, MASTER), request_id=request_id).messages[0]
+    order = approve(sprint, request_id).messages[0]
     requests.reject(
         Caller(sprint, "story-creator-3-1"), request_id=order.request_id or "", reason="One test still runs"
     )
     clock.advance(60)
     deliver(Caller(sprint, MASTER))
     assert "AGENT_DESTROYED" not in [name for name, _ in names_to(since(sprint, order.message_id))]
-    again = requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    again = approve(sprint, request_id)
     assert names_to(list(again.messages)) == [("shutdown_request", "story-creator-3-1")]
     agree_to_stop(sprint, again)
     assert names_to(since(sprint, order.message_id))[-len(CONFIRMED) :] == CONFIRMED
@@ -247,7 +252,7 @@ def test_an_agent_that_refuses_to_stop_is_not_confirmed_and_may_be_asked_again(
 
 def test_a_stop_asked_for_by_hand_in_between_confirms_the_end_too(sprint: MemoryTeam, clock: FakeClock) -> None:
     request_id = doomed(sprint)
-    requests.approve(Caller(sprint, MASTER), request_id=request_id)
+    approve(sprint, request_id)
     clock.advance(1)
     by_hand = requests.request_shutdown(Caller(sprint, MASTER), agent="story-creator-3-1")
     assert "supersedes" in by_hand.notes[0]
@@ -257,7 +262,7 @@ def test_a_stop_asked_for_by_hand_in_between_confirms_the_end_too(sprint: Memory
 
 def test_only_a_creation_gets_a_name(sprint: MemoryTeam) -> None:
     request_id = doomed(sprint)
-    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id, agent_name="dev-7"))
+    error = refused(sprint, lambda: approve(sprint, request_id, agent_name="dev-7"))
     assert error.code is Code.INVALID_FIELD
 
 
@@ -265,7 +270,7 @@ def test_only_a_creation_gets_a_name(sprint: MemoryTeam) -> None:
 def test_what_is_no_agent_that_could_be_ended_is_not_ended(sprint: MemoryTeam, agent: str) -> None:
     body = {"msg_type": "AGENT_DESTROY_REQUEST", "agent_name": agent}
     put(sprint, carried(body, message_id="gone"))
-    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id="gone"))
+    error = refused(sprint, lambda: approve(sprint, "gone"))
     assert error.code in (Code.INVALID_FIELD, Code.AGENT_NOT_FOUND)
 
 
@@ -277,31 +282,31 @@ def test_a_refusal_reaches_the_asker_with_its_reason_and_creates_nothing(sprint:
     [answer] = since(sprint, request_id)
     assert (answer.type, answer.recipients, answer.content) == ("message", (SLAVE,), "The budget is used up")
     assert (parse_message(answer).request_id, parse_message(answer).approve) == (request_id, False)
-    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
+    error = refused(sprint, lambda: approve(sprint, request_id))
     assert (error.code, error.facts["answered_by"]) == (Code.ALREADY_ANSWERED, MASTER)
 
 
 def test_an_answer_of_another_master_without_an_id_answers_the_oldest_request_it_fits(sprint: MemoryTeam) -> None:
     first, second = ask_creation(sprint), ask_creation(sprint)
     put(sprint, carried(BODIES["AGENT_CREATED"], message_id="theirs", sender=MASTER, to=SLAVE, created=LATER))
-    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=first))
+    error = refused(sprint, lambda: approve(sprint, first))
     assert error.code is Code.ALREADY_ANSWERED
-    requests.approve(Caller(sprint, MASTER), request_id=second)
+    approve(sprint, second)
 
 
 def test_an_agent_that_another_master_ended_is_not_ended_again_whoever_asks(sprint: MemoryTeam) -> None:
-    requests.approve(Caller(sprint, MASTER), request_id=ask_creation(sprint), agent_name="dev-1")
+    approve(sprint, ask_creation(sprint), agent_name="dev-1")
     request_id = ask(sprint, "AGENT_DESTROY_REQUEST", {"agent_name": "dev-1"})
     body = {"msg_type": "AGENT_DESTROYED", "agent_name": "dev-1"}
     put(sprint, carried(body, sender=MASTER, to="slave-batch-2", created=LATER))
-    error = refused(sprint, lambda: requests.approve(Caller(sprint, MASTER), request_id=request_id))
+    error = refused(sprint, lambda: approve(sprint, request_id))
     assert error.code is Code.ALREADY_ANSWERED
 
 
 def test_a_team_without_residents_is_told_that_nobody_got_the_roster(clock: FakeClock) -> None:
     settings = replace(SPRINT, agents={name: SPRINT.agents[name] for name in (MASTER, SLAVE)})
     team = MemoryTeam(config=settings, clock=clock)
-    receipt = requests.approve(Caller(team, MASTER), request_id=ask_creation(team))
+    receipt = approve(team, ask_creation(team))
     assert len(receipt.messages) == 1
     assert any("no residents" in warning for warning in receipt.warnings)
 
@@ -316,7 +321,7 @@ def test_the_spawn_command_learns_the_agent_by_argument_and_environment(clock: F
     code = "import json, os, sys; json.dump([sys.argv[2:], dict(os.environ)], open(sys.argv[1], 'w'))"
     team = spawning(clock, sys.executable, "-c", code, str(note), "--name={agent_name}", "{agent_type}; rm -rf {x}")
     request_id = ask_creation(team)
-    requests.approve(Caller(team, MASTER), request_id=request_id)
+    approve(team, request_id)
     arguments, environment = json.loads(note.read_text())
     assert arguments == ["--name=story-creator-1", "story-creator; rm -rf {x}"]
     assert environment["TEAM_CONSOLE_AGENT_NAME"] == "story-creator-1"
@@ -338,12 +343,12 @@ def test_a_spawn_command_that_fails_leaves_the_request_open(
     team = spawning(clock, *command, limit=0.2 if "sleep" in command else 20.0)
     request_id = ask_creation(team)
     with pytest.raises(TeamError, match=says) as caught:
-        requests.approve(Caller(team, MASTER), request_id=request_id)
+        approve(team, request_id)
     assert caught.value.code is Code.SPAWN_FAILED
     assert "stays open" in caught.value.hint
     assert since(team, request_id) == []
     team._config = replace(team.config(), spawn=())
-    requests.approve(Caller(team, MASTER), request_id=request_id)
+    approve(team, request_id)
     assert parse_message(since(team, request_id)[0]).name == "AGENT_CREATED"
 
 
@@ -360,7 +365,7 @@ def test_nobody_else_answers_while_an_agent_is_being_started(clock: FakeClock, m
             told.append(caught.value)
 
     monkeypatch.setattr(agents, "run_command", meanwhile)
-    requests.approve(Caller(team, MASTER), request_id=request_id)
+    approve(team, request_id)
     assert [error.code for error in told] == [Code.STORE_LOCKED, Code.STORE_LOCKED]
     assert told[0].facts["held_by"] == MASTER
     question = next(message for message in team.snapshot().messages if message.message_id == request_id)
@@ -375,11 +380,9 @@ def test_a_request_held_by_a_process_that_died_is_free_again_after_its_time(cloc
         assert question is not None
         hold(tx, question, actor=MASTER, seconds=60)
         tx.record("spawn")
-    assert (
-        refused(team, lambda: requests.approve(Caller(team, MASTER), request_id=request_id)).code is Code.STORE_LOCKED
-    )
+    assert refused(team, lambda: approve(team, request_id)).code is Code.STORE_LOCKED
     clock.advance(71)
-    requests.approve(Caller(team, MASTER), request_id=request_id)
+    approve(team, request_id)
 
 
 def test_a_course_correction_goes_to_the_scrum_master(sprint: MemoryTeam) -> None:

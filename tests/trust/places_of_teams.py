@@ -25,68 +25,24 @@ Record = dict[str, Any]
 TEAM_ID = "0123456789abcdef"
 
 
-class Place:
-    """A team where it lies, changed without team-console.
-
-    Attributes:
-        location: What `-t` takes.
-    """
-
-    location: str
-
-    @abstractmethod
-    def append(self, record: Record) -> None:
-        """One message more, by an editor or by INSERT."""
-
-    @abstractmethod
-    def hand_in(self, record: Record) -> None:
-        """One message more, made to look as if it had come in by our own way."""
-
-    @abstractmethod
-    def replace(self, *pairs: tuple[str, str]) -> None:
-        """Other texts wherever they stand: messages, archives, and the trail, whose chain is computed anew."""
-
-    @abstractmethod
-    def backdate(self, message: Message, created: str) -> None:
-        """Another time on one message, everywhere."""
-
-    @abstractmethod
-    def empty(self) -> None:
-        """No messages, no archive and no trail, as if nothing had ever been."""
-
-    @abstractmethod
-    def archive(self, record: Record) -> None:
-        """One archived message more."""
-
-    @abstractmethod
-    def trail(self, record: Record) -> None:
-        """A line more at the end of the trail, by which the human approved; chained as anybody can."""
-
-    @abstractmethod
-    def remove_line(self, message_id: str) -> None:
-        """The lines of the trail that name this message are gone."""
-
-    @abstractmethod
-    @contextmanager
-    def settings(self, old: str, new: str) -> Iterator[None]:
-        """Other settings for as long as the block lasts."""
-
-
-class Files(Place):
-    """A folder."""
+class Files:
+    """A team in a folder, changed without team-console."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.location = folder, str(folder)
 
     def append(self, record: Record) -> None:
+        """One message more, by an editor or by INSERT."""
         with (self.folder / "message-queue.yaml").open("a") as queue:
             queue.write(_entry(record))
 
     def hand_in(self, record: Record) -> None:
+        """One message more, made to look as if it had come in by our own way."""
         (self.folder / "drop").mkdir(exist_ok=True)
         (self.folder / "drop" / "forged.yaml").write_text(yaml.safe_dump(record, sort_keys=False))
 
     def replace(self, *pairs: tuple[str, str]) -> None:
+        """Other texts wherever they stand: messages, archives, and the trail, whose chain is computed anew."""
         for path in [self.folder / "message-queue.yaml", *(self.folder / "archive").glob("*.yaml")]:
             path.write_text(_replaced(path.read_text(), pairs))
         rows: list[bytes] = []
@@ -95,31 +51,37 @@ class Files(Place):
         (self.folder / "audit.jsonl").write_bytes(b"".join(rows))
 
     def backdate(self, message: Message, created: str) -> None:
+        """Another time on one message, everywhere."""
         self.replace((message.created, created))
 
     def empty(self) -> None:
+        """No messages, no archive and no trail, as if nothing had ever been."""
         (self.folder / "message-queue.yaml").write_text("messages:\n")
         (self.folder / "audit.jsonl").unlink()
         shutil.rmtree(self.folder / "archive", ignore_errors=True)
 
     def archive(self, record: Record) -> None:
+        """One archived message more."""
         with next((self.folder / "archive").glob("*.yaml")).open("a") as archive:
             archive.write(_entry(record))
 
     def trail(self, record: Record) -> None:
+        """A line more at the end of the trail, by which the human approved; chained as anybody can."""
         rows = (self.folder / "audit.jsonl").read_bytes().splitlines(keepends=True)
         last = json.loads(rows[-1])
-        facts = {"ids": [record["message_id"]], "request_id": record["payload"]["request_id"]}
+        facts = {"ids": [record["message_id"]], "request_id": record["payload"].get("request_id")}
         line = {**last, "seq": last["seq"] + 1, "action": "approve", "actor": "ceo", "facts": facts, "writes": [record]}
         (self.folder / "audit.jsonl").write_bytes(b"".join(rows) + _chained(line, rows))
 
     def remove_line(self, message_id: str) -> None:
+        """The lines of the trail that name this message are gone."""
         path = self.folder / "audit.jsonl"
         rows = path.read_bytes().splitlines(keepends=True)
         path.write_bytes(b"".join(row for row in rows if message_id.encode() not in row))
 
     @contextmanager
     def settings(self, old: str, new: str) -> Iterator[None]:
+        """Other settings for as long as the block lasts."""
         path = self.folder / "messenger-config.yaml"
         text = path.read_text()
         path.write_text(text.replace(old, new))
@@ -127,7 +89,7 @@ class Files(Place):
         path.write_text(text)
 
 
-class Database(Place):
+class Database:
     """A database that anybody may write to who knows where it is."""
 
     def __init__(self, location: str) -> None:
@@ -233,6 +195,9 @@ class Postgresql(Database):
 
     def _json(self, table: str, value: str) -> str:
         return f"CAST({value} AS JSON)" if table == "agent_message" else value
+
+
+Place = Files | Database
 
 
 def _entry(record: Record) -> str:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from team_console.console.cli.main import run
 
-from tests.samples import sampled
+from tests.samples import rotated, sampled
 from tests.store.yaml_folder import HOLD, ROOT_ONLY, as_nobody, process, wait_for
 from tests.trust.damage import FILES, HARMS, NOTE, PLAN, flipped, healthy_team
 
@@ -83,7 +83,6 @@ def is_honest(status: int, text: str) -> bool:
     return status == 0 and (shown or (DAMAGE in text and "nothing needs ceo\n" not in text))
 
 
-OTHER_HARMS = [name for place, name in enumerate(HARMS) if place % 2 or "instead" in name]
 LOOKS = (("status",), ("inbox", "ceo"), ("receive", "--agent", "ceo", "--peek"), ("status", "--json"))
 
 
@@ -117,8 +116,7 @@ def test_damaged_entries_are_told_by_every_face_wherever_the_damage_is(folder: P
         assert (DAMAGE in text) == bool(status["damaged"]), (words, text)
 
 
-@pytest.mark.parametrize("harm", OTHER_HARMS)
-@pytest.mark.parametrize("file", ["settings", "archive", "audit"])
+@pytest.mark.parametrize(("harm", "file"), rotated(HARMS, ("settings", "archive", "audit")))
 def test_harm_to_another_file_hides_no_message(folder: Path, says: Says, file: str, harm: str) -> None:
     HARMS[harm](folder / FILES[file])
     for words in LOOKS[:2]:

@@ -141,8 +141,7 @@ def stored(request: pytest.FixtureRequest, tmp_path: Path) -> TeamAt:
     return team
 
 
-@pytest.mark.parametrize("noted", [False, True], ids=["at once", "after another write"])
-def test_what_was_changed_after_it_was_recorded_is_marked_and_named(stored: TeamAt, noted: bool) -> None:
+def test_what_was_changed_after_it_was_recorded_is_marked_and_named(stored: TeamAt) -> None:
     team = stored
     text = ("--summary", "one two three four five", "--content", "pay 100")
     sent = team.ok("send", "--as", "task-manager", "--to", "file-manager", *text, "--json").json["message_id"]
@@ -150,13 +149,13 @@ def test_what_was_changed_after_it_was_recorded_is_marked_and_named(stored: Team
     order = team.ok("shutdown", "file-manager", "--reason", "done", "--json").json
     team.change(sent, "pay 100", "pay 900", sender="ceo")
     team.change(order["message_id"], "done", "at once")
-    if noted:
-        team.ok("send", "--to", "schedule-manager", *text)
     named = findings(team, "CHANGED_MESSAGE")
     assert set(named) == {sent, order["message_id"]}
     assert "sender, text" in named[sent]
     expected = {sent: "changed", kept: None, order["message_id"]: "changed"}
     assert marks(team, "file-manager", "--peek") == expected
+    team.ok("send", "--to", "schedule-manager", *text)
+    assert set(findings(team, "CHANGED_MESSAGE")) == set(named)
     refused = team("approve", order["request_id"], "--as", "file-manager", "--json")
     assert (refused.status, "was changed after it was recorded" in refused.json["message"]) == (1, True)
     assert marks(team, "file-manager") == expected

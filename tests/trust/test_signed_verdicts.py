@@ -202,16 +202,48 @@ def test_a_key_in_the_agent_signs_and_leaves_no_file_behind(
         os.kill(int(pid), 15)
 
 
+def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Put a program of this text in the place of `ssh-keygen`."""
+    path = folder / "bin" / "ssh-keygen"
+    path.parent.mkdir()
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize("script", ["cat >/dev/null; echo signed", "cat >/dev/null; printf '\\377'"])
+def test_a_program_that_gives_no_signature_is_told_in_words(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    request = desk.plan()
+    program(tmp_path, monkeypatch, script)
+    with pytest.raises(TeamError, match="nothing was signed") as caught:
+        requests.approve(desk.ceo, request_id=request)
+    assert caught.value.code is Code.SIGNATURE_FAILED
+
+
+def test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict(desk: Desk, team: CommandLine) -> None:
+    path = team.folder / "messenger-config.yaml"
+    path.write_text(path.read_text().replace(f"sign_with: {key_file()}", f"sign_with: {key_file(name='other')}"))
+    request = desk.plan()
+    with pytest.raises(TeamError, match=r"none of humans\.ceo\.keys") as caught:
+        requests.approve(desk.ceo, request_id=request)
+    assert (caught.value.code, "sign_with" in caught.value.hint) == (Code.SIGNATURE_FAILED, True)
+    assert [message.type for message in desk.team.snapshot().messages] == ["plan_approval_request"]
+
+
+def test_a_statement_longer_than_a_pipe_holds_is_signed(desk: Desk) -> None:
+    request = desk.plan()
+    requests.approve(desk.ceo, request_id=request, updated="1. another step\n" * 10_000)
+    assert desk.row(request).state is RequestState.APPROVED
+
+
 @pytest.mark.parametrize("by_itself", [True, False])
 def test_a_key_that_waits_for_its_human_is_given_up_and_keeps_nobody_from_writing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, by_itself: bool
 ) -> None:
-    waits = tmp_path / "bin" / "ssh-keygen"
-    waits.parent.mkdir()
-    waits.write_text("#!/bin/sh\nexec sleep 60\n")
-    waits.chmod(0o755)
     request, told = desk.plan(), list[str]()
-    monkeypatch.setenv("PATH", f"{waits.parent}:{os.environ['PATH']}")
+    program(tmp_path, monkeypatch, "exec sleep 60")
     if by_itself:
         monkeypatch.setattr("team_console.store.protocol.ssh_keygen.PATIENCE", 0.2)
 
@@ -314,6 +346,15 @@ def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_
     assert turned != proof["command"]
     assert subprocess.run(["sh", "-c", turned], capture_output=True, check=False).returncode != 0
     assert "to check it:\nd=$(mktemp -d)" in team.ok(*place, "evidence", request).out
+    moved = open_team(str(team.folder / "team.db"))
+    with moved.transaction(actor="ceo", action="compact", wait=2.0) as tx:
+        for message in list(tx.everything()):
+            tx.archive(message.recipients[0], message)
+            tx.remove(message)
+        tx.record("compact")
+    moved.close()
+    (decision,) = team.ok(*place, "decisions", "--json").json["decisions"]
+    assert (decision["request_id"], decision["verdict"], decision["proof"]) == (request, "approved", "signed")
 
 
 def test_evidence_says_what_is_forged_and_where(team: CommandLine) -> None:

@@ -269,7 +269,7 @@ GUARDS: Mapping[str, Guard] = {
         never, "trust/test_hardware_keys.py::test_without_the_library_an_untouched_key_signs_nothing_either"
     ),
     "signature-by-human-key": guard(
-        never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another key-question]"
+        never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another key-plan]"
     ),
     "line-without-signature": guard(
         never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-trail edit-plan]"
@@ -279,7 +279,7 @@ GUARDS: Mapping[str, Guard] = {
         "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-another purpose-permission]",
     ),
     "signature-for-one-request": guard(
-        never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-no request-question]"
+        never, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-no request-plan]"
     ),
     "signature-known-by-all-bytes": guard(
         without_element(0),
@@ -290,7 +290,7 @@ GUARDS: Mapping[str, Guard] = {
         "trust/test_verified_once.py::test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another",
     ),
     "verdict-signed": guard(
-        always, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-YAML edit-question]"
+        always, "trust/test_forgeries.py::test_no_forgery_decides_and_the_human_still_does[yaml-YAML edit-permission]"
     ),
     "unchecked-after-outage": guard(
         removed,
@@ -347,7 +347,7 @@ GUARDS: Mapping[str, Guard] = {
         never, "trust/test_signed_verdicts.py::test_a_request_that_is_rewritten_while_its_verdict_is_signed_gets_none"
     ),
     "signing-key-is-the-humans": guard(
-        removed, "trust/test_signing_work.py::test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict"
+        removed, "trust/test_signed_verdicts.py::test_a_key_that_is_not_among_the_humans_keys_writes_no_verdict"
     ),
     "asked-only-where-somebody-is": guard(
         giving(True), "hook/test_waiting.py::test_where_nobody_is_nothing_is_asked_and_nothing_written"
