@@ -208,17 +208,12 @@ def _departures(kind: MessageKind, payload: Mapping[str, Any]) -> Iterator[tuple
 
 def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
     """Violations by one message of its protocol, with place and next step; those of its body remembered."""
-    if read.kind is None:
-        return read.frame_problems
-    if read.kind.family is Family.SPRINT:
-        return read.frame_problems + _sprint_problems(read.message)
-    return read.frame_problems + record_problems(read)
-
-
-def record_problems(read: ParsedMessage) -> tuple[Problem, ...]:
-    """Violations of their fields by a record of the SendMessage, Messenger and Router kinds."""
     message, kind = read.message, read.kind
-    found = [*_unaddressed(message), *(_of_fields(message, kind) if kind is not None else ())]
+    if kind is None:
+        return read.frame_problems
+    if kind.family is Family.SPRINT:
+        return read.frame_problems + _sprint_problems(message)
+    found = [*read.frame_problems, *_unaddressed(message), *_of_fields(message, kind)]
     if message.type in CARRIERS:
         found += _texts(message)
     elif message.type in RESPONSES.values():

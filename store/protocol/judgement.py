@@ -350,7 +350,7 @@ def with_bearing(thread: Sequence[Message], live: Callable[[], Sequence[Message]
     for entry in entries:
         report = (_DISPATCH, entry.message.sender) if entry.read.name == COMPLETE else None
         thread_id = thread_of(entry.message) if entry.read.opens else entry.read.request_id
-        if report in keys or pool_of_answer(entry) in keys or thread_id in asked:
+        if report in keys or _pool(entry) in keys or thread_id in asked:
             wanted.add(id(entry.message))
     here = set(map(id, everything))
     past = [message for message in thread if id(message) not in here]
@@ -369,20 +369,12 @@ def thread_of(question: Message) -> Thread:
     return parse_message(question).request_id or question.message_id
 
 
-def pool_of_question(entry: PlacedMessage) -> Pool | None:
-    """Where a question waits for an answer in order, None for kinds whose answers always quote its id."""
-    return _pool(entry, entry.read.opens, entry.message.sender)
-
-
-def pool_of_answer(entry: PlacedMessage) -> Pool | None:
-    """Where an answer looks for its question, None when it quotes the question's own id."""
-    kind = entry.read.answers
-    quotes = kind in _BY_SUBJECT and entry.read.request_id is not None
-    return None if quotes else _pool(entry, kind, entry.message.recipients[0])
-
-
-def _pool(entry: PlacedMessage, kind: RequestKind | None, asker: str) -> Pool | None:
-    shared = entry.read.request_id if kind in REUSED_IDS else entry.read.subject if kind in _BY_SUBJECT else None
+def _pool(entry: PlacedMessage) -> Pool | None:
+    """Where a question waits for an answer in order, and where an answer looks for it; None where ids tell them."""
+    read, asker = entry.read, entry.message.sender if entry.read.opens is not None else entry.message.recipients[0]
+    kind = read.opens or read.answers
+    by_subject = kind in _BY_SUBJECT and (read.opens is not None or read.request_id is None)
+    shared = read.request_id if kind in REUSED_IDS else read.subject if by_subject else None
     return None if shared is None or kind is None else (kind, "" if kind is RequestKind.DESTROY else asker, shared)
 
 
@@ -401,8 +393,7 @@ def _chain(kind: RequestKind, question: Message) -> Chain | None:
 def _shared_keys(entry: PlacedMessage) -> list[Chain | Pool]:
     """The chain and the pool of a question."""
     kind = entry.read.opens
-    keys = (_chain(kind, entry.message), pool_of_question(entry)) if kind is not None else ()
-    return [key for key in keys if key is not None]
+    return [key for key in (_chain(kind, entry.message), _pool(entry)) if key is not None] if kind is not None else []
 
 
 def _key(question: PlacedMessage, message_id: str = "") -> str:
@@ -480,12 +471,11 @@ class _Evidence:
         for entry in entries:
             if entry.read.name == COMPLETE:
                 self.reports.setdefault(entry.message.sender, []).append(entry)
-            members = self.others if entry.read.opens is None else self.questions
+            asks, pool = entry.read.opens is not None, _pool(entry)
             # An answer that is paired in a pool quotes no id that is one question's.
-            answered = pool_of_answer(entry)
-            for group in (pool_of_question(entry), answered or entry.read.request_id):
+            for group in (pool, entry.read.request_id if asks or pool is None else None):
                 if group is not None:
-                    members.setdefault(group, []).append(entry)
+                    (self.questions if asks else self.others).setdefault(group, []).append(entry)
         self._quotes: dict[tuple[Thread, RequestKind], dict[int, list[PlacedMessage]]] = {}
         self._paired: dict[tuple[Pool, str], list[PlacedMessage]] = {}
         groups = dict.fromkeys((*self.questions, *self.others))
@@ -604,7 +594,7 @@ class _Evidence:
     def judged(self, thread: Thread, named: Iterable[tuple[str, PlacedMessage]]) -> Iterator[RequestRow]:
         """Judge questions of one thread, each with its key, by what was said to it."""
         asked, others, recorded = self.questions.get(thread, ()), self.others.get(thread, ()), self._on_record(thread)
-        pools = dict.fromkeys(filter(None, map(pool_of_question, sorted(asked, key=self.rank))))
+        pools = dict.fromkeys(filter(None, map(_pool, sorted(asked, key=self.rank))))
         several = {digest_of(entry.message) for entry in asked} if len(asked) > 1 else set[str]()
         there = {entry.message.message_id for entry in others}
         absent = [entry for entry in recorded if entry.message.message_id not in there]

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.home import home
 from team_console.store.protocol.ssh import armoured
-from team_console.store.settings.team_config import Human, key_bytes
+from team_console.store.settings.team_config import Human
 
 PATIENCE = 60.0
 """Seconds for a passphrase, a touch or a confirmation; then the verdict is given up."""
@@ -82,11 +82,12 @@ def signing_key(human: Human) -> Path | None:
     """
     if human.sign_with:
         return Path(os.path.expanduser(human.sign_with))
-    wanted = {key_bytes(key) for key in human.keys}
+    wanted = {key.split()[1] for key in human.keys}
     for path in sorted((home() / ".ssh").glob("*.pub")):
-        private = path.with_suffix("")
-        if private.is_file() and _key_in(path) in wanted:
-            return private
+        with suppress(OSError):
+            private = path.with_suffix("")
+            if private.is_file() and not wanted.isdisjoint(path.read_text(encoding="utf-8", errors="replace").split()):
+                return private
     return None
 
 
@@ -118,7 +119,7 @@ def _public_half(human: Human) -> Iterator[Path]:
     key = human.keys[0]
     if len(human.keys) > 1 or not os.environ.get("SSH_AUTH_SOCK"):  # else ssh-keygen asks the agent anyway
         held = _in_agent()
-        key = next((key for key in human.keys if key_bytes(key) in held), "")
+        key = next((key for key in human.keys if key.split()[1] in held), "")
     if not key:
         text = f"no key of {human.name} is here: none of humans.{human.name}.keys is in ~/.ssh or in the agent"
         hint = f"Load it with ssh-add, or name its file in humans.{human.name}.sign_with. {_NEXT}"
@@ -133,25 +134,12 @@ def _public_half(human: Human) -> Iterator[Path]:
         os.unlink(name)
 
 
-def _in_agent() -> set[bytes]:
-    """The keys that the agent of this session holds; none without an agent."""
+def _in_agent() -> set[str]:
+    """The words of the keys that the agent of this session holds; none without an agent."""
     if not os.environ.get("SSH_AUTH_SOCK"):
         return set()
     try:
         done = subprocess.run(["ssh-add", "-L"], capture_output=True, timeout=_SHORT, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return set()
-    keys: set[bytes] = set()
-    for line in done.stdout.decode("utf-8", "replace").splitlines():
-        try:
-            keys.add(key_bytes(line))
-        except ValueError:
-            continue
-    return keys
-
-
-def _key_in(path: Path) -> bytes:
-    try:
-        return key_bytes(path.read_text(encoding="utf-8", errors="replace"))
-    except (OSError, ValueError):
-        return b""
+    return set(done.stdout.decode("utf-8", "replace").split())
