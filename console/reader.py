@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from threading import Thread
 from time import monotonic, process_time
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
+from team_console.console.agents.running import processes
 from team_console.store.contract.team import AUDIT_LOST, KEPT_PRIVATE, Snapshot, Team
 from team_console.store.model.errors import Problem
 from team_console.store.views.rows import View
@@ -19,8 +20,22 @@ if TYPE_CHECKING:
     from team_console.store.views.projection import Projection
 
 
+_AROUND = 15.0
+"""Seconds between two looks at the sessions of agents on this machine."""
 _PAST = 2000
 """Archived messages the ledger looks back on for the answers of old requests."""
+
+
+class Surroundings(Struct, frozen=True):
+    """What this machine tells of the sessions of agents, beside the store.
+
+    Attributes:
+        processes: Session -> what its process says, safe text.
+        gates: Findings on joins, and on what can void every gate.
+    """
+
+    processes: Mapping[str, str] = {}
+    gates: tuple[Problem, ...] = ()
 
 
 class ReadResult(Struct, frozen=True):
@@ -32,6 +47,7 @@ class ReadResult(Struct, frozen=True):
         view: What the screens show: of this snapshot when it could be read, else of the last that could.
         fresh: Whether `view` is of `snapshot`.
         obstacle: Why this process may not write to the store, as a sentence; empty when it may.
+        around: What this machine tells of the sessions of agents.
     """
 
     number: int
@@ -39,6 +55,7 @@ class ReadResult(Struct, frozen=True):
     view: View | None
     fresh: bool
     obstacle: str = ""
+    around: Surroundings = Surroundings()
 
 
 class Feed:
@@ -61,6 +78,7 @@ class Feed:
         self._deep = False
         self._owed = True
         self._archives = 0
+        self._around, self._around_until = Surroundings(), 0.0
 
     def begin(self) -> None:
         """Begin the first reading in a thread, while the screens are still being loaded; `read` waits for it."""
@@ -89,8 +107,13 @@ class Feed:
         return first.result() if first is not None else self._read()
 
     def _read(self) -> ReadResult:
-        if self._number:  # the first reading leaves archives out: it would keep the first picture waiting
+        if self._number:  # the first reading leaves these out: they would keep the first picture waiting
             self._deepen()
+            if monotonic() >= self._around_until:
+                from team_console.console.agents.join import gate_problems  # 60 ms, once
+
+                self._around = Surroundings(processes(), tuple(gate_problems(self._team)))
+                self._around_until = monotonic() + _AROUND
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         if self._deep and snapshot.archives != self._archives:  # another program may have archived answers
             self.look_back()
@@ -100,7 +123,7 @@ class Feed:
         readable = snapshot.is_known
         if readable:
             self._view = self._update(snapshot)
-        return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle())
+        return ReadResult(self._number, snapshot, self._view, readable, self._team.obstacle(), self._around)
 
     @property
     def is_deep(self) -> bool:

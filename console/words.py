@@ -165,8 +165,8 @@ def shows_the_same(state: ScreenState, other: ScreenState) -> bool:
     if state.sight is None or other.sight is None or state.view is None or other.view is None:
         return False
     mine, others = state.sight, other.sight
-    around = (state.watch, state.progress, state.failure, mine.fresh, mine.obstacle)
-    if around != (other.watch, other.progress, other.failure, others.fresh, others.obstacle):
+    around = (state.watch, state.progress, state.failure, mine.fresh, mine.obstacle, mine.around)
+    if around != (other.watch, other.progress, other.failure, others.fresh, others.obstacle, others.around):
         return False
     return _alike(mine.snapshot, others.snapshot, _PASSING) and _alike(state.view, other.view, _PASSING)
 

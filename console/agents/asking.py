@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -19,6 +18,7 @@ from msgspec.structs import replace
 from team_console.console.agents import claude_code
 from team_console.console.agents.ask_rules import CODEX_QUESTION
 from team_console.console.agents.events import Event, EventName, Reply, Wish, ask_instead, specific_reply
+from team_console.console.agents.running import facts_of_session
 from team_console.console.agents.session import LOCK_WAIT, OUT, ClientSession, is_read, wait_until_unread
 from team_console.console.agents.session_files import ALLOWED, ASKED, Data, asked_by, asked_in, digest, shows_decided
 from team_console.console.agents.transcript import why_of
@@ -166,7 +166,6 @@ def _name_of(tool: str, given: Mapping[str, Any], directory: str) -> str:
 # guard: moment-between-dialogs
 _GONE_LOOKS = 2
 """Looks in a row, half a second apart, that find no dialog: between two of them a session is busy for a moment."""
-_LARGEST = 1 << 16
 
 
 class Dialog:
@@ -193,25 +192,6 @@ class Dialog:
         self._was_open = self._was_open or status == "waiting"
         self._absent = self._absent + 1 if self._was_open and status not in ("waiting", "") else 0
         return self.closed
-
-
-def facts_of_session(session: str) -> dict[str, Any]:
-    """What Claude Code says of a session that runs; nothing when that cannot be told."""
-    return next((facts for facts in claude_sessions() if facts.get("sessionId") == session), {})
-
-
-def claude_sessions() -> Iterator[dict[str, Any]]:
-    """What Claude Code says of each session that runs, in a file of its own."""
-    base = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
-    for path in sorted(Path(base, "sessions").glob("*.json")):
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(descriptor, "rb") as file:
-                value = json.loads(file.read(_LARGEST))
-        except (OSError, ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            yield value
 
 
 # Waiting for a human's verdict in a hook, and letting go of it for every reason there is, each with its own name.

@@ -23,7 +23,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from team_console.console.agents import claude_code, codex
 from team_console.console.agents.ask_rules import native_rules
-from team_console.console.agents.asking import claude_sessions, facts_of_session
 from team_console.console.agents.client_settings import (
     HOLD,
     SERVER,
@@ -58,7 +57,7 @@ from team_console.console.agents.named import (
     names_folder,
 )
 from team_console.console.agents.quick import Invocation
-from team_console.console.agents.session import is_alive
+from team_console.console.agents.running import claude_sessions, facts_of_session, is_alive
 from team_console.store.backends.open import open_team
 from team_console.store.contract.team import Team
 from team_console.store.model.errors import Code, Problem, TeamError

@@ -16,7 +16,8 @@ from team_console.console.agents import codex
 from team_console.console.agents.asking import is_denied_before, keep_allowed, listening
 from team_console.console.agents.instructions import command_of, program
 from team_console.console.agents.quick import WAKE
-from team_console.console.agents.session import ERR, ClientSession, client_pid, is_alive, is_read, print_words
+from team_console.console.agents.running import is_alive
+from team_console.console.agents.session import ERR, ClientSession, client_pid, is_read, print_words
 from team_console.console.agents.session_files import HANDED, TURN, WAITS
 from team_console.console.agents.transcript import is_headless
 from team_console.store.contract.team import new_name

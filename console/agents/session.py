@@ -59,17 +59,6 @@ def is_read(descriptor: int) -> bool:
         return False
 
 
-def is_alive(pid: object) -> bool:
-    """Whether a process runs, as far as that can be told."""
-    try:
-        os.kill(pid if isinstance(pid, int) else 0, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def client_pid() -> int:
     """The process of the client that started this hook, perhaps through a shell."""
     pid = os.getppid()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.modes.pane import FilterLine, Pane
+from team_console.console.reader import Surroundings
 from team_console.console.selection import Mode, Selection
 from team_console.console.team import asked_title, signs_of
 from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
@@ -17,6 +18,7 @@ from team_console.store.model.message import Message, Status
 from team_console.store.model.safe import safe_line
 from team_console.store.protocol.why import ToolCall
 from team_console.store.views.agent_page import AgentPage, agent_page
+from team_console.store.views.roster import MODES
 from team_console.store.views.rows import AgentState, RequestRow, RosterRow, View
 from team_console.store.views.search import Searchable, message_found
 from team_console.widgets.detail import Detail
@@ -159,7 +161,9 @@ class AgentsPane(Pane[Message]):
         """In the roster the page of the agent, in its messages the one under the cursor."""
         if not self._is_in_roster or self._page is None or self.situation.view is None:
             return super().shown_document()
-        return agent_document(self._page, self.situation.view, self.now, self._sign_of(self._page.row))
+        around = self.situation.sight.around if self.situation.sight is not None else Surroundings()
+        sign = self._sign_of(self._page.row)
+        return agent_document(self._page, self.situation.view, self.now, sign, around)
 
     def document_of(self, row: Message) -> Document:
         """The message; beside a request what stands beside it in the other lists, since it is answered here, too."""
@@ -383,7 +387,7 @@ def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: s
     return row_lines(drawing, sign, title, end, who=other or message.sender, facts=((kind, "muted"),) if kind else ())
 
 
-def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign) -> Document:
+def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, around: Surroundings) -> Document:
     """All that is known of an agent: what it does and how that is known, what is open, said, told and decided."""
     row = page.row
     name = safe_line(row.name, 64)
@@ -396,17 +400,33 @@ def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign) -> Do
         title="Agent",
         headline=name,
         facts=tuple((fact, "muted") for fact in facts if fact),
-        blocks=tuple(_page_blocks(page, view, now, sign)),
+        blocks=tuple(_page_blocks(page, view, now, sign, around)),
     )
 
 
-def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign) -> Iterator[Block]:
+def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around: Surroundings) -> Iterator[Block]:
     row = page.row
     state: list[Line] = [(sign.mark, *state_parts(row, sign))]
+    process = around.processes.get(row.session, "")
+    # Of who has no hook, "last seen" tells when it wrote or read.
+    told = f"its hook said so {short_ago(row.heard_at, now)}" if row.source == "hook" else ""
+    mode = MODES.get(row.mode, "in manual mode") if row.mode else ""
+    if known := " · ".join(filter(None, (told, "" if mode in row.reason else mode, process))):
+        state.append((("  ", ""), (known, "muted")))
     if row.reported:
         said = f"it said {short_ago(row.reported_at, now)}: “{safe_line(row.reported, 300)}”"
         state.append((("  ", ""), (said, "muted")))
     yield Lines(tuple(state), indent=2)
+    # Modules of a plugin concern every session here, a file that lost its part the member that joined by it.
+    gates = [
+        gate
+        for gate in around.gates
+        if (row.session if gate.code == "PLUGIN_MODULES" else gate.message.startswith(f"{row.name} "))
+    ]
+    if gates:
+        yield Heading("what its calls may pass by")
+        lines = (f"{gate.place}: {gate.message}" for gate in gates)
+        yield Lines(tuple((("▲ ", "warn"), (safe_line(line, 300), "")) for line in lines), indent=2)
     others = "open" if row.name == view.me else "open with others"
     for title, requests in (("open with you", page.open_with_reader), (others, page.open_with_others)):
         if requests:

@@ -25,7 +25,7 @@ TURN_FOR = timedelta(hours=1)
 HUMAN = "human"
 """The role of `user` where the lead has another name."""
 _ROLE_ORDER = {role: number for number, role in enumerate(("master", HUMAN, "resident", "member", "slave", "temp"))}
-_MODES = {
+MODES = {
     "auto": "in auto mode",
     "plan": "in plan mode",
     "acceptEdits": "edits unasked",
@@ -85,6 +85,7 @@ def _row(facts: Facts, name: str, waiting: Sequence[RequestRow], looks_like: str
         reason=reason,
         source="hook" if is_told else "queue" if seen is not None else "",
         heard_at=session.since[0] if is_told and session is not None else seen,
+        session=session.session if session is not None else "",
         mode=session.mode if session is not None else "",
         reported=report.text if report is not None else "",
         reported_at=last.moment if last is not None else None,
@@ -127,7 +128,7 @@ def _in_session(facts: Facts, session: AgentSession, heard: Order, denied: int) 
     where = f"a {session.client} session" if session.client else "a session"
     what = f"as a teammate of {session.sponsor}" if session.sponsor else f"in {where}"
     what += f", was denied {counted(denied, 'call')} by its client" if denied else ""
-    what += f", {_MODES[session.mode]}" if session.mode in _MODES else ""
+    what += f", {MODES[session.mode]}" if session.mode in MODES else ""
     if session.doing is not Doing.WORKING:
         return AgentState.IDLE, f"rests {what}"
     if facts.now - heard[0] > TURN_FOR:

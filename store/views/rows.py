@@ -47,6 +47,7 @@ class RosterRow(Struct, frozen=True):
         reason: Why it is in this state, in a few words.
         source: What says so: the `hook` of its client, or the `queue`; empty where nothing does.
         heard_at: When that said it last.
+        session: Its client's id of the session that tells.
         mode: In which its client decides on tools, in the client's own word; empty when not said.
         reported: What it last said of its own state, one line; empty when it never did (requirements 85, 122).
         reported_at: When.
@@ -67,6 +68,7 @@ class RosterRow(Struct, frozen=True):
     reason: str = ""
     source: str = ""
     heard_at: datetime | None = None
+    session: str = ""
     mode: str = ""
     reported: str = ""
     reported_at: datetime | None = None

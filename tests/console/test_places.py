@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+from pathlib import Path
 from time import monotonic
 
 import pytest
+from team_console.console.agents.join import Receipt, keep_receipt
 from team_console.console.modes.agents import AgentsPane
 from team_console.console.selection import Mode
+from team_console.store.protocol.membership import Doing
 from team_console.store.service import requests, sending
 from team_console.store.service.caller import Caller
+from team_console.store.service.sessions import note_session
 
 from tests.console.conftest import AUTHOR, LEAD, Clock, Desk, hand_in_plan, opened
+from tests.hook.test_joining import put
 from tests.memory_team import MemoryTeam
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -146,3 +154,39 @@ async def test_what_was_not_seen_yet_has_a_mark_until_it_is_on_the_screen(team: 
 def _mark(desk: Desk, title: str) -> str:
     line = next(line for line in desk.text.splitlines() if title in line)
     return "•" if "•" in line.partition(title)[0] else ""
+
+
+def page(desk: Desk) -> str:
+    """The text beside the list, as one line."""
+    return " ".join(desk.detail.split())
+
+
+def over() -> int:
+    """The number of a process that has ended."""
+    return int(subprocess.run(["sh", "-c", "echo $$"], capture_output=True, check=True).stdout)
+
+
+async def test_an_agents_page_says_who_says_so_since_when_and_what_its_calls_may_pass_by(
+    team: MemoryTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for session, pid in (("s-1", os.getpid()), ("s-2", over())):
+        put(tmp_path / "sessions" / f"{session}.json", json.dumps({"sessionId": session, "pid": pid}))
+    put(tmp_path / "plugins" / "mods" / "hooks" / "hooks.json", json.dumps({"modules": ["all.js"]}))
+    keep_receipt(Receipt(AUTHOR, os.path.join(os.getcwd(), team.location), str(tmp_path / "settings.json")))
+    for name, session in ((AUTHOR, "s-1"), ("file-manager", "s-2")):
+        note_session(Caller(team, name), session=session, doing=Doing.WORKING, client="claude-code", mode="dontAsk")
+    async with opened(team) as desk:
+        await desk.press("2")
+        pane = desk.app.main.pane
+        assert isinstance(pane, AgentsPane)
+        pane.seek_agent(AUTHOR)
+        desk.app.look()
+        words = f"its hook said so just now · asks nobody · process {os.getpid()} runs"
+        await desk.until(lambda: words in page(desk), "its process")
+        assert "this plugin has modules" in page(desk)
+        assert "our part is gone" in page(desk)
+        pane.seek_agent("file-manager")
+        await desk.until(lambda: "its process is gone" in page(desk), "the other")
+        assert "our part is gone" not in page(desk)

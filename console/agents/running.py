@@ -1,0 +1,59 @@
+"""Sessions of clients that run on this machine, as the clients' own records and the system say."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_LARGEST = 1 << 16
+
+
+def processes() -> dict[str, str]:
+    """What is known of the processes of sessions: session -> words for people, safe text."""
+    found = {}
+    for facts in claude_sessions():
+        session, pid = facts.get("sessionId"), facts.get("pid")
+        if isinstance(session, str) and isinstance(pid, int):
+            found[session] = f"process {pid} runs{_terminal_of(pid)}" if is_alive(pid) else "its process is gone"
+    return found
+
+
+def _terminal_of(pid: int) -> str:
+    try:
+        file = os.readlink(f"/proc/{pid}/fd/0")
+    except OSError:
+        return ""
+    return f" on {file}" if file.startswith(("/dev/pts/", "/dev/tty")) else " without a terminal"
+
+
+def is_alive(pid: object) -> bool:
+    """Whether a process runs, as far as that can be told."""
+    try:
+        os.kill(pid if isinstance(pid, int) else 0, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def facts_of_session(session: str) -> dict[str, Any]:
+    """What Claude Code says of a session that runs; nothing when that cannot be told."""
+    return next((facts for facts in claude_sessions() if facts.get("sessionId") == session), {})
+
+
+def claude_sessions() -> Iterator[dict[str, Any]]:
+    """What Claude Code says of each session that runs, in a file of its own."""
+    base = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+    for path in sorted(Path(base, "sessions").glob("*.json")):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(descriptor, "rb") as file:
+                value = json.loads(file.read(_LARGEST))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            yield value
