@@ -50,6 +50,16 @@ class Files:
             rows.append(_chained(json.loads(raw), rows))
         (self.folder / "audit.jsonl").write_bytes(b"".join(rows))
 
+    def unseal(self, last: int = 0) -> None:
+        """The seals of so many last lines of the trail are gone, or of all."""
+        rows: list[bytes] = []
+        lines = [json.loads(raw) for raw in (self.folder / "audit.jsonl").read_bytes().splitlines()]
+        for line in lines[-last:]:
+            line.pop("seal", None)
+        for line in lines:
+            rows.append(_chained(line, rows))
+        (self.folder / "audit.jsonl").write_bytes(b"".join(rows))
+
     def backdate(self, message: Message, created: str) -> None:
         """Another time on one message, everywhere."""
         self.replace((message.created, created))
@@ -111,6 +121,15 @@ class Database:
                 text = f"CAST({column} AS TEXT)" if table == "agent_message" else column
                 self._run(f"UPDATE {table} SET {column} = {self._json(table, f'replace({text}, ?, ?)')}", old, new)
             self._run("UPDATE team_console_audit SET facts = replace(facts, ?, ?)", old, new)
+        self._chain()
+
+    def unseal(self, last: int = 0) -> None:
+        """The seals of so many last lines of the trail are gone, or of all."""
+        rows = self._run("SELECT seq, facts FROM team_console_audit ORDER BY seq")
+        for seq, facts in rows[-last:]:
+            whole = {key: value for key, value in json.loads(facts).items() if key != "seal"}
+            text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+            self._run("UPDATE team_console_audit SET facts = ? WHERE seq = ?", text, seq)
         self._chain()
 
     def backdate(self, message: Message, created: str) -> None:

@@ -247,18 +247,6 @@ def test_settings_in_which_another_leads_are_confirmed_with_the_key_of_the_human
         assert not _codes(team, case) & {"SETTINGS_LOST", "SETTINGS_TAKEN_UNSIGNED"}
 
 
-@pytest.mark.parametrize("store", ["yaml", "sqlite"])
-def test_settings_that_were_confirmed_without_a_key_on_record_are_told_for_good(
-    make_case: Callable[[str], Case], tmp_path: Path, store: str
-) -> None:
-    """By whatever program: a key that somebody put into the settings for a moment does not vouch for them either."""
-    case, team = make_case(store), CommandLine(tmp_path)
-    case.decide()
-    with case.place.settings("lead: ceo", "lead: bob"):
-        assert case.team.accept_settings(actor="ceo", wait=5.0) is not None
-        assert "SETTINGS_TAKEN_UNSIGNED" in _codes(team, case)
-
-
 def test_a_key_put_there_for_it_confirms_no_settings(make_case: Callable[[str], Case], tmp_path: Path) -> None:
     case, team = make_case("yaml"), CommandLine(tmp_path)
     case.decide()

@@ -116,7 +116,7 @@ def test_damaged_entries_are_told_by_every_face_wherever_the_damage_is(folder: P
         assert (DAMAGE in text) == bool(status["damaged"]), (words, text)
 
 
-@pytest.mark.parametrize(("harm", "file"), rotated(HARMS, ("settings", "archive", "audit")))
+@pytest.mark.parametrize(("harm", "file"), rotated(sampled(HARMS, 9), ("settings", "archive", "audit")))
 def test_harm_to_another_file_hides_no_message(folder: Path, says: Says, file: str, harm: str) -> None:
     HARMS[harm](folder / FILES[file])
     for words in LOOKS[:2]:

@@ -16,7 +16,6 @@ from team_console.store.service.signing import accept_keys
 from team_console.store.views.status import view_of_team
 
 from tests.conftest import CommandLine
-from tests.sql.empty_postgresql import empty_postgresql
 from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed_team
 
 pytestmark = pytest.mark.slow
@@ -51,12 +50,6 @@ class Place:
         if self.settings.suffix == ".yaml":
             self.settings.write_text(text)
             return
-        if self.location.startswith("postgresql"):
-            import psycopg
-
-            with psycopg.connect(self.location) as connection:
-                connection.execute("UPDATE team_console_config SET value = %s WHERE key = 'settings'", (text,))
-            return
         with closing(sqlite3.connect(self.settings)) as database:
             database.execute("UPDATE team_console_config SET value = ? WHERE key = 'settings'", (text,))
             database.commit()
@@ -74,7 +67,7 @@ class Place:
             return [problem.message for problem in accept_keys(Caller(team, actor))]
 
 
-@pytest.fixture(params=["yaml", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+@pytest.fixture(params=["yaml", "sqlite"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """A team of signed verdicts whose lead has signed one."""
     folder = tmp_path / "office"
@@ -83,9 +76,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     settings.write_text(SETTINGS + settings_of_signed_team())
     found = Place(str(folder), settings)
     if request.param != "yaml":
-        location = str(folder / "team.db") if request.param == "sqlite" else empty_postgresql()
-        CommandLine(folder).ok("migrate", ".", location)
-        found = Place(location, folder / "team.db")
+        CommandLine(folder).ok("migrate", ".", "team.db")
+        found = Place(str(folder / "team.db"), folder / "team.db")
     found.decide()
     return found
 
