@@ -16,6 +16,7 @@ import pytest
 from team_console.console.demo.story import STORY
 
 from tests.conftest import CommandLine, next_line
+from tests.samples import sampled
 
 pytestmark = pytest.mark.slow
 
@@ -184,7 +185,8 @@ def test_the_human_gets_an_answer_from_whom_they_write_to(shared_play: Play) -> 
     assert answer[0]["from"] == "knowledge-manager"
 
 
-def test_a_failed_delivery_can_be_retried_and_another_redirected(play: Play) -> None:
+def test_a_failed_delivery_can_be_retried_and_another_redirected(shared_play: Play) -> None:
+    play = shared_play
     failed = next(message for message in play.messages("architect") if message["status"] == "failed")
     assert failed["attempts"] == 4
     play.cli.ok("retry", failed["message_id"])
@@ -209,7 +211,7 @@ def test_a_failed_delivery_can_be_retried_and_another_redirected(play: Play) -> 
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", sampled([signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP], 2))
 def test_however_it_ends_no_process_and_no_folder_is_left(number: signal.Signals, play: Play) -> None:
     eventually(lambda: processes_about(play.folder), "the agents")
     os.kill(play.process.pid, number)
@@ -260,7 +262,8 @@ def test_a_permission_nobody_answers_ends_as_answered_in_the_session_and_not_as_
     )
 
 
-def test_a_question_with_options_is_answered_and_followed(play: Play) -> None:
+def test_a_question_with_options_is_answered_and_followed(shared_play: Play) -> None:
+    play = shared_play
     question = eventually(lambda: play.open_requests("question"), "a question")[0]
     assert question["from"] == "knowledge-manager"
     play.cli.ok("answer", question["request_id"], "--option", "2")

@@ -17,6 +17,8 @@ from team_console.console.agents.client_settings import hook_command, hook_entri
 
 from tests.conftest import ROOT, CommandLine, Result
 
+pytestmark = pytest.mark.slow
+
 OTHERS = """{
     "permissions": {"allow": ["Bash(ls)", "Read"], "deny": []},
     "hooks": {

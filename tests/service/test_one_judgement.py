@@ -11,8 +11,11 @@ import pytest
 import yaml
 
 from tests.conftest import CommandLine
+from tests.samples import EXHAUSTIVE
 from tests.trust.keys_of_humans import settings_of_signed_team
 from tests.trust.places_of_teams import Files
+
+pytestmark = pytest.mark.slow
 
 MEMBERS = ("master:resident", "slave-batch-1:slave", "slave-batch-2:slave", "temp-1:temp", "debugger:resident")
 PAST, NOON = "2026-02-24T12:00:00.000Z", "2026-02-24T12:00:01.000Z"
@@ -233,8 +236,10 @@ def test_every_door_says_the_same(
 ) -> None:
     request = made(team)
     team.run("check", "--heal")
-    team.run.ok("migrate", ".", "team.db")
-    moved = () if made in _STAYING else (("team.db", "reject"),)
+    is_moved = made not in _STAYING and (EXHAUSTIVE or CASES.index((made, code, state, flags)) % 3 == 0)
+    moved = (("team.db", "reject"),) if is_moved else ()
+    if is_moved:
+        team.run.ok("migrate", ".", "team.db")
     for place, verb in ((".", "approve"), *moved):
         run = ("-t", place)
         (row,) = [

@@ -178,7 +178,7 @@ values = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(keys, values, max_size=5))
 def test_every_payload_reads_back_the_same_with_three_independent_readers(payload: dict[str, Any]) -> None:
     record = a_record(**{"payload": 1}) | {"payload": payload}
