@@ -60,7 +60,6 @@ _ALIASES = {
 _ADDRESS_KEYS = ("to", "to_agents", "recipient", "to_agent")
 ADDRESS_KEYS = frozenset(_ADDRESS_KEYS)
 """Keys of a record that say whom it is for."""
-_OTHER_ADDRESS_KEYS = ADDRESS_KEYS - {"to"}
 UNADDRESSED: Mapping[str, tuple[str, ...]] = {"escalate": (USER,), "notify": (ALL,)}
 """Whom a kind is for whose record names nobody: BMAD's own writer leaves the recipient of these two out (000-c)."""
 TRUST = "trust"
@@ -265,18 +264,15 @@ def from_record(record: Mapping[str, Any]) -> Message:
     Raises:
         ValueError: The record has no id, type, sender or recipient to work with; the text names which.
     """
-    envelope = {
-        name: value if (value := record.get(name)).__class__ is str else _first(record, keys)
-        for name, keys in _ALIASES.items()
-    }
+    envelope = {name: _first(record, keys) for name, keys in _ALIASES.items()}
     recipients = _recipients(record) or UNADDRESSED.get(envelope["type"], ())
     missing = [name for name in ("message_id", "type", "from") if not envelope[name]]
     if not recipients:
         missing.append("to")
     if missing:
         raise ValueError(f"no {', no '.join(missing)}")
-    priority, status = _first(record, ("priority",)), _first(record, ("status",))
-    urgency, state, odd = meant(priority, status)
+    urgency, state, odd = meant(_first(record, ("priority",)), _first(record, ("status",)))
+    has_comma = any("," in value for key in _ADDRESS_KEYS if isinstance(value := record.get(key), str))
     return Message(
         message_id=envelope["message_id"],
         type=envelope["type"],
@@ -287,7 +283,7 @@ def from_record(record: Mapping[str, Any]) -> Message:
         status=state,
         record=record,
         payload=_payload(record),
-        odd=(*odd, "to") if len(recipients) > 1 and _has_comma(record) else odd,
+        odd=(*odd, "to") if len(recipients) > 1 and has_comma else odd,
     )
 
 
@@ -308,10 +304,6 @@ def addressees(text: str) -> tuple[str, ...]:
         return (canonical(text),)
     names = dict.fromkeys([canonical(part.strip()) for part in text.split(",") if part.strip()])
     return tuple(names) if names and all(map(is_name, names)) else (canonical(text),)
-
-
-def _has_comma(record: Mapping[str, Any]) -> bool:
-    return any("," in value for key in _ADDRESS_KEYS if isinstance(value := record.get(key), str))
 
 
 def new_record(
@@ -367,9 +359,6 @@ def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
-    to = record.get("to")
-    if isinstance(to, str) and to and _OTHER_ADDRESS_KEYS.isdisjoint(record):  # nearly every message
-        return addressees(to)
     names: list[str] = []
     for key in _ADDRESS_KEYS:
         value = record.get(key)

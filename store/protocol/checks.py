@@ -213,14 +213,34 @@ def problems_of(read: ParsedMessage) -> tuple[Problem, ...]:
         return read.frame_problems
     if kind.family is Family.SPRINT:
         return read.frame_problems + _sprint_problems(message)
-    found = [*read.frame_problems, *_unaddressed(message), *_of_fields(message, kind)]
+    return (*read.frame_problems, *_record_problems(read, kind))
+
+
+def _record_problems(read: ParsedMessage, kind: MessageKind) -> Iterator[Problem]:
+    """Violations of their fields by a record of any kind but those of the sprint."""
+    message, payload = read.message, read.message.payload
+    if message.type in UNADDRESSED and not any(message.record.get(key) for key in ADDRESS_KEYS):
+        text = f"{message.type} names no recipient; it is taken as one to {', '.join(message.recipients)}"
+        yield Problem("NO_RECIPIENT", "notice", message.message_id, text, "Give it a recipient if another is meant.")
+    for name, what in _departures(kind, payload):
+        yield _departure(message, name, what, "warning")
+    if lacking := ", ".join(name for name in kind.usual if payload.get(name) is None):
+        yield _departure(message, lacking, f"is missing; it usually carries {', '.join(kind.usual)}", "notice")
     if message.type in CARRIERS:
-        found += _texts(message)
+        for name, severity in (("content", "warning"), ("summary", "notice")):
+            if not payload.get(name):
+                yield _departure(message, name, "is missing", severity)
     elif message.type in RESPONSES.values():
-        found += _verdict(read)
-    elif read.opens in FOR_CLIENTS:
-        found += _expiry(read)
-    return tuple(found)
+        if read.request_id is None:
+            yield _departure(message, "request_id", "is missing, so it answers nothing", "error")
+        if read.approve is None:
+            yield _departure(message, "approve", "is neither true nor false, so it decides nothing", "error")
+        if read.answers is RequestKind.QUESTION and read.approve and not answers_of(payload):
+            yield _departure(message, "answers", "is missing, so it decides nothing", "error")
+        if read.approve is False and not any(payload.get(name) for name in ("content", "reason", "feedback")):
+            yield _departure(message, "content", "gives no reason for the refusal", "warning")
+    elif read.opens in FOR_CLIENTS and payload.get("expires") is not None and expiry_of(read.opens, payload) is None:
+        yield _departure(message, "expires", "is not a time, so it never ends by itself", "warning")
 
 
 def self_addressed(message: Message) -> Iterator[Problem]:
@@ -228,43 +248,6 @@ def self_addressed(message: Message) -> Iterator[Problem]:
     if message.recipients == (message.sender,):
         text = f"{message.sender} writes to itself"
         yield Problem("SELF_ADDRESSED", "notice", message.message_id, text, "A reaction of one's own needs no message.")
-
-
-def _of_fields(message: Message, kind: MessageKind) -> Iterator[Problem]:
-    for name, what in _departures(kind, message.payload):
-        yield _departure(message, name, what, "warning")
-    lacking = ", ".join(name for name in kind.usual if message.payload.get(name) is None)
-    if lacking:
-        yield _departure(message, lacking, f"is missing; it usually carries {', '.join(kind.usual)}", "notice")
-
-
-def _unaddressed(message: Message) -> Iterator[Problem]:
-    if message.type in UNADDRESSED and not any(message.record.get(key) for key in ADDRESS_KEYS):
-        text = f"{message.type} names no recipient; it is taken as one to {', '.join(message.recipients)}"
-        yield Problem("NO_RECIPIENT", "notice", message.message_id, text, "Give it a recipient if another is meant.")
-
-
-def _texts(message: Message) -> Iterator[Problem]:
-    for name, severity in (("content", "warning"), ("summary", "notice")):
-        if not message.payload.get(name):
-            yield _departure(message, name, "is missing", severity)
-
-
-def _verdict(read: ParsedMessage) -> Iterator[Problem]:
-    message = read.message
-    if read.request_id is None:
-        yield _departure(message, "request_id", "is missing, so it answers nothing", "error")
-    if read.approve is None:
-        yield _departure(message, "approve", "is neither true nor false, so it decides nothing", "error")
-    if read.answers is RequestKind.QUESTION and read.approve and not answers_of(read.body):
-        yield _departure(message, "answers", "is missing, so it decides nothing", "error")
-    if read.approve is False and not any(message.payload.get(name) for name in ("content", "reason", "feedback")):
-        yield _departure(message, "content", "gives no reason for the refusal", "warning")
-
-
-def _expiry(read: ParsedMessage) -> Iterator[Problem]:
-    if read.body.get("expires") is not None and expiry_of(read.opens, read.body) is None:
-        yield _departure(read.message, "expires", "is not a time, so it never ends by itself", "warning")
 
 
 def _departure(message: Message, name: str, what: str, severity: str) -> Problem:

@@ -707,7 +707,8 @@ class _Evidence:
     def stopped(self, rows: Sequence[RequestRow], heard: Heard) -> list[RequestRow]:
         """Stops of one agent: whoever asks again replaces an open question; each yes is held against later words."""
         agreed = [row for row in rows if row.state is RequestState.APPROVED]
-        ends = {id(row): _answered(row) for row in agreed}
+        # By the date of the verdict, as words of agents are held against it.
+        ends = {id(row): (row.answered_at or EARLIEST, row.decided[3]) for row in agreed}
         latest = max(ends.values(), default=None)
         found = {row.key: self.approved(row, rows) for row in rows}
         for kind, asker in {(row.kind, row.asker) for row in rows}:
@@ -807,11 +808,6 @@ def _withdrawn_at(question: Message, taken_back: PlacedMessage | None) -> dateti
         return taken_back.moment
     value = question.envelope("recalled_at") if question.status == Status.RECALLED else None
     return from_text(value) if isinstance(value, str) else None
-
-
-def _answered(row: RequestRow) -> Order:
-    """When the verdict was given by its own date, then its place in the store."""
-    return row.answered_at or EARLIEST, row.decided[3]
 
 
 def _over(row: RequestRow, by: Message, why: str) -> RequestRow:

@@ -18,7 +18,7 @@ from team_console.store.protocol.kinds import KINDS, PREFIX, Family, MessageKind
 from team_console.store.settings.team_config import Route, TeamConfig
 
 _WITH_REQUEST_ID = frozenset({Family.SENDMESSAGE, Family.CLIENTS})
-"""Families whose questions and answers share a `request_id` in their payload."""
+"""Families whose questions and answers share a `request_id` in their payload; what is neither may quote one too."""
 _NO_BODY: Mapping[str, Any] = MappingProxyType({})
 _ID_KEYS = {RequestKind.DEBUG: ("debug_id",), RequestKind.BROWSER: ("request_id",)}
 """Requests whose questions and answers say their id in the JSON, and under which key."""
@@ -140,12 +140,14 @@ _Parsed = tuple[MessageKind | None, str, Mapping[str, Any] | None, str | None, t
 
 @per_message
 def _parsed(message: Message) -> _Parsed:
-    kind, payload = KINDS.get(message.type), message.payload
+    kind, payload, odd = KINDS.get(message.type), message.payload, tuple[Problem, ...]()
     name = carried_name(message.type, payload)
     if name is None:
-        if kind is not None and kind.family is not Family.SPRINT:
-            return kind, message.type, None, _own_id(message, kind, payload), ()
-        return _typed(message, kind)
+        if kind is not None and kind.family is Family.SPRINT:
+            text = f"{message.type} does not travel as a plain message"
+            hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
+            odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),)
+        return kind, message.type, None, _id_of(message, kind, payload), odd
     place = f"{message.message_id} content"
     try:
         _, body = parse_carried(message.content)
@@ -154,14 +156,6 @@ def _parsed(message: Message) -> _Parsed:
         hint = f"Send it again as '{name}: ' followed by one JSON object."
         return None, name, _NO_BODY, None, (Problem("BODY_INVALID", "error", place, text, hint),)
     return _carried(message, name, body, place)
-
-
-def _typed(message: Message, kind: MessageKind | None) -> _Parsed:
-    """A record whose type is unknown, or a sprint name that should have travelled in a plain message."""
-    text = f"{message.type} does not travel as a plain message"
-    hint = f"Send it as type message with the content '{message.type}: ' and its JSON."
-    odd = (Problem("BODY_INVALID", "warning", f"{message.message_id} type", text, hint),) if kind else ()
-    return kind, message.type, None, _id_of(message, kind, message.payload), odd
 
 
 def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -> _Parsed:
@@ -178,15 +172,12 @@ def _carried(message: Message, name: str, body: Mapping[str, Any], place: str) -
     return None, name, body, None, (problem,)
 
 
-def _own_id(message: Message, kind: MessageKind, payload: Mapping[str, Any]) -> str | None:
-    if kind.opens is not None or kind.answers is not None:
-        return _id_of(message, kind, payload)
-    return text_of(payload.get("request_id")) or text_of(payload.get("in_reply_to"))
-
-
 def _id_of(message: Message, kind: MessageKind | None, body: Mapping[str, Any]) -> str | None:
-    own = _ID_KEYS.get(kind.matter) if kind and kind.matter else None
-    keys = own or (("request_id", "requestId") if kind and kind.family in _WITH_REQUEST_ID else ())
+    keys: tuple[str, ...] = ()
+    if kind is not None and (kind.family in _WITH_REQUEST_ID or not (kind.matter or kind.family is Family.SPRINT)):
+        keys = ("request_id", "requestId")
+    elif kind is not None and kind.matter is not None:
+        keys = _ID_KEYS.get(kind.matter, ())
     quoted = next((found for key in keys if (found := text_of(body.get(key)))), None)
     if kind is not None and kind.opens is not None:
         return quoted or message.message_id

@@ -236,7 +236,12 @@ def _standing_now(
     config: TeamConfig, messages: Iterable[Message], recorded: RecordedFacts | None = None
 ) -> dict[str, Stop]:
     messages = list(messages)
-    standing = shutdowns(config, membership_of(config, messages), entries_of(messages, _is_shutdown), recorded)
+    standing = shutdowns(
+        config,
+        membership_of(config, messages),
+        entries_of(messages, lambda message: message.type in SHUTDOWN),
+        recorded,
+    )
     spoken = spoken_since(standing, messages)
     now = {name: stop.after(spoken.get(name)) for name, stop in standing.items()}
     return {name: stop for name, stop in now.items() if not stop.is_over(spoken.get(name))}
@@ -256,7 +261,3 @@ def spoken_since(standing: Mapping[str, Stop], messages: Iterable[Message]) -> d
 def is_speech(entry: PlacedMessage) -> bool:
     """Whether the sender of this message is alive: all but agreeing to stop, or the end of its session, says so."""
     return not (entry.read.name == RESPONSE and entry.read.approve is True) and not is_end(entry)
-
-
-def _is_shutdown(message: Message) -> bool:
-    return message.type in SHUTDOWN

@@ -87,7 +87,8 @@ def title_of(read: ParsedMessage) -> str:
 
     Of a summary that only names the kind, as ours is for kinds whose sender gave none, nothing is said.
     """
-    return _line(_stated(read) or _asked(read) or _said(read) or _telling(_fields(read))) or read.name
+    said = read.message.content.strip() if not read.carried else read.subject or ""
+    return _line(_stated(read) or _asked(read) or said or _telling(_fields(read))) or read.name
 
 
 def _fields(read: ParsedMessage) -> Mapping[str, Any]:
@@ -150,12 +151,6 @@ def _stated(read: ParsedMessage) -> str:
         return ""
     rest = rest.lstrip(" :")
     return "" if not rest or rest == "for you" or rest.startswith("{") else rest
-
-
-def _said(read: ParsedMessage) -> str:
-    """The first line of the content, where it is text for people."""
-    is_body = bool(read.carried)
-    return (read.subject or "") if is_body else read.message.content.strip()
 
 
 def _telling(payload: Mapping[str, Any]) -> str:

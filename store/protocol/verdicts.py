@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -477,15 +476,10 @@ def _is_older(config: TeamConfig, recorded: RecordedFacts, message: Message, que
     """
     since = config.signed_since
     return since is not None and all(
-        recorded.is_before_signing(item.message_id) and _came_before(item, since)
+        recorded.is_before_signing(item.message_id) and item.created_at is not None and item.created_at < since
         for item in (message, question)
         if item is not None
     )
-
-
-def _came_before(message: Message, moment: datetime) -> bool:
-    created = message.created_at
-    return created is not None and created < moment
 
 
 # Keys of humans on record: which of those in the settings the audit trail has seen at work, or took on record.
