@@ -272,7 +272,8 @@ def from_record(record: Mapping[str, Any]) -> Message:
     if missing:
         raise ValueError(f"no {', no '.join(missing)}")
     urgency, state, odd = meant(_first(record, ("priority",)), _first(record, ("status",)))
-    has_comma = any("," in value for key in _ADDRESS_KEYS if isinstance(value := record.get(key), str))
+    if len(recipients) > 1 and any("," in value for key in _ADDRESS_KEYS if isinstance(value := record.get(key), str)):
+        odd = (*odd, "to")
     return Message(
         message_id=envelope["message_id"],
         type=envelope["type"],
@@ -283,7 +284,7 @@ def from_record(record: Mapping[str, Any]) -> Message:
         status=state,
         record=record,
         payload=_payload(record),
-        odd=(*odd, "to") if len(recipients) > 1 and has_comma else odd,
+        odd=odd,
     )
 
 
@@ -359,13 +360,12 @@ def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def _recipients(record: Mapping[str, Any]) -> tuple[str, ...]:
-    names: list[str] = []
-    for key in _ADDRESS_KEYS:
-        value = record.get(key)
+    names: dict[str, None] = {}
+    for value in [record[key] for key in _ADDRESS_KEYS if key in record]:
         for item in value if isinstance(value, list) else [value]:
-            if item is None or isinstance(item, (dict, list)):
-                continue
-            names += [name for name in addressees(str(item)) if name and name not in names]
+            if item is not None and not isinstance(item, (dict, list)):
+                names |= dict.fromkeys(addressees(str(item)))
+    names.pop("", None)
     return tuple(names)
 
 
