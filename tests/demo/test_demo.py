@@ -21,7 +21,7 @@ from tests.samples import sampled
 pytestmark = pytest.mark.slow
 
 T = TypeVar("T")
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 def eventually(look: Callable[[], T | None], what: str) -> T:
