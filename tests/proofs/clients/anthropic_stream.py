@@ -39,17 +39,20 @@ def events(turn: Turn, number: str) -> Iterator[str]:
         yield _event("content_block_start", index=index, content_block=start)
         yield _event("content_block_delta", index=index, delta=delta)
         yield _event("content_block_stop", index=index)
-    checked = {f"toolu_{number}_{at}": _judged(block) for at, block in enumerate(turn) if isinstance(block, Call)}
+    calls = {f"toolu_{number}_{at}": block for at, block in enumerate(turn) if isinstance(block, Call)}
+    checked = {name: _judged(call.flagged) for name, call in calls.items() if call.flagged is not None}
     verdicts = {"type": "dangerous_tool_use", "status": {"type": "available", "tool_uses": checked}}
-    delta = {"stop_reason": stopped, "stop_sequence": None, "safeguard_results": [verdicts]}
-    yield _event("message_delta", delta=delta, usage=_USAGE)
+    end: dict[str, Any] = {"stop_reason": stopped, "stop_sequence": None}
+    if len(checked) == len(calls):
+        end["safeguard_results"] = [verdicts]
+    yield _event("message_delta", delta=end, usage=_USAGE)
     yield _event("message_stop")
 
 
-def _judged(call: Call) -> dict[str, Any]:
+def _judged(flagged: str) -> dict[str, Any]:
     """What the check of auto mode finds, which comes in the same answer."""
-    if call.flagged:
-        return {"type": "evaluated", "outcome": "flagged", "explanation": call.flagged}
+    if flagged:
+        return {"type": "evaluated", "outcome": "flagged", "explanation": flagged}
     return {"type": "evaluated", "outcome": "not_flagged"}
 
 

@@ -98,13 +98,23 @@ class Codex:
             f'[projects."{place.project}"]\ntrust_level = "trusted"\n'
         )
 
-    def start(self, *arguments: str, path: str = "") -> Terminal:
-        """Start it on a terminal, interactive; `path` is looked at first for programs."""
+    def start(self, *arguments: str, path: str = "", in_server: bool = False) -> Terminal:
+        """Start it on a terminal, interactive; `path` is looked at first for programs.
+
+        Args:
+            in_server: Whether its sessions live in its background server, as those of users do; it asks then whether
+                to trust our hooks.
+        """
         program = packages.codex()
         assert program is not None
         environment = self.place.environment(LOOPBACK_KEY="made-up", PATH=f"{path}:{_PATH}")
-        command = [str(program), "--dangerously-bypass-hook-trust", *arguments]
+        command = [str(program), *([] if in_server else ["--dangerously-bypass-hook-trust"]), *arguments]
         return _terminal(command, self.place, environment)
+
+    def stop_server(self) -> None:
+        """End the server, which outlives every terminal."""
+        command = [*_cleanly(self.place.environment()), str(packages.codex()), "app-server", "daemon", "stop"]
+        subprocess.run(command, cwd=self.place.project, capture_output=True, timeout=30, check=False)
 
     def run(self, prompt: str, *, again: bool = False) -> subprocess.CompletedProcess[str]:
         """Run it without a terminal until it is through with `prompt`; `again` in its last session."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from pathlib import Path
+
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
@@ -97,3 +101,71 @@ def test_a_denied_call_is_allowed_once_within_the_turn(set_up: SetUp) -> None:
     scenario.wait_for(client, "That is all.")
     assert scenario.states() == [("permission", "approved"), ("permission", "rejected")]
     scenario.wait_for_words("Once is enough")
+
+
+def test_a_subagent_asks_under_the_name_of_its_session(set_up: SetUp) -> None:
+    task = "Helper, push it"
+    spawn = Call("Agent", {"prompt": task, "description": "pushes it", "subagent_type": "general-purpose"})
+    scenario = set_up(
+        {task: [(bash("git push"),), (Say("I was told not to."),)], "": [(spawn,), (Say("It is over."),)]}
+    )
+    console = scenario.open_console()
+    client = started(scenario)
+    prompt(scenario, client, "Get it pushed")
+    console.reject("git push", "Not on a Friday")
+    scenario.wait_for(client, "It is over.")
+    scenario.wait_for_result("Not on a Friday")
+    assert [(row["from"], row["state"]) for row in scenario.requests()] == [(AGENT, "rejected")]
+
+
+def test_behind_a_gateway_without_the_check_what_is_on_the_list_comes_all_the_same(set_up: SetUp) -> None:
+    unchecked = Call("Bash", {"command": "git push", "description": "x"}, flagged=None)
+    hidden = Call("Bash", {"command": HIDDEN, "description": "x"}, flagged=None)
+    scenario = set_up({"": [(unchecked,), (hidden,), (Say("That is all."),)]})
+    console = scenario.open_console()
+    client = started(scenario)
+    prompt(scenario, client, "Push it")
+    console.reject("git push", "Not on a Friday")
+    console.reject("rm -f old", "Nor this")
+    scenario.wait_for(client, "That is all.")
+    assert scenario.states() == [("permission", "rejected"), ("permission", "rejected")]
+
+
+def test_a_hook_that_is_killed_leaves_the_dialog_of_the_client(set_up: SetUp) -> None:
+    scenario = set_up({"": [(bash("git push; mkfifo made"),), (Say("That is all."),)]})
+    console = scenario.open_console()
+    client = started(scenario)
+    prompt(scenario, client, "Push it")
+    console.wait_for("git push")
+    scenario.wait_for(client, "Do you want to proceed?")
+    for pid in hooks_of(scenario):
+        os.kill(pid, signal.SIGKILL)
+    scenario.press_until(client, "\r", lambda: "That is all." in client.text)
+    assert (scenario.place.project / "made").is_fifo()
+    scenario.wait(lambda: scenario.states() == [("permission", "withdrawn")], "end of the request")
+
+
+def hooks_of(scenario: Scenario) -> list[int]:
+    """The hooks of the team that wait now."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"hook" in words and str(scenario.team).encode() in b" ".join(words) and b"--wake" not in words:
+            found.append(int(process.name))
+    return found
+
+
+def test_a_console_that_is_killed_lets_a_headless_run_go_on(set_up: SetUp) -> None:
+    scenario = set_up({"": [(bash(HIDDEN + "; mkfifo made"),), (Say("That is all."),)]})
+    console = scenario.open_console()
+    claude = Claude(scenario.place)
+    join_claude(scenario, ask_for="team")
+    run = scenario.watch(claude.start("-p", "Do it"))
+    console.wait_for("rm -f old")
+    console.terminal.end()
+    assert run.wait_exit(60) == 0
+    assert (scenario.place.project / "made").is_fifo()
+    assert scenario.states() == [("permission", "withdrawn")]

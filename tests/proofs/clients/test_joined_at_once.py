@@ -11,7 +11,8 @@ from tests.proofs.clients.scenario import AGENT, Scenario, prompt
 from tests.proofs.clients.sessions import READY, Claude, Codex
 from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.test_codex import READY as CODEX_READY
-from tests.proofs.clients.turns import Say
+from tests.proofs.clients.test_codex import command
+from tests.proofs.clients.turns import Call, Say
 
 
 def named(scenario: Scenario, clients: int) -> list[str]:
@@ -97,3 +98,44 @@ def test_an_idle_codex_is_woken_by_mail(set_up: SetUp) -> None:
     scenario.wait_for(client, "I am awake.")
     assert "One more thing." in scenario.model.told
     assert "approves nothing" in scenario.model.told
+
+
+@pytest.mark.usefixtures("codex")
+def test_mail_for_a_busy_codex_comes_when_its_turn_ends_and_for_one_that_has_ended_with_its_next(
+    set_up: SetUp,
+) -> None:
+    works = Call("exec_command", {"cmd": "sleep 4"})
+    scenario = set_up({"": [(works,), (Say("I have slept."),), (Say("I read it."),), (Say("Again."),), (Say("So."),)]})
+    codex = Codex(scenario.place)
+    join_codex(scenario)
+    client = scenario.watch(codex.start())
+    scenario.wait_for(client, CODEX_READY)
+    prompt(scenario, client, "Do it")
+    scenario.verb("send", "--to", AGENT, "--summary", "There is one more thing", "--content", "One more thing.")
+    scenario.wait_for(client, "I read it.")
+    assert "One more thing." in scenario.model.told
+    client.end()
+    late = ("--summary", "There is another thing to do", "--content", "Another thing.")
+    scenario.verb("send", "--to", AGENT, *late)
+    assert codex.run("Go on", again=True).returncode == 0
+    assert "Another thing." in scenario.model.told
+
+
+@pytest.mark.usefixtures("codex")
+def test_a_codex_in_its_server_outlives_its_terminal_and_is_still_answered(set_up: SetUp) -> None:
+    scenario = set_up({"": [(command("mkfifo made"),), (Say("It is made."),)]})
+    console = scenario.open_console()
+    codex = Codex(scenario.place)
+    join_codex(scenario)
+    client = scenario.watch(codex.start(in_server=True))
+    scenario.wait_for(client, "Trust all and continue")
+    scenario.press_until(client, "2", lambda: "› 2. Trust all" in client.text)
+    scenario.press_until(client, "\r", lambda: CODEX_READY in client.text)
+    prompt(scenario, client, "Make it")
+    console.wait_for("mkfifo made")
+    client.end()
+    try:
+        console.allow("mkfifo made")
+        scenario.wait(lambda: (scenario.place.project / "made").is_fifo(), "pipe")
+    finally:
+        codex.stop_server()

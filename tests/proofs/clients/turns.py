@@ -20,8 +20,8 @@ class Call:
 
     tool: str
     input: Mapping[str, Any]
-    flagged: str = ""
-    """Why the vendor's check of auto mode denies it; empty where it lets it pass."""
+    flagged: str | None = ""
+    """Why the vendor's check of auto mode denies it; empty where it lets it pass, None behind a gateway without it."""
 
 
 Turn = Sequence[Say | Call]
