@@ -31,11 +31,6 @@ def test_every_kind_of_a_source_is_known_under_its_family(names: tuple[str, ...]
     assert {name: name in KINDS and KINDS[name].family for name in names} == dict.fromkeys(names, family)
 
 
-def test_names_that_differ_in_case_only_are_different_kinds() -> None:
-    assert KINDS["TASK_ASSIGNMENT"].family is Family.SPRINT
-    assert KINDS["task_assignment"].family is Family.ROUTER
-
-
 def test_every_request_kind_is_opened_and_answered_by_some_kind() -> None:
     opened = {kind.opens for kind in KINDS.values()} - {None}
     answered = {kind.answers for kind in KINDS.values()} - {None}

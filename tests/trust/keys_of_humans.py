@@ -24,7 +24,7 @@ def _made(kind: str, name: str) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="team-console-keys-"))
     atexit.register(_removed, folder, os.getpid())
     place = folder / f"{name}_{kind}"
-    bits = {"rsa": ("-b", "3072"), "ecdsa": ("-b", "384")}.get(kind, ())
+    bits = {"rsa": ("-b", "2048"), "ecdsa": ("-b", "384")}.get(kind, ())
     subprocess.run(
         ["ssh-keygen", "-q", "-t", kind, *bits, "-N", "", "-C", f"{name}@desk", "-f", str(place)], check=True
     )

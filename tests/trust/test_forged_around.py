@@ -27,6 +27,8 @@ from tests.trust.keys_of_humans import key_file, public_line, settings_of_signed
 from tests.trust.places_of_teams import PLACES, TEAM_ID, Database, Files
 from tests.trust.test_forgeries import Case, signed_with
 
+pytestmark = pytest.mark.slow
+
 Forge = Callable[[Case], AbstractContextManager[None]]
 _TEAM = f"team_id: {TEAM_ID}\n"
 _MALLORY = f"    keys:\n    - {public_line(name='mallory')}\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 import yaml
 from team_console.store.model.message import from_record
 from team_console.store.views.proposals import suggestion_words
@@ -12,6 +13,8 @@ from team_console.widgets.details import permission_blocks
 from team_console.widgets.document import Lines
 
 from tests.conftest import CommandLine
+
+pytestmark = pytest.mark.slow
 
 
 def hand_in(team: CommandLine, message_id: str, **record: Any) -> str:

@@ -114,6 +114,7 @@ def test_every_kind_of_verdict_is_signed(desk: Desk, kind: str) -> None:
     assert objection(desk.team.config(), changed)
 
 
+@pytest.mark.slow
 def test_creation_and_end_of_an_agent_are_signed_by_the_human_alone(sprint: Desk) -> None:
     wanted = {"agent_type": "tester", "role_hint": "tests", "requested_by": "task-manager"}
     asked = sending.send(sprint.agent, to="ceo", type="AGENT_CREATE_REQUEST", payload=wanted)
@@ -311,6 +312,7 @@ def test_a_verdict_that_is_merely_sent_is_refused(desk: Desk) -> None:
     sending.send(desk.ceo, to="task-manager", in_reply_to=first, **SUMMARY)
 
 
+@pytest.mark.slow
 def test_what_was_decided_before_the_team_signed_keeps_counting_when_that_is_said(team: CommandLine) -> None:
     request = team.ok("--as", "task-manager", "plan", "--summary", "a b c d e", "--content", "c").out.strip()
     team.ok("approve", request)
@@ -326,6 +328,7 @@ def test_what_was_decided_before_the_team_signed_keeps_counting_when_that_is_sai
     assert proofs == {request: "recorded", later: "signed"}
 
 
+@pytest.mark.slow
 def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_team_moved_to(
     desk: Desk, team: CommandLine
 ) -> None:
@@ -357,6 +360,7 @@ def test_the_printed_command_checks_a_verdict_without_us_also_in_the_database_a_
     assert (decision["request_id"], decision["verdict"], decision["proof"]) == (request, "approved", "signed")
 
 
+@pytest.mark.slow
 def test_evidence_says_what_is_forged_and_where(team: CommandLine) -> None:
     sign_verdicts(team.folder)
     desk = Desk(str(team.folder))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from tests.conftest import CommandLine
 from tests.trust.keys_of_humans import sign_verdicts
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_trail_that_was_deleted_with_everything_beside_it_is_told_for_good(team: CommandLine) -> None:

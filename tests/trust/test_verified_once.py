@@ -14,7 +14,7 @@ from team_console.store.protocol.verdicts import NAMESPACE, REQUEST_DIGEST, SIGN
 from team_console.store.settings.team_config import Human, TeamConfig
 
 AGENT, LEAD = "task-manager", "ceo"
-AMOUNT = 200
+AMOUNT = 50
 TEAM_ID = "0123456789abcdef0123456789abcdef"
 
 
@@ -33,6 +33,7 @@ def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 def test_each_verdict_is_verified_once_and_again_only_when_a_byte_of_it_is_another(worked_out: list[str]) -> None:
     config, pairs = many_signed(AMOUNT)
     for _ in range(3):

@@ -78,6 +78,7 @@ def test_an_answer_to_what_it_was_for_a_moment_decides_nothing(clock: FakeClock)
     assert await_verdict(team, request_id, timeout=0, asked=asked).state == "rejected"
 
 
+@pytest.mark.slow
 def test_a_client_is_told_nothing_when_its_request_was_rewritten(client: Client, human: Human) -> None:  # noqa: F811
     with human.at_console():
         hook = client.begin(BASH)
