@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -112,9 +114,9 @@ class Codex:
         return _terminal(command, self.place, environment)
 
     def stop_server(self) -> None:
-        """End the server, which outlives every terminal."""
-        command = [*_cleanly(self.place.environment()), str(packages.codex()), "app-server", "daemon", "stop"]
-        subprocess.run(command, cwd=self.place.project, capture_output=True, timeout=30, check=False)
+        """End the server and its updater, which outlive every terminal."""
+        for pid in processes_with(f"{self.folder}/"):
+            os.kill(pid, signal.SIGKILL)
 
     def run(self, prompt: str, *, again: bool = False) -> subprocess.CompletedProcess[str]:
         """Run it without a terminal until it is through with `prompt`; `again` in its last session."""
@@ -144,3 +146,16 @@ def _run(command: Sequence[str], place: Place, environment: Mapping[str, str]) -
 def _cleanly(environment: Mapping[str, str]) -> list[str]:
     """`env -i`: nothing of the tests' own environment reaches a client."""
     return ["env", "-i", *(f"{key}={value}" for key, value in environment.items())]
+
+
+def processes_with(*texts: str) -> list[int]:
+    """The processes in whose command lines all these texts stand."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if all(text in line for text in texts):
+            found.append(int(process.name))
+    return found

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from tests.proofs.clients.conftest import SetUp
 from tests.proofs.clients.joining import join_claude
 from tests.proofs.clients.scenario import AGENT, Scenario, prompt
-from tests.proofs.clients.sessions import READY, Claude
+from tests.proofs.clients.sessions import READY, Claude, processes_with
 from tests.proofs.clients.test_claude_permissions import bash
 from tests.proofs.clients.turns import Call, Say, Step
 from tests.pty import Terminal
@@ -138,24 +137,11 @@ def test_a_hook_that_is_killed_leaves_the_dialog_of_the_client(set_up: SetUp) ->
     prompt(scenario, client, "Push it")
     console.wait_for("git push")
     scenario.wait_for(client, "Do you want to proceed?")
-    for pid in hooks_of(scenario):
+    for pid in processes_with("\0hook\0", str(scenario.team)):
         os.kill(pid, signal.SIGKILL)
     scenario.press_until(client, "\r", lambda: "That is all." in client.text)
     assert (scenario.place.project / "made").is_fifo()
     scenario.wait(lambda: scenario.states() == [("permission", "withdrawn")], "end of the request")
-
-
-def hooks_of(scenario: Scenario) -> list[int]:
-    """The hooks of the team that wait now."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (process / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if b"hook" in words and str(scenario.team).encode() in b" ".join(words) and b"--wake" not in words:
-            found.append(int(process.name))
-    return found
 
 
 def test_a_console_that_is_killed_lets_a_headless_run_go_on(set_up: SetUp) -> None:
