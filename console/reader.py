@@ -26,7 +26,7 @@ _PAST = 2000
 """Archived messages the ledger looks back on for the answers of old requests."""
 
 
-class Surroundings(Struct, frozen=True):
+class LocalFacts(Struct, frozen=True):
     """What this machine tells of the sessions of agents, beside the store.
 
     Attributes:
@@ -55,7 +55,7 @@ class ReadResult(Struct, frozen=True):
     view: View | None
     fresh: bool
     obstacle: str = ""
-    around: Surroundings = Surroundings()
+    around: LocalFacts = LocalFacts()
 
 
 class Feed:
@@ -78,7 +78,7 @@ class Feed:
         self._deep = False
         self._owed = True
         self._archives = 0
-        self._around, self._around_until = Surroundings(), 0.0
+        self._around, self._around_until = LocalFacts(), 0.0
 
     def begin(self) -> None:
         """Begin the first reading in a thread, while the screens are still being loaded; `read` waits for it."""
@@ -112,7 +112,7 @@ class Feed:
             if monotonic() >= self._around_until:
                 from team_console.console.agents.join import gate_problems  # 60 ms, once
 
-                self._around = Surroundings(processes(), tuple(gate_problems(self._team)))
+                self._around = LocalFacts(processes(), tuple(gate_problems(self._team)))
                 self._around_until = monotonic() + _AROUND
         snapshot = self._team.snapshot(progress=lambda done, total: self.tell(done, total))
         if self._deep and snapshot.archives != self._archives:  # another program may have archived answers

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from team_console import __version__
-from team_console.console.cli.arguments import PROGRAM, parser_for
+from team_console.console.cli.main import PROGRAM, parser_for
 from team_console.console.cli.reference import ENVIRONMENT, EXIT_STATUSES, FILES
 from team_console.console.cli.registry import VERBS
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from team_console.console.cli.arguments import parser_for
+from team_console.console.cli.main import parser_for
 from team_console.console.cli.reference import (
     CONFIG,
     ENVIRONMENT,

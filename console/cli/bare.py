@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from team_console.console.cli.call import Call
-from team_console.console.cli.output import is_terminal
+from team_console.console.cli.call import Call, is_terminal
 from team_console.console.reader import Feed
 from team_console.store.backends.locations import absolute
 from team_console.store.backends.open import find_teams, other_teams

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from team_console.console.cli.output import is_terminal
 from team_console.store.backends.open import open_team
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import parse_json, parse_json_sequence, without_comments
@@ -20,10 +19,19 @@ from team_console.store.protocol.membership import known
 from team_console.store.service.caller import Caller
 
 if TYPE_CHECKING:
-    from team_console.console.cli.output import Output
     from team_console.store.contract.team import Snapshot, Team
     from team_console.store.service.caller import Caller, Receipt
     from team_console.store.settings.team_config import TeamConfig
+
+import json
+import re
+from typing import TYPE_CHECKING, TextIO
+
+from team_console.store.model.safe import UNSAFE, cut_piles, safe_line, safe_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 LOCK_WAIT = 10.0
@@ -346,3 +354,156 @@ def _is_known(snapshot: Snapshot, name: str) -> bool:
 
 def _names(snapshot: Snapshot) -> Iterable[str]:
     return known(snapshot.config, snapshot.messages)
+
+
+# Output: safe text for people, lossless JSON for programs, errors for both.
+
+_PIECE = 1 << 18
+"""Characters encoded at a time: a long answer is not kept twice."""
+_BEYOND_ASCII = re.compile(r"[^\n -~]+")
+"""Where there can be anything unsafe; what is looked for there costs ten times as much for each character."""
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+
+
+class OutputLost(Exception):
+    """Standard output took no more (a full disk, a closed terminal)."""
+
+
+class Output:
+    """The two streams of one command line.
+
+    Attributes:
+        as_json: Whether results and errors are JSON objects on standard output.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def say(self, *lines: object, style: str = "", rest: object = "") -> None:
+        """Print lines for people, an empty one without any; each is made safe and stays one line.
+
+        Args:
+            style: What a terminal shows them in, as `bold`, `red`.
+            rest: What the line goes on with in no style.
+        """
+        for line in lines or ("",):
+            self._write(sys.stdout, f"{_painted(safe_line(line), style)}{safe_line(rest)}\n")
+
+    def write(self, text: str) -> None:
+        """Print text of several lines, made safe."""
+        self._write(sys.stdout, safe_text(text) + "\n")
+
+    def json(self, value: Any, *, one_line: bool = False) -> None:
+        """Print one JSON value: indented on a terminal unless it is one of several lines, one line into a pipe."""
+        indent = 2 if is_terminal(sys.stdout) and not one_line else None
+        self._write(sys.stdout, to_json(value, indent=indent) + "\n")
+
+    def note(self, *lines: object) -> None:
+        """Say something beside the result, such as progress. On standard error, each made safe and on one line."""
+        for line in lines:
+            self._write(sys.stderr, safe_line(line) + "\n")
+
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Print warnings of a write action, one line each."""
+        for warning in warnings:
+            self.note(f"warning: {warning}")
+
+    def failure(self, error: TeamError) -> None:
+        """Print the one error object: JSON on standard output, or two lines of text on standard error."""
+        if self.as_json:
+            self.json(error.as_json())
+            return
+        self.note(f"team-console: {error.message} ({error.code})")
+        if error.hint:
+            self.note(f"  {error.hint}")
+
+    def broken(self, what: str, log: Path | None) -> None:
+        """Report a defect of ours in one line, without a traceback; `log` is the file that says where it came from."""
+        logged = f"Where it happened is in {log}." if log is not None else "It could not be logged."
+        hint = f"This is a defect in team-console; please report it. {logged}"
+        if self.as_json:
+            self.json({"success": False, "error": "INTERNAL_ERROR", "message": what, "hint": hint})
+        else:
+            self.note(f"team-console: unexpected {what}", f"  {hint}")
+        self.flush()
+
+    def flush(self) -> None:
+        """Make sure the result is out.
+
+        Raises:
+            BrokenPipeError: The reader went away.
+            OutputLost: The output could not be written.
+        """
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputLost(f"standard output: {error.strerror}") from error
+
+    def abandon(self) -> None:
+        """Give up standard output, so that leaving does not try to flush it once more and complain."""
+        try:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.close(null)
+        except OSError:
+            return
+
+    def _write(self, stream: TextIO | None, text: str) -> None:
+        if stream is None:
+            return
+        try:
+            _write_all(stream, text)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if stream is sys.stdout:
+                raise OutputLost(f"standard output: {error.strerror}") from error
+
+
+def _painted(text: str, style: str) -> str:
+    """`text` in a style when standard output is a terminal that wants colour, else as it is."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text and wants_colour(sys.stdout) else text
+
+
+def _write_all(stream: TextIO, text: str) -> None:
+    """Under PYTHONUNBUFFERED a text stream drops what the system did not take at the first try; this goes on."""
+    for start in range(0, len(text), _PIECE):
+        rest = memoryview(text[start : start + _PIECE].encode(stream.encoding, "backslashreplace"))
+        while rest:
+            rest = rest[stream.buffer.write(rest) :]
+    if stream is not sys.stdout or stream.isatty():
+        stream.flush()
+
+
+def to_json(value: Any, *, indent: int | None = None) -> str:
+    """JSON that reads well and cannot steer a terminal: UTF-8 stays, controls, bidi and invisible characters are
+    escaped. Parsing it gives back exactly `value`; dates a YAML reader made become text.
+    """
+    text = json.dumps(value, ensure_ascii=not _speaks_utf8(), indent=indent, default=str)
+    if text.isascii():
+        return text
+    return _BEYOND_ASCII.sub(lambda match: _escaped(match[0]), text)
+
+
+def _escaped(text: str) -> str:
+    # guard: json-escapes
+    seen = UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    return cut_piles(seen, lambda marks: json.dumps(marks)[1:-1])
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is looking at this stream."""
+    return stream is not None and stream.isatty()
+
+
+def wants_colour(stream: TextIO | None) -> bool:
+    """A terminal, not dumb, and no `NO_COLOR`."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _speaks_utf8() -> bool:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return encoding.lower().replace("-", "") == "utf8"

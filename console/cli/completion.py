@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 
-from team_console.console.cli.arguments import parser_for, split
 from team_console.console.cli.call import Call
+from team_console.console.cli.main import parser_for, split
 from team_console.console.cli.printing import view_now
 from team_console.console.cli.reference import TOPICS
 from team_console.console.cli.registry import BY_NAME, VERBS

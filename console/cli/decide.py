@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from team_console.console.cli.arguments import REQUEST
 from team_console.console.cli.call import Call, content, file_text
+from team_console.console.cli.main import REQUEST
 from team_console.console.cli.printing import describe, print_list, whole_content
 from team_console.console.cli.registry import DAY, arg, flag, seconds, verb
 from team_console.store.contract.transaction import ChangedError

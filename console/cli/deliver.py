@@ -6,8 +6,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from team_console.console.cli.call import Call
-from team_console.console.cli.output import is_terminal
+from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.printing import age_since, print_rows
 from team_console.console.cli.registry import Arg, Command, arg, flag, verb
 from team_console.console.cli.results import ClearedJson, FailureJson

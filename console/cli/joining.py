@@ -17,8 +17,7 @@ from team_console.console.agents.join import (
     running_sessions,
 )
 from team_console.console.agents.named import EACH
-from team_console.console.cli.call import Call
-from team_console.console.cli.output import is_terminal
+from team_console.console.cli.call import Call, is_terminal
 from team_console.console.cli.printing import ASK_HELP, parse_rules
 from team_console.console.cli.registry import arg, flag, verb
 from team_console.console.cli.results import JoiningJson

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import asdict, replace
-from team_console.console.cli.arguments import REQUEST, agent
 from team_console.console.cli.call import Call, unheard_agent, unheard_kind
+from team_console.console.cli.main import REQUEST, agent
 from team_console.console.cli.printing import (
     age,
     age_since,

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
+from itertools import pairwise
+from typing import Any, NoReturn
 
 from team_console import __version__
-from team_console.console.cli.arguments import find_verb, overview, parser_for, split
-from team_console.console.cli.call import Call
-from team_console.console.cli.output import Output, OutputLost
+from team_console.console.cli.call import Call, Output, OutputLost
+from team_console.console.cli.registry import BY_NAME, VERBS, Arg, Verb, arg, flag
 from team_console.console.faults import log, place_of
 from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.names import nearest
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -103,3 +109,206 @@ def _unexpected(error: Exception, out: Output) -> int:
         traceback.print_exc(file=sys.stderr)
     out.broken(f"{type(error).__name__} at {place_of(error)}", log(error, where="the command line"))
     return 1
+
+
+# Arguments: global flags before or after the verb, the verb's own options after it.
+
+PROGRAM = "team-console"
+_TAKES_VALUE = ("-t", "--team", "--as")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose mistakes are the user's one error object."""
+
+    _given: tuple[str, ...] = ()
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the arguments.
+
+        Raises:
+            TeamError: `USAGE`, always.
+        """
+
+        meant = meant_option(self, message, self._given)
+        raise TeamError(Code.USAGE, message, meant or f"{self.prog} --help lists what it takes.")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse `args`, remembered for the hint of a mistake."""
+        self._given = tuple(args or ())
+        return super().parse_known_args(args, namespace)
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, found out without `shutil`: each option that is declared makes a formatter."""
+
+    def __init__(self, prog: str, indent_increment: int = 2, max_help_position: int = 24) -> None:
+        super().__init__(prog, indent_increment, max_help_position, width=_columns() - 2)
+
+
+@cache
+def _columns() -> int:
+    """The terminal's, as `COLUMNS` or the terminal of standard output says; else 80."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
+
+
+def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The verb (None when there is none) and the arguments without it."""
+    position = 0
+    while position < len(argv) and argv[position] != "--":
+        word = argv[position]
+        if word in _TAKES_VALUE:
+            position += 2
+        elif word.startswith("-") and word != "-":
+            position += 1
+        else:
+            return word, [*argv[:position], *argv[position + 1 :]]
+    return None, list(argv)
+
+
+def find_verb(name: str) -> Verb:
+    """The verb called `name`.
+
+    Raises:
+        TeamError: `USAGE`, with the nearest verb as a hint.
+    """
+    if name in BY_NAME:
+        return BY_NAME[name]
+
+    meant = meant_verb(name)
+    hint = f"Did you mean '{PROGRAM} {meant}'?" if meant else f"{PROGRAM} --help lists the verbs."
+    if "/" in name or "." in name:
+        hint = f"To open the team there: {PROGRAM} -t {name}"
+    raise TeamError(Code.USAGE, f"there is no verb {name!r}", hint)
+
+
+def parser_for(verb: Verb | None) -> Parser:
+    """A parser that knows the global flags and, with a verb, its own options."""
+    command = verb.command if verb is not None else None
+    parser = Parser(
+        prog=f"{PROGRAM} {verb.name}" if verb else PROGRAM,
+        description=command.description if command else None,
+        epilog=command.epilog if command else None,
+        allow_abbrev=False,
+        formatter_class=HelpFormatter,
+    )
+    for item in command.arguments if command else ():
+        group = parser.add_mutually_exclusive_group() if isinstance(item, tuple) else parser
+        for one in item if isinstance(item, tuple) else (item,):
+            _add(group, one)
+    everywhere = parser.add_argument_group("everywhere")
+    for one in EVERYWHERE:
+        _add(everywhere, one)
+    return parser
+
+
+def _add(group: argparse._ActionsContainer, one: Arg) -> None:
+    action = group.add_argument(*one.names.split(), help=one.help, **one.options)
+    action.complete_from = one.source  # type: ignore[attr-defined]
+
+
+EVERYWHERE = (
+    arg("-t --team", "the team (or TEAM_CONSOLE_TEAM)", metavar="LOCATION", source="files"),
+    arg("--as", "who acts (or TEAM_CONSOLE_AS; else the team's lead)", dest="actor", metavar="NAME", source="agents"),
+    flag("--json", "print one JSON object", dest="as_json"),
+    flag("--read-only", "lock, create and write nothing"),
+    flag("--version", "print the version and exit"),
+)
+"""The flags that every verb takes."""
+REQUEST = arg("request", "the request id", metavar="REQUEST", source="requests")
+
+
+def agent(help: str) -> tuple[Arg, Arg]:
+    """Let an agent be named as `NAME` or `--agent NAME`; `Call.agent` has it."""
+    return (
+        arg("named", help, nargs="?", metavar="NAME", source="agents"),
+        arg("--agent", "the same", metavar="NAME", source="agents"),
+    )
+
+
+_MORE = """\
+More: team-console help VERB, and help keys, settings, config, files, environment, exit-codes, json VERB"""
+
+
+def overview() -> str:
+    """The text of `team-console --help`."""
+    lines = [
+        f"usage: {PROGRAM} [-t LOCATION] [--as NAME] [--json] [--read-only] [VERB ...]",
+        "",
+        "The human's seat in a team of AI agents. Without a verb it opens the console.",
+    ]
+    for group in dict.fromkeys(verb.group for verb in VERBS if verb.group):
+        lines += ["", f"{group}:"]
+        lines += [f"  {verb.name:<13}{verb.help}" for verb in VERBS if verb.group == group]
+    everywhere = parser_for(None)._actions
+    rows = [
+        (", ".join(action.option_strings) + (f" {action.metavar}" if action.metavar else ""), action.help)
+        for action in everywhere
+    ]
+    return "\n".join([*lines, "", "Everywhere:", *(f"  {flags:<25}{text}" for flags, text in rows), "", _MORE])
+
+
+# Hints for what was typed wrongly: the verb or option that was meant, and values that begin with a dash.
+
+SAME: dict[str, str] = {
+    **dict.fromkeys(("accept", "allow", "agree", "yes", "ok"), "approve"),
+    **dict.fromkeys(("deny", "decline", "refuse", "no"), "reject"),
+    **dict.fromkeys(("reply", "respond"), "answer"),
+    **dict.fromkeys(("stop", "kill", "end"), "shutdown"),
+    **dict.fromkeys(("agents", "who", "team"), "roster"),
+    **dict.fromkeys(("log", "logs", "archive"), "history"),
+    **dict.fromkeys(("tail", "follow"), "watch"),
+    **dict.fromkeys(("messages", "mail"), "inbox"),
+    **dict.fromkeys(("cancel", "undo"), "recall"),
+    **dict.fromkeys(("new", "create"), "init"),
+    **dict.fromkeys(("doctor", "heal", "repair"), "check"),
+}
+"""Words that other programs use for what a verb does; spelling alone would take `reply` for `retry`."""
+_NEAR = 0.75
+"""Likeness of an option that was meant; with less `--reason` becomes `--read-only`."""
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""What word processors make of a hyphen."""
+
+
+def meant_verb(name: str) -> str | None:
+    """The verb that `name` was most likely meant to be, or None."""
+    return SAME.get(name.lower()) or nearest(name, [verb.name for verb in VERBS if verb.group])
+
+
+def meant_option(parser: Parser, message: str, given: Sequence[str]) -> str | None:
+    """What to type instead, where argparse refused `given` with `message`; None where nothing comes near."""
+    options = [name for action in parser._actions for name in action.option_strings]
+    if "expected one argument" in message:
+        return _dashed_value(message, given, options)
+    single = next((word for word in given if len(word) > 2 and f"-{word}" in options), None)
+    if single is not None:  # `-to NAME` was read as the team `o`
+        return f"Did you mean -{single}?"
+    _, _, refused = message.partition("unrecognized arguments: ")
+    word = refused.partition(" ")[0].partition("=")[0]
+    if word and word[0] in _DASHES:
+        return "An option begins with plain hyphens, not with the dash that a word processor makes of them."
+    return _instead_of(parser, word, options) if word.startswith("--") else None
+
+
+def _instead_of(parser: Parser, word: str, options: Sequence[str]) -> str | None:
+    alone = next((item.metavar for item in parser._actions if item.metavar == word[2:].upper()), None)
+    if alone is not None:
+        return f"{alone} is given without {word}: {parser.prog} {alone}"
+    began = [name for name in options if name.startswith(word)]
+    near = get_close_matches(word.lower(), options, n=1, cutoff=_NEAR)
+    meant = began if len(began) == 1 else near
+    return f"Did you mean {meant[0]}?" if meant else None
+
+
+def _dashed_value(message: str, given: Sequence[str], options: Sequence[str]) -> str | None:
+    """`--content -x`: what follows was taken for an option."""
+    named = message.removeprefix("argument ").partition(":")[0].split("/")
+    for option, value in pairwise(given):
+        if option in named and value.startswith("-") and value not in options:
+            return f"A value that begins with a dash is given as {shlex.join([f'{option}={value}'])}"
+    return None

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.call import Call
-from team_console.console.cli.output import is_terminal
+from team_console.console.cli.call import Call, is_terminal
 from team_console.store.attachments import attached_content
 from team_console.store.contract.team import Snapshot, Team
 from team_console.store.model.errors import Code, Problem, TeamError

@@ -6,9 +6,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from team_console.console.cli.arguments import agent
-from team_console.console.cli.call import Call, content, split_names, unheard_kind
-from team_console.console.cli.output import is_terminal
+from team_console.console.cli.call import Call, content, is_terminal, split_names, unheard_kind
+from team_console.console.cli.main import agent
 from team_console.console.cli.registry import arg, flag, seconds, verb
 from team_console.store.model.errors import Code, TeamError
 from team_console.store.model.json_text import named, parse_json

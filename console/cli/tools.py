@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 from team_console.console.actions import usual_keys
-from team_console.console.cli.arguments import find_verb, overview, parser_for
 from team_console.console.cli.call import Call
 from team_console.console.cli.completion import SCRIPTS, completions
+from team_console.console.cli.main import find_verb, overview, parser_for
 from team_console.console.cli.reference import (
     CONFIG,
     ENVIRONMENT,

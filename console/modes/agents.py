@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 from team_console.console.modes.pane import FilterLine, Pane
-from team_console.console.reader import Surroundings
+from team_console.console.reader import LocalFacts
 from team_console.console.selection import Mode, Selection
 from team_console.console.team import asked_title, signs_of
 from team_console.console.words import ScreenState, empty_words, first_step, first_step_lines, is_sure, set_title
@@ -161,7 +161,7 @@ class AgentsPane(Pane[Message]):
         """In the roster the page of the agent, in its messages the one under the cursor."""
         if not self._is_in_roster or self._page is None or self.situation.view is None:
             return super().shown_document()
-        around = self.situation.sight.around if self.situation.sight is not None else Surroundings()
+        around = self.situation.sight.around if self.situation.sight is not None else LocalFacts()
         sign = self._sign_of(self._page.row)
         return agent_document(self._page, self.situation.view, self.now, sign, around)
 
@@ -387,7 +387,7 @@ def inbox_lines(message: Message, drawing: Drawing, *, asked: str = "", other: s
     return row_lines(drawing, sign, title, end, who=other or message.sender, facts=((kind, "muted"),) if kind else ())
 
 
-def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, around: Surroundings) -> Document:
+def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, around: LocalFacts) -> Document:
     """All that is known of an agent: what it does and how that is known, what is open, said, told and decided."""
     row = page.row
     name = safe_line(row.name, 64)
@@ -404,7 +404,7 @@ def agent_document(page: AgentPage, view: View, now: datetime, sign: Sign, aroun
     )
 
 
-def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around: Surroundings) -> Iterator[Block]:
+def _page_blocks(page: AgentPage, view: View, now: datetime, sign: Sign, around: LocalFacts) -> Iterator[Block]:
     row = page.row
     state: list[Line] = [(sign.mark, *state_parts(row, sign))]
     process = around.processes.get(row.session, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from team_console.console.cli.arguments import SAME
+from team_console.console.cli.main import SAME
 from team_console.console.cli.registry import VERBS
 
 from tests.conftest import CommandLine

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from team_console.console.cli.output import to_json
+from team_console.console.cli.call import to_json
 from team_console.console.cli.printing import age, cut, width
 
 from tests.conftest import COMMAND, CommandLine, clean_environment, next_line

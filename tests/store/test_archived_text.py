@@ -6,7 +6,7 @@ from pathlib import Path
 
 from team_console.store.backends.open import open_team
 from team_console.store.backends.yaml.entry import emit
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.backends.yaml.team import YamlTeam
 
 from tests.store.contract import make_message

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from team_console.store.backends.yaml.entry import emit
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import new_record
 
 pytestmark = pytest.mark.slow
@@ -76,7 +76,7 @@ def test_a_process_that_loads_the_same_brackets_without_the_limit_dies() -> None
         pytest.skip("this build of libyaml survives deep nesting")
     ours = (
         "import sys\n"
-        "from team_console.store.backends.yaml.queue_text import QueueText\n"
+        "from team_console.store.backends.yaml.queue import QueueText\n"
         "QueueText.parse(sys.stdin.buffer.read()).damaged()\n"
     )
     subprocess.run([sys.executable, "-c", ours], input=around(b"[" * 100_000), cwd=ROOT, check=True)

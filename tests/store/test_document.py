@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from team_console.store.backends.yaml.entry import Entry, emit
 from team_console.store.backends.yaml.own_form import TextError, same
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.clock import from_text
 from team_console.store.model.message import Message
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from team_console.store.backends.yaml import own_form
 from team_console.store.backends.yaml.entry import emit, parse_record, read_record
 from team_console.store.backends.yaml.own_form import TextError, same
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.message import from_record, new_record
 
 from tests.proofs.fuzz.inputs import ENTRY, mutate

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.model.errors import TeamError
 
 from tests.store.contract import make_message, put

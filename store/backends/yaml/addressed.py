@@ -6,7 +6,7 @@ from team_console.store.backends.yaml.disk import Disk, FileVersion
 from team_console.store.backends.yaml.layout import Layout
 from team_console.store.backends.yaml.lock import parse_released, read_text
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import Addressed
 
 

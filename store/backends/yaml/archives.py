@@ -21,7 +21,7 @@ from team_console.store.backends.yaml.entry import Entry, emit
 from team_console.store.backends.yaml.healing import RecordedPart
 from team_console.store.backends.yaml.layout import Layout, archive_part, archive_word, refuse_way_out
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import Page
 from team_console.store.model.errors import Code, Problem, TeamError
 from team_console.store.model.message import Message, digest, is_copy

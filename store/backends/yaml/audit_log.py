@@ -76,7 +76,7 @@ class Line(Struct, frozen=True):
         archived: (agent, message id, record) appended to archives; the record only where the queue does not show it.
         pushed: (agent, record) appended to inbox files.
         noted: Records that somebody else put into the queue or changed there, first seen now.
-        torn: Damaged pieces taken out of the queue, each by its digest (`queue_edit.piece_name`).
+        torn: Damaged pieces taken out of the queue, each by its digest (`queue.piece_name`).
         void: Number of the line that this one declares undone, 0 for none.
         sizes: Path, relative to the queue's folder or absolute -> size before this transaction appended to it.
         base, queue: Generations of the queue before and after, None for no queue.

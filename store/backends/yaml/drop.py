@@ -13,7 +13,7 @@ from team_console.store.backends.yaml.commit import LockedTeam, make_folder
 from team_console.store.backends.yaml.disk import NOT_PLAIN, Disk
 from team_console.store.backends.yaml.layout import leads_out
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.contract.team import DROP_UNREADABLE
 from team_console.store.model.clock import from_file, to_text
 from team_console.store.model.errors import Code, Problem, TeamError

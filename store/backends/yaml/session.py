@@ -30,9 +30,7 @@ from team_console.store.backends.yaml.lock import (
     read_text,
     released_text,
 )
-from team_console.store.backends.yaml.queue_edit import line_of
-from team_console.store.backends.yaml.queue_file import QueueFile
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueFile, QueueText, line_of
 from team_console.store.backends.yaml.recovery import recover
 from team_console.store.backends.yaml.settings import ReadSettings
 from team_console.store.contract.team import OUTCOME_UNKNOWN

@@ -32,8 +32,7 @@ from team_console.store.backends.yaml.integrity import audit_problem
 from team_console.store.backends.yaml.layout import Layout, closed_problem, is_closed, leads_out
 from team_console.store.backends.yaml.lock import Released, find_holder, parse_released, read_text, text_of_the_dead
 from team_console.store.backends.yaml.own_form import TextError
-from team_console.store.backends.yaml.queue_file import Progress, QueueFile, load
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import Progress, QueueFile, QueueText, load
 from team_console.store.backends.yaml.recovery import is_cut_short
 from team_console.store.backends.yaml.settings import ReadSettings, SettingsFile
 from team_console.store.contract.team import (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from team_console.store.backends.yaml.disk import Stat
 from team_console.store.backends.yaml.entry import emit
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 from team_console.store.backends.yaml.team import YamlTeam
 
 from tests.proofs.crash.models import images

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 
 from tests.proofs.fuzz.inputs import make
 from tests.proofs.fuzz.look import change, read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from team_console.store.backends.yaml.queue_text import QueueText
+from team_console.store.backends.yaml.queue import QueueText
 
 from tests.proofs.fuzz import pace
 from tests.proofs.fuzz.pace import is_too_slow

@@ -1,16 +1,23 @@
-"""A list of messages as text, of a queue, an archive or a dropped file: each entry its exact bytes, edited alone."""
+"""A queue, an archive or a dropped file as text: each entry its exact bytes, edited alone; and the queue as a file."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from team_console.store.backends.yaml import own_form
+from team_console.store.backends.yaml.audit_log import DONE_IN_ORDER, AuditLog, Handle, Line, Record, RecordPatch
+from team_console.store.backends.yaml.disk import PRIVATE, Disk, FileVersion, Stat, shared_mode
 from team_console.store.backends.yaml.entry import (
     DEPTH,
     Entry,
@@ -24,7 +31,9 @@ from team_console.store.backends.yaml.entry import (
     to_message,
 )
 from team_console.store.backends.yaml.own_form import Kind, TextError
-from team_console.store.model.message import Message, digest, is_ahead
+from team_console.store.contract.transaction import Changes
+from team_console.store.model.errors import Code, TeamError
+from team_console.store.model.message import Message, digest, from_record, is_ahead, is_copy
 
 BOM = b"\xef\xbb\xbf"
 MOST_DAMAGED = 1000
@@ -565,3 +574,202 @@ def _same_object(old: Entry | None, outcome: Message | TextError) -> Message | T
     """The message known from before, if it means the same where it stands now."""
     message = old.message if old is not None else None
     return message if message is not None and isinstance(outcome, Message) and message == outcome else outcome
+
+
+# What a line of the ledger does to the queue: made from a transaction's changes, done to the text, done again.
+
+
+def line_of(changes: Changes, *, actor: str) -> Line:
+    """The line that a finished transaction asks for."""
+    (action, facts), *also = changes.records
+    replaced = [
+        RecordPatch((old.message_id, ""), changed_keys(old.record, new.record), old, new)
+        for old, new in changes.replaced.items()
+    ]
+    live = {*changes.replaced.values(), *changes.added.values()}
+    return Line(
+        actor=actor,
+        action=action,
+        facts=facts,
+        also=tuple(also),
+        writes=tuple(dict(message.record) for message in changes.added.values()),
+        changes=tuple(replaced),
+        removed=tuple((message.message_id, "") for message in changes.removed),
+        archived=tuple(
+            # No record where the queue shows this very one afterwards: the ledger need not repeat it.
+            (agent, message.message_id, None if message in live else dict(message.record))
+            for agent, message in changes.archived
+        ),
+        pushed=tuple((agent, dict(message.record)) for agent, message in changes.pushed),
+    )
+
+
+def in_sequence(first: Line | None, second: Line | None) -> Line | None:
+    """`first` and then `second` as one transaction, with the name and facts of `second`."""
+    if first is None or second is None:
+        return first or second
+    both: dict[str, Any] = {name: (*getattr(first, name), *getattr(second, name)) for name in DONE_IN_ORDER}
+    return replace(second, facts={**first.facts, **second.facts}, void=second.void or first.void, **both)
+
+
+def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Record:
+    """What turns the record `old` into `new`; None for a key that is gone."""
+    keys: Record = {key: value for key, value in new.items() if key not in old or old[key] != value}
+    return keys | {key: None for key in old if key not in new}
+
+
+def apply(text: QueueText, line: Line) -> QueueText:
+    """The queue after `line`. Doing it a second time changes nothing. Raises `TextError` for unwritable text."""
+    append: dict[str, Message] = {}
+    changed: dict[int, Message] = {}
+    for message in map(from_record, line.writes):
+        here = text.message(message.message_id)
+        if here is None or not is_copy(here, message):
+            append[message.message_id] = message
+    for change in line.changes:
+        message_id, place = change.handle[0], place_of(text, change.handle)
+        current = append.get(message_id) if place is None else changed.get(place, text.entries[place].message)
+        if place is not None and current is not None:
+            changed[place] = change.on(current)
+        elif current is not None:
+            append[message_id] = change.on(current)
+        elif change.new is not None:  # a record somebody took away comes back changed
+            append[message_id] = change.new
+    remove = {place for handle in line.removed if (place := place_of(text, handle)) is not None}
+    for message_id, _ in line.removed:
+        append.pop(message_id, None)
+    if line.torn:
+        damaged = ((place, entry.raw) for place, entry in enumerate(text.entries) if entry.message is None)
+        remove |= {place for place, raw in damaged if piece_name(raw) in line.torn}
+    if not (append or changed or remove or text.has_shared_ids):
+        return text
+    replace = {place: message for place, message in changed.items() if place not in remove}
+    return text.edit(append=list(append.values()), replace=replace, remove=remove)
+
+
+def place_of(text: QueueText, handle: Handle) -> int | None:
+    """Where in `text` the record is that is meant; older lines name the content where several shared an id."""
+    message_id, letter = handle
+    message = text.message(message_id)
+    return text.place(message_id) if message is not None and letter in ("", digest(message)) else None
+
+
+def piece_name(raw: bytes) -> str:
+    """What tells one damaged piece of a queue from another."""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def archive_entry(text: QueueText, message_id: str, record: Record | None) -> tuple[Message, bytes] | None:
+    """The message to archive: the record itself, else the one live in `text` with its text there."""
+    if record is not None:
+        return from_record(record), b""
+    place = text.place(message_id)
+    entry = text.entries[place] if place is not None else None
+    return (entry.message, entry.raw) if entry is not None and entry.message is not None else None
+
+
+# One generation of the queue, read with patience for a writer that is in the middle of rewriting it in place.
+
+Progress = Callable[[int, int], bool]
+PATIENCE = 0.25
+"""Seconds a file that looks half written is read again before it counts as damaged (cases 15, 30)."""
+_PAUSE = 0.01
+_LEDGER = "audit.jsonl"
+
+
+class QueueFile(Struct, frozen=True):
+    """The queue as it was at one moment.
+
+    Attributes:
+        text: Its entries; an empty queue when there is no file.
+        stat: What the file was, None when there is none.
+    """
+
+    text: QueueText
+    stat: Stat | None
+
+    @property
+    def mark(self) -> FileVersion | None:
+        """What tells it from other generations."""
+        return self.stat.mark if self.stat else None
+
+    @property
+    def mode(self) -> int:
+        """Permission bits for the next generation."""
+        return self.stat.mode if self.stat else PRIVATE
+
+    @property
+    def mode_beside(self) -> int:
+        """Permission bits of new files other than the queue."""
+        return shared_mode(self.stat)
+
+
+def load(disk: Disk, path: Path, known: QueueFile | None, *, progress: Progress | None = None) -> QueueFile:
+    """The present generation; `known` itself when that is still the present one.
+
+    Args:
+        progress: As in `QueueText.parse`.
+
+    Raises:
+        TeamError: `STORE_UNREADABLE` with line and column; nothing may be written then.
+    """
+    # guard: half-file-waited-out
+    deadline = time.monotonic() + PATIENCE
+    try:
+        while True:
+            try:
+                return _load_once(disk, path, known, progress)
+            except TextError as error:
+                if time.monotonic() >= deadline:
+                    return _blank(disk, path, error)
+            time.sleep(_PAUSE)
+    except OSError as error:
+        raise TeamError(
+            Code.STORE_UNREADABLE,
+            f"{path} cannot be read: {error.strerror or error}",
+            "Check what is at that path and its permissions.",
+            path=str(path),
+        ) from error
+
+
+def _blank(disk: Disk, path: Path, error: TextError) -> QueueFile:
+    """An empty or comment-only file as an empty queue, unless there was more in it.
+
+    The ledger and `.prev` know what was; only a line that was itself built upon this very file proves nothing.
+
+    Raises:
+        TeamError: There is more in it, or was; with what there is to go back to.
+    """
+    data, found = disk.read(path)
+    ledger = disk.stat(path.with_name(_LEDGER))
+    is_recorded = ledger is not None and ledger.size > 0
+    has_previous = disk.stat(path.with_name(f"{path.name}.prev")) is not None
+    if QueueText.is_blank(data) and not has_previous:
+        line = AuditLog(disk, path.with_name(_LEDGER)).tip().line
+        if not is_recorded or (line is not None and line.base == found.mark):
+            return QueueFile(QueueText.blank_file(data), found)
+    aside, back = f"mv {path.name} {path.name}.bad", ""
+    if has_previous:
+        command = f"{aside} && cp {path.name}.prev {path.name}"
+        back = f" The generation before is in {path.name}.prev; to go back to it: {command}"
+    elif is_recorded:
+        back = f" The ledger {_LEDGER} has its messages; for the next write to put them back: {aside}"
+    raise TeamError(
+        Code.STORE_UNREADABLE,
+        f"{path}: {error.message}",
+        f"{error.hint}{back}",
+        path=str(path),
+        line=error.line,
+        column=error.column,
+    ) from None
+
+
+def _load_once(disk: Disk, path: Path, known: QueueFile | None, progress: Progress | None) -> QueueFile:
+    found = disk.stat(path)
+    if found is None:
+        return known if known is not None and known.stat is None else QueueFile(QueueText.empty(), None)
+    if known is not None and known.mark == found.mark:
+        return known if known.stat == found else QueueFile(known.text, found)
+    data, found = disk.read(path)
+    before = known.text if known is not None and known.stat is not None else None  # an empty one to begin with
+    return QueueFile(QueueText.parse(data, before, progress).with_unique_ids(), found)
