@@ -162,9 +162,15 @@ class Desk:
         """Wait until `condition` holds."""
         deadline = time.monotonic() + WAIT
         while not condition():
-            assert time.monotonic() < deadline, f"never happened: {what}\n{self.text}"
+            assert time.monotonic() < deadline, f"never happened: {what}\n{self._report()}"
             await self.pilot.pause(0.02)
         await self.settle()
+
+    def _report(self) -> str:
+        """What stands there, and what tells why: what was said, which widget has the keys, defects."""
+        main = self.app.main
+        facts = [text for _, _, text in main.last_said], self.app.focused, self.app.screen, self.app.faults.all
+        return "\n".join([self.text, *map(repr, facts), f"held: {main.takes_keys=} {main.background.opens_form=}"])
 
     async def settle(self) -> None:
         """Let the screen stand as what was done until now makes it: handled, laid out and painted."""
