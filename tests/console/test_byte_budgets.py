@@ -47,9 +47,9 @@ def written(terminal: Terminal) -> int:
 
 
 def keys(terminal: Terminal) -> list[int]:
-    """Bytes of four arrow keys, after one that does not count."""
+    """Bytes of two arrow keys, after one that does not count."""
     sizes = []
-    for _ in range(5):
+    for _ in range(3):
         terminal.send("j")
         sizes.append(written(terminal))
     return sizes[1:]

@@ -38,14 +38,6 @@ def screen_of(pilot: Pilot[None]) -> str:
     return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
 
 
-async def test_the_end_is_there_for_whoever_goes_there_at_once() -> None:
-    async with shown(_LONG) as (detail, pilot):
-        detail.action_scroll_end()
-        while not detail.scroll_offset.y:
-            await pilot.pause()
-        assert f"line {_LINES - 1}" in screen_of(pilot)
-
-
 async def test_a_search_finds_what_was_not_laid_out_yet() -> None:
     async with shown(_LONG) as (detail, pilot):
         assert detail.next_hit((f"line {_LINES - 100}",), 1)
