@@ -34,10 +34,10 @@ async def approve(desk: Desk, note: str = "") -> None:
     await desk.until(lambda: len(desk.app.main.unwritten) > 0, "a decision in its grace")
 
 
-async def test_a_verdict_waits_and_says_that_it_is_not_written(team: MemoryTeam) -> None:
-    hand_in_plan(team)
+async def test_a_verdict_waits_and_says_so_and_is_taken_back_with_its_words(team: MemoryTeam) -> None:
+    request_id = hand_in_plan(team)
     async with opened(team) as desk:
-        await approve(desk)
+        await approve(desk, "go on")
         assert verdicts(team) == []
         bar = desk.app.main.query_one(GraceBar).text
         assert "approve task-manager's plan" in bar
@@ -45,12 +45,6 @@ async def test_a_verdict_waits_and_says_that_it_is_not_written(team: MemoryTeam)
         assert "approve, not sent yet" in desk.detail
         await desk.until(lambda: "◔ approve, not" in desk.text, "the row that says so")
         assert not any("Approved" in toast for toast in desk.toasts)
-
-
-async def test_what_was_decided_is_taken_back_and_its_words_are_kept(team: MemoryTeam) -> None:
-    request_id = hand_in_plan(team)
-    async with opened(team) as desk:
-        await approve(desk, "go on")
         await desk.press("U")
         await desk.until(lambda: len(desk.app.main.unwritten) == 0, "nothing unwritten")
         assert any("Taken back: approve task-manager's plan" in toast for toast in desk.toasts)
