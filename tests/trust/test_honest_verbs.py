@@ -101,7 +101,7 @@ def test_a_harmed_queue_is_never_shown_as_empty(folder: Path, says: Says, harm: 
     assert is_honest(status, text), (status, text)
 
 
-@pytest.mark.parametrize("first", range(0, 191, 57))
+@pytest.mark.parametrize("first", range(0, 191, 48))
 def test_damaged_entries_are_told_by_every_face_wherever_the_damage_is(folder: Path, says: Says, first: int) -> None:
     queue = folder / FILES["queue"]
     queue.write_bytes(flipped(queue.read_bytes(), every=191, first=first))
@@ -113,7 +113,8 @@ def test_damaged_entries_are_told_by_every_face_wherever_the_damage_is(folder: P
     for words in (*LOOKS[:3], ("receive", "--agent", "ceo")):
         code, text = says(*words)
         assert code == (UNREADABLE if status["condition"] == "unreadable" else 0), text
-        assert (DAMAGE in text) == bool(status["damaged"]), (words, text)
+        # A write puts back what is on record, and says so.
+        assert (DAMAGE in text or "put back whole" in text) == bool(status["damaged"]), (words, text)
 
 
 @pytest.mark.parametrize(("harm", "file"), rotated(sampled(HARMS, 9), ("settings", "archive", "audit")))
